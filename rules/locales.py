@@ -1,0 +1,21 @@
+"""What every stage may ask of a locale."""
+
+from rules.load import RuleFile, exists, load
+from schemas.errors import UnsupportedLocale
+from schemas.ids import Locale
+
+
+class LocaleRules(RuleFile):
+    """A locale's head data."""
+
+    language: str
+    name: str
+    currency: str
+
+
+def locale_rules(locale: Locale) -> LocaleRules:
+    """The data of a locale. Raises UnsupportedLocale where none exist."""
+    path = f"locales/{locale}.yaml"
+    if not locale.replace("-", "").isalnum() or not exists(path):
+        raise UnsupportedLocale(f"no rules for locale {locale!r:.24}")
+    return load(path, LocaleRules)

@@ -1,0 +1,1 @@
+"""What flows through tellerline: frozen, typed values without I/O."""

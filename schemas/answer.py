@@ -1,0 +1,58 @@
+"""Open questions and the events of an answer."""
+
+from dataclasses import dataclass
+
+from schemas.ids import Locale
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An open question in the caller's words, ≤ 400 characters."""
+
+    text: str
+    locale: Locale
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a sentence comes from: a passage id, its document's speakable title, and the passage."""
+
+    passage: str
+    title: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What was retrieved, best first."""
+
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceReady:
+    """A sentence that may be spoken: cited, its numbers and dates found in the cited passages."""
+
+    text: str
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """No answer: `reason` is weak_evidence, ungrounded, model or empty."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The end, with the stamps of the parts in milliseconds from the question."""
+
+    retrieve_ms: float = 0.0
+    first_token_ms: float | None = None
+    first_sentence_ms: float | None = None
+    total_ms: float = 0.0
+    model: str = ""
+
+
+AnswerEvent = Sources | SentenceReady | Refused | Done

@@ -1,0 +1,129 @@
+"""Decisions: what the dialogue concludes. Pure values; `services/act` carries them out, `services/reply` says them."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from schemas.banking import TransactionFilter, TransferOrder
+from schemas.ids import AccountId, CardId, PayeeId, ProposalId, RuleId
+from schemas.intent import SlotName
+
+
+class DecisionKind(StrEnum):
+    """The six outcomes of a turn."""
+
+    EXECUTE = "execute"
+    CONFIRM = "confirm"
+    CLARIFY = "clarify"
+    ANSWER = "answer"
+    REFUSE = "refuse"
+    HANDOFF = "handoff"
+
+
+ReplyParam = str | int | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A sentence to be said: the id of a template in rules/replies and its speakable parameters."""
+
+    id: RuleId
+    params: dict[str, ReplyParam] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBalance:
+    """Read balances; of all accounts when `account` is null."""
+
+    account: AccountId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTransactions:
+    """Read the history that `filter` selects."""
+
+    filter: TransactionFilter
+
+
+@dataclass(frozen=True, slots=True)
+class LockCard:
+    """Lock a card at once."""
+
+    card: CardId
+
+
+@dataclass(frozen=True, slots=True)
+class UnlockCard:
+    """Unlock a card; `act` demands a step-up first."""
+
+    card: CardId
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPayees:
+    """Say whether someone is among the payees; candidates as matched."""
+
+    payees: tuple[PayeeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitTransfer:
+    """The caller said yes, after the read-back was delivered, to exactly this proposal."""
+
+    proposal: ProposalId
+
+
+Action = ReadBalance | ReadTransactions | LockCard | UnlockCard | ReadPayees | SubmitTransfer
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Do something that needs no (further) confirmation."""
+
+    action: Action
+    kind: DecisionKind = DecisionKind.EXECUTE
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """Propose this order and read it back; nothing moves until a bound yes."""
+
+    order: TransferOrder
+    kind: DecisionKind = DecisionKind.CONFIRM
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    """Ask one short question. `slot` is what is missing; `choices` are ids offered, at most three."""
+
+    reply: Reply
+    slot: SlotName | None = None
+    choices: tuple[str, ...] = ()
+    kind: DecisionKind = DecisionKind.CLARIFY
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answer an open question from the bank's documents (or say something that needs no action)."""
+
+    question: str = ""
+    reply: Reply | None = None
+    kind: DecisionKind = DecisionKind.ANSWER
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Say no, and why."""
+
+    reply: Reply
+    kind: DecisionKind = DecisionKind.REFUSE
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """Bring in a person."""
+
+    reply: Reply
+    kind: DecisionKind = DecisionKind.HANDOFF
+
+
+Decision = Execute | Confirm | Clarify | Answer | Refuse | Handoff

@@ -1,0 +1,26 @@
+"""Identifiers. Opaque strings, told apart by type so that one can't be passed for another."""
+
+from typing import NewType
+
+CustomerId = NewType("CustomerId", str)
+CallId = NewType("CallId", str)
+TurnId = NewType("TurnId", str)
+AccountId = NewType("AccountId", str)
+PayeeId = NewType("PayeeId", str)
+CardId = NewType("CardId", str)
+BillId = NewType("BillId", str)
+ProposalId = NewType("ProposalId", str)
+RuleId = NewType("RuleId", str)
+"""A rule's identity with its version: `money.en.major@3`."""
+
+Locale = NewType("Locale", str)
+"""A BCP 47 tag that has a folder of rules: `en-US`, `en-GB`, `ja-JP`."""
+
+EN_US = Locale("en-US")
+EN_GB = Locale("en-GB")
+JA_JP = Locale("ja-JP")
+
+
+def language(locale: Locale) -> str:
+    """The language part of a locale: `en` of `en-GB`."""
+    return locale.partition("-")[0]

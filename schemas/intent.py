@@ -1,0 +1,128 @@
+"""Intents, slots and what understanding concludes from one utterance."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId
+from schemas.payee import PayeeMatch
+from schemas.span import DateValue, MoneyValue, Span
+from schemas.transcript import Transcript
+
+T = TypeVar("T")
+
+
+class Intent(StrEnum):
+    """What the caller wants, or the dialogue act the words are."""
+
+    BALANCE_INQUIRY = "balance_inquiry"
+    RECENT_TRANSACTIONS = "recent_transactions"
+    TRANSFER_MONEY = "transfer_money"
+    BILL_PAYMENT = "bill_payment"
+    CARD_LOCK = "card_lock"
+    CARD_UNLOCK = "card_unlock"
+    RECIPIENT_LOOKUP = "recipient_lookup"
+    HUMAN_HANDOFF = "human_handoff"
+    QNA = "qna"
+    # dialogue acts
+    CONFIRM = "confirm"
+    DENY = "deny"
+    CANCEL = "cancel"
+    CORRECT = "correct"
+    REPEAT = "repeat"
+    HELP = "help"
+    START_OVER = "start_over"
+    INFORM = "inform"  # a value alone, in answer to a question
+
+
+MONEY_MOVING = frozenset({Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
+
+
+class Route(StrEnum):
+    """Which path handles an utterance."""
+
+    FAST = "fast"
+    CLARIFY = "clarify"
+    EXTRACT = "extract"
+    QNA = "qna"
+    HUMAN = "human"
+
+
+class SlotName(StrEnum):
+    """The slots of all intents."""
+
+    AMOUNT = "amount"
+    PAYEE = "payee"
+    SOURCE = "source"  # the account money leaves
+    TARGET = "target"  # an own account money goes to
+    ACCOUNT = "account"  # the account asked about
+    CARD = "card"
+    BILL = "bill"
+    DATE = "date"
+    PERIOD = "period"
+    MERCHANT = "merchant"
+    TOPIC = "topic"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The caller's words behind a slot: code points of the transcript, and the rule that took them."""
+
+    start: int
+    end: int
+    surface: str
+    rule: RuleId
+
+
+@dataclass(frozen=True, slots=True)
+class Slot(Generic[T]):
+    """A value with its evidence. `readings` are further values the same words may have."""
+
+    value: T
+    evidence: Evidence
+    readings: tuple[T, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Every slot an utterance can fill; None where it did not."""
+
+    amount: Slot[MoneyValue] | None = None
+    payee: Slot[PayeeId] | None = None
+    source: Slot[AccountId] | None = None
+    target: Slot[AccountId] | None = None
+    account: Slot[AccountId] | None = None
+    card: Slot[CardId] | None = None
+    bill: Slot[BillId] | None = None
+    date: Slot[DateValue] | None = None
+    period: Slot[DateValue] | None = None
+    merchant: Slot[str] | None = None
+    topic: Slot[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One utterance after the stages that only look: text, typed spans, payees."""
+
+    transcript: Transcript
+    spans: tuple[Span, ...] = ()
+    payees: PayeeMatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What one utterance means.
+
+    `confidence` 0 … 1 from rule class, ASR log-probability, n-best agreement and payee margin.
+    `vetoes` name the rules that stopped a match. `then` keeps a second command said in the same breath.
+    """
+
+    intent: Intent | None
+    slots: Slots = field(default_factory=Slots)
+    missing: tuple[SlotName, ...] = ()
+    route: Route = Route.CLARIFY
+    confidence: float = 0.0
+    rule: RuleId | None = None
+    vetoes: tuple[RuleId, ...] = ()
+    payees: PayeeMatch | None = None
+    then: "Understood | None" = None

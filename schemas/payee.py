@@ -1,0 +1,59 @@
+"""Payees and what a search among them says."""
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from schemas.ids import PayeeId
+
+
+@dataclass(frozen=True, slots=True)
+class Payee:
+    """Someone a customer pays. `kana` is the key for Japanese names; `version` changes with the account behind it."""
+
+    id: PayeeId
+    name: str
+    kana: str = ""
+    aliases: tuple[str, ...] = ()
+    relationship: str = ""  # "landlord", "sister", …: a word callers use with "my"
+    bank: str = ""
+    account_last4: str = ""
+    currency: str = ""
+    version: int = 1
+    last_paid: date | None = None
+    is_new: bool = False
+
+
+class MatchOutcome(StrEnum):
+    """What a payee search concludes. A near tie is never a choice."""
+
+    CLEAR = "clear"
+    ASK = "ask"
+    NOBODY = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class PayeeCandidate:
+    """A payee that may be meant. `score` is a calibrated probability, 0 … 1; `told_apart_by` is speakable."""
+
+    id: PayeeId
+    display_name: str
+    relationship: str
+    score: float
+    told_apart_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PayeeMatch:
+    """The result of a search: `heard` is `text[start:end]`; candidates best first, at most five.
+
+    `choice` is set only when `outcome` is CLEAR; `plausible` counts the leading candidates worth asking about (≤ 3).
+    """
+
+    heard: str
+    start: int
+    end: int
+    candidates: tuple[PayeeCandidate, ...]
+    outcome: MatchOutcome
+    choice: PayeeId | None = None
+    plausible: int = 0

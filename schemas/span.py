@@ -1,0 +1,105 @@
+"""Spans: what normalization found in a transcript, where, and by which rule."""
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from schemas.ids import RuleId
+
+
+class SpanKind(StrEnum):
+    """The type of a normalised expression."""
+
+    MONEY = "money"
+    NUMBER = "number"
+    ORDINAL = "ordinal"
+    DIGITS = "digits"
+    DATE = "date"
+    TIME = "time"
+    PERCENT = "percent"
+
+
+class Ambiguity(StrEnum):
+    """Why a span has more than one reading. The dialogue asks, or reads back the absolute value."""
+
+    HUNDREDS_OR_DECIMAL = "hundreds_or_decimal"  # "one fifty": 150 or 1.50
+    YEAR_OR_NUMBER = "year_or_number"  # "twenty twelve"
+    DAY_OR_MONTH = "day_or_month"  # 03/04
+    WHICH_WEEK = "which_week"  # "next Friday"
+    HALF_OF_DAY = "half_of_day"  # "at nine"
+    RANGE = "range"  # "fifty to sixty dollars"
+    APPROXIMATE = "approximate"  # "about fifty"
+    CURRENCY = "currency"  # a word that several currencies share
+    GROUPING = "grouping"  # digits that group in two ways
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyValue:
+    """An amount as said. `currency` is null when none was named; the minor unit is then the locale's own."""
+
+    amount_minor: int
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DateValue:
+    """A day, or an inclusive range of days when `end` differs from `start`."""
+
+    start: date
+    end: date
+
+    @classmethod
+    def day(cls, day: date) -> "DateValue":
+        """A single day."""
+        return cls(day, day)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeValue:
+    """A time of day `HH:MM`, or a window when `end` differs from `start`."""
+
+    start: str
+    end: str
+
+    @classmethod
+    def at(cls, time: str) -> "TimeValue":
+        """A single time."""
+        return cls(time, time)
+
+
+SpanValue = MoneyValue | DateValue | TimeValue | int | str
+"""money → MoneyValue · date → DateValue · time → TimeValue · ordinal → int ·
+number, percent → decimal string · digits → digit string."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One reading of a span that was not, or not alone, chosen."""
+
+    kind: SpanKind
+    value: SpanValue
+    rule: RuleId
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A normalised expression.
+
+    `start`/`end` are code points of the transcript as given, so `text[start:end] == surface`.
+    `readings` holds the further values when `ambiguity` is set; `rejected` what other rules would have made of it.
+    """
+
+    kind: SpanKind
+    surface: str
+    start: int
+    end: int
+    value: SpanValue
+    rule: RuleId
+    ambiguity: Ambiguity | None = None
+    readings: tuple[Reading, ...] = ()
+    rejected: tuple[Reading, ...] = ()
+
+    @property
+    def values(self) -> tuple[SpanValue, ...]:
+        """Every value the words may mean, the preferred one first."""
+        return (self.value, *(r.value for r in self.readings))

@@ -1,0 +1,52 @@
+"""Transcripts: what the recogniser heard, with its alternatives."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from schemas.ids import Locale
+
+
+class Source(StrEnum):
+    """How an utterance reached us. Typed and keyed input share the turn logic with speech."""
+
+    SPEECH = "speech"
+    TYPED = "typed"
+    DTMF = "dtmf"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One entry of an n-best list. `avg_logprob` is natural-log probability a token, ≤ 0."""
+
+    text: str
+    avg_logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """An utterance as text. `hypotheses[0].text == text`; typed text has one hypothesis of log-probability 0."""
+
+    text: str
+    locale: Locale
+    hypotheses: tuple[Hypothesis, ...]
+    no_speech_prob: float = 0.0
+    source: Source = Source.SPEECH
+    decode_ms: float = 0.0
+
+    @property
+    def alternatives(self) -> tuple[str, ...]:
+        """The other hypotheses' texts, best first."""
+        return tuple(h.text for h in self.hypotheses[1:])
+
+    @property
+    def avg_logprob(self) -> float:
+        """The best hypothesis' log-probability a token."""
+        return self.hypotheses[0].avg_logprob if self.hypotheses else 0.0
+
+    @classmethod
+    def typed(
+        cls, text: str, locale: Locale, alternatives: tuple[str, ...] = (), source: Source = Source.TYPED
+    ) -> "Transcript":
+        """A transcript of text that no recogniser produced."""
+        best = (text, *alternatives)
+        return cls(text, locale, tuple(Hypothesis(t, 0.0) for t in best), source=source)

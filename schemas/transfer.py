@@ -1,0 +1,33 @@
+"""Proposals and receipts: what the ledger shows of a transfer."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from schemas.banking import PayeeVerification, TransferOrder, TransferState
+from schemas.ids import CallId, CustomerId, ProposalId
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A transfer that was read back. `seal` is the HMAC over all that the caller agrees to; `nonce` is single-use."""
+
+    id: ProposalId
+    customer: CustomerId
+    call: CallId
+    order: TransferOrder
+    nonce: str
+    seal: str
+    expires_at: datetime
+    verification: PayeeVerification
+    step_up_required: bool
+    delivered_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransferReceipt:
+    """Where a transfer stands. `reason` is a stable code when it failed or was refused."""
+
+    proposal: ProposalId
+    state: TransferState
+    reference: str = ""
+    reason: str = ""

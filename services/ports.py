@@ -1,0 +1,170 @@
+"""Every Protocol the pipeline depends on. Adapters and their fakes pass the same suite in tests/contract."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from schemas.answer import AnswerEvent, Question
+from schemas.audio import Samples
+from schemas.audit import AuditRecord
+from schemas.banking import (
+    Account,
+    BankReceipt,
+    Bill,
+    Card,
+    CustomerProfile,
+    PayeeVerification,
+    Transaction,
+    TransactionFilter,
+    TransferOrder,
+)
+from schemas.extraction import Extraction, ExtractionOffer
+from schemas.ids import CallId, CardId, CustomerId, Locale, PayeeId, ProposalId
+from schemas.payee import Payee
+from schemas.stepup import Challenge
+from schemas.transcript import Transcript
+from schemas.transfer import Proposal, TransferReceipt
+
+
+class Clock(Protocol):
+    """Time and identity, injected so that a call can be replayed exactly."""
+
+    def now(self) -> datetime:
+        """The current moment, timezone-aware UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds from an arbitrary start, for durations."""
+        ...
+
+    def new_id(self) -> str:
+        """A fresh unguessable identifier."""
+        ...
+
+
+class Recognizer(Protocol):
+    """Speech to text. Work that was superseded is cancelled by cancelling the awaiting task."""
+
+    async def transcribe(self, samples: Samples, locale: Locale, *, final: bool) -> Transcript:
+        """Decode `samples` (mono float32, 16 kHz). Finals go before partials. Raises RecognizerUnavailable, Busy."""
+        ...
+
+    async def warm_up(self) -> None:
+        """Run one decode of each kind so that the first caller does not wait."""
+        ...
+
+    async def close(self) -> None:
+        """Release threads and memory; pending work is cancelled."""
+        ...
+
+
+class CoreBank(Protocol):
+    """The bank's core. Every call is scoped to a customer. Raises BankUnavailable, BankGarbage, NotFound."""
+
+    async def profile(self, customer: CustomerId) -> CustomerProfile:
+        """Accounts, cards, bills and limits, as of now."""
+        ...
+
+    async def accounts(self, customer: CustomerId) -> Sequence[Account]:
+        """The customer's accounts with balances."""
+        ...
+
+    async def cards(self, customer: CustomerId) -> Sequence[Card]:
+        """The customer's cards."""
+        ...
+
+    async def bills(self, customer: CustomerId) -> Sequence[Bill]:
+        """The customer's open bills."""
+        ...
+
+    async def payees(self, customer: CustomerId) -> Sequence[Payee]:
+        """The customer's payees, at most 10,000."""
+        ...
+
+    async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
+        """Booked transactions, newest first."""
+        ...
+
+    async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
+        """Confirmation of payee; UNAVAILABLE rather than an error when the scheme does not answer."""
+        ...
+
+    async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
+        """Lock or unlock a card; idempotent."""
+        ...
+
+    async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
+        """Move money once for `key`. BankUnavailable leaves the outcome unknown; the same key may be sent again."""
+        ...
+
+    async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
+        """What became of `key`; NOT_FOUND when the bank never saw it."""
+        ...
+
+
+class Ledger(Protocol):
+    """The one door for money. See DESIGN: propose → read back → bound yes → submit → reconcile."""
+
+    async def propose(self, customer: CustomerId, call: CallId, order: TransferOrder) -> Proposal:
+        """Void the call's open proposals, check limits, verify the payee, seal, store. Raises MoneyRefused."""
+        ...
+
+    async def delivered(self, customer: CustomerId, call: CallId, proposal: ProposalId) -> None:
+        """The read-back was heard in full; only now can a yes count."""
+        ...
+
+    async def void(self, customer: CustomerId, call: CallId) -> int:
+        """Cancel the call's open proposals (correction, cancel, new topic); how many there were."""
+        ...
+
+    async def confirm(self, customer: CustomerId, call: CallId, proposal: ProposalId, seal: str) -> TransferReceipt:
+        """Spend the confirmation and submit. SUCCEEDED, FAILED or UNKNOWN. Raises MoneyRefused."""
+        ...
+
+    async def open_proposal(self, customer: CustomerId) -> Proposal | None:
+        """The customer's live proposal, if one outlived its call."""
+        ...
+
+    async def receipt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt:
+        """Where a transfer stands now. Raises NotFound."""
+        ...
+
+
+class StepUp(Protocol):
+    """A second factor: a one-time code, or an approval in the app. A voice is never one."""
+
+    async def begin(self, customer: CustomerId, purpose: str) -> Challenge:
+        """Start a challenge bound to `purpose` (a proposal or a card)."""
+        ...
+
+    async def verify(self, customer: CustomerId, challenge: Challenge, response: str) -> bool:
+        """Whether `response` settles the challenge; attempts and time are bounded."""
+        ...
+
+    async def passed(self, customer: CustomerId, purpose: str) -> bool:
+        """Whether a live, unspent pass for `purpose` exists; asking spends it."""
+        ...
+
+
+class Extractor(Protocol):
+    """The small model that sees only what is ambiguous. Its output is grounded before use."""
+
+    async def extract(self, customer: CustomerId, offer: ExtractionOffer) -> Extraction:
+        """Choose among what was offered. Raises ModelUnavailable, TimedOut; never returns what was not offered."""
+        ...
+
+
+class Answerer(Protocol):
+    """The second model: open questions, from retrieved passages only."""
+
+    def answer(self, customer: CustomerId, question: Question) -> AsyncIterator[AnswerEvent]:
+        """Stream sentences that may be spoken, with citations; a refusal is an event, not an error."""
+        ...
+
+
+class AuditLog(Protocol):
+    """Append-only, hash-chained."""
+
+    async def append(self, customer: CustomerId, record: AuditRecord) -> str:
+        """Store a record; returns the chain's new head (hex)."""
+        ...
