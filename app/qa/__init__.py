@@ -1,0 +1,1 @@
+"""Tools for quality assurance: the text path, replay and benchmarks."""
