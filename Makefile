@@ -1,0 +1,47 @@
+# Two commands do everything on a fresh Debian machine with Python 3.11: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: setup demo serve test test-slow test-vllm lint bench lock clean
+
+setup: $(READY)  ## make the environment from the lock file
+
+$(READY): deploy/lock/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/lock/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: setup  ## start the service, play recorded calls through it and show what happened
+	$(BIN)/tellerline demo
+
+serve: setup  ## start the service and leave it running
+	$(BIN)/tellerline serve
+
+test: setup  ## the tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered
+
+test-slow: setup  ## exhaustive and long runs
+	$(BIN)/python -m pytest -m slow --timeout 3600
+
+test-vllm: setup  ## the model contract suite against a running vLLM (see deploy/vllm/README.md)
+	$(BIN)/python -m pytest -m vllm tests/vllm
+
+lint: setup  ## formatting, style, types, walls
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict app services schemas rules
+	$(BIN)/lint-imports
+
+bench: setup  ## every benchmark that needs nothing but this machine, as tables and JSON under out/bench
+	mkdir -p out/bench
+	for name in normalize payees dialogue retrieval ledger asr latency; do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
+
+lock:  ## resolve the dependencies again and write the lock files
+	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/lock/runtime.txt
+	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header -o deploy/lock/dev.txt
+
+clean:  ## remove environments, caches and state
+	rm -rf $(VENV) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""What protects the service and its callers: admission, breaker, redaction, audit."""
