@@ -39,7 +39,10 @@ class SentenceReady:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """No answer: `reason` is weak_evidence, ungrounded, model or empty."""
+    """No answer: `reason` is weak_evidence, ungrounded, model or empty.
+
+    model: it was asked and found no answer; where it is absent or broken, the best passage is quoted instead.
+    """
 
     reason: str
 

@@ -17,6 +17,7 @@ class Fallback(StrEnum):
     AMBIGUOUS_PAYEE = "ambiguous_payee"
     AMBIGUOUS_AMOUNT = "ambiguous_amount"
     NOT_BANKING = "not_banking"
+    UNREADABLE = "unreadable"  # the model's output was refused by the code; `Extraction.reason` says why
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +45,4 @@ class Extraction:
     model: str
     prompt_version: str
     elapsed_ms: float
+    reason: str = ""  # a stable code when the fallback is UNREADABLE: truncated, refused, not_json, not_offered, …

@@ -146,6 +146,18 @@ class StepUp(Protocol):
         ...
 
 
+class Breaker(Protocol):
+    """Stops asking a dependency that keeps failing. Every `admit` is followed by exactly one `settle`."""
+
+    def admit(self) -> bool:
+        """Whether a call may be made now."""
+        ...
+
+    def settle(self, ok: bool | None) -> None:
+        """How the admitted call ended; None when it says nothing of the dependency (the caller went away)."""
+        ...
+
+
 class Extractor(Protocol):
     """The small model that sees only what is ambiguous. Its output is grounded before use."""
 
