@@ -1,11 +1,14 @@
 """Decisions: what the dialogue concludes. Pure values; `services/act` carries them out, `services/reply` says them."""
 
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
+from typing import Union
 
 from schemas.banking import TransactionFilter, TransferOrder
 from schemas.ids import AccountId, CardId, PayeeId, ProposalId, RuleId
 from schemas.intent import SlotName
+from schemas.money import Money
 
 
 class DecisionKind(StrEnum):
@@ -19,7 +22,8 @@ class DecisionKind(StrEnum):
     HANDOFF = "handoff"
 
 
-ReplyParam = str | int | tuple[str, ...]
+ReplyParam = Union[str, int, Money, date, "Reply", tuple["ReplyParam", ...]]
+"""A speakable value; a reply within a reply is rendered first, a tuple becomes a list in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,14 @@ class SubmitTransfer:
     proposal: ProposalId
 
 
-Action = ReadBalance | ReadTransactions | LockCard | UnlockCard | ReadPayees | SubmitTransfer
+@dataclass(frozen=True, slots=True)
+class VerifyStepUp:
+    """Check the code that the caller spoke or keyed; it is never shown or logged."""
+
+    response: str = field(repr=False)
+
+
+Action = ReadBalance | ReadTransactions | LockCard | UnlockCard | ReadPayees | SubmitTransfer | VerifyStepUp
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +96,14 @@ class Execute:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """Propose this order and read it back; nothing moves until a bound yes."""
+    """Propose this order and read it back; nothing moves until a bound yes.
+
+    Without a `proposal` the order is still to be proposed; with one, `reply` is the read-back to be delivered.
+    """
 
     order: TransferOrder
+    proposal: ProposalId | None = None
+    reply: Reply | None = None
     kind: DecisionKind = DecisionKind.CONFIRM
 
 

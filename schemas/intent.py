@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from schemas.banking import Account, Bill, Card
 from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span
@@ -98,6 +99,11 @@ class Slots:
     period: Slot[DateValue] | None = None
     merchant: Slot[str] | None = None
     topic: Slot[str] | None = None
+    at_least: Slot[MoneyValue] | None = None
+    at_most: Slot[MoneyValue] | None = None
+    portion: Slot[str] | None = None  # of a bill: "minimum" or "full"
+    choice: Slot[int] | None = None  # "the second one": 1-based, −1 for the last, 0 for "someone else"
+    digits: Slot[str] | None = None  # a code or number, spoken or keyed
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +116,32 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What an utterance is heard against: what was asked, whether a yes is awaited, the caller's own nouns."""
+
+    asked: SlotName | None = None
+    confirming: bool = False
+    choices: int = 0  # how many were offered
+    accounts: tuple[Account, ...] = ()
+    cards: tuple[Card, ...] = ()
+    bills: tuple[Bill, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Words that name a thing of this kind which the caller does not have: never taken for another one."""
+
+    slot: SlotName
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
 class Understood:
     """What one utterance means.
 
     `confidence` 0 … 1 from rule class, ASR log-probability, n-best agreement and payee margin.
     `vetoes` name the rules that stopped a match. `then` keeps a second command said in the same breath.
+    `unresolved` holds what was named but not found among the caller's own; `rejected` the slots said not to be meant.
     """
 
     intent: Intent | None
@@ -126,3 +153,5 @@ class Understood:
     vetoes: tuple[RuleId, ...] = ()
     payees: PayeeMatch | None = None
     then: "Understood | None" = None
+    unresolved: tuple[Mention, ...] = ()
+    rejected: tuple[SlotName, ...] = ()
