@@ -24,6 +24,7 @@ from schemas.payee import Payee
 from schemas.stepup import Challenge
 from schemas.transcript import Transcript
 from schemas.transfer import Proposal, TransferReceipt
+from schemas.turn import Completeness, ReplyEvent, ReplyId
 
 
 class Clock(Protocol):
@@ -45,8 +46,13 @@ class Clock(Protocol):
 class Recognizer(Protocol):
     """Speech to text. Work that was superseded is cancelled by cancelling the awaiting task."""
 
-    async def transcribe(self, samples: Samples, locale: Locale, *, final: bool) -> Transcript:
-        """Decode `samples` (mono float32, 16 kHz). Finals go before partials. Raises RecognizerUnavailable, Busy."""
+    async def transcribe(
+        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+    ) -> Transcript:
+        """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy.
+
+        Finals go before partials, and a final that may answer a read-back (`confirming`) before everything.
+        """
         ...
 
     async def warm_up(self) -> None:
@@ -179,4 +185,56 @@ class AuditLog(Protocol):
 
     async def append(self, customer: CustomerId, record: AuditRecord) -> str:
         """Store a record; returns the chain's new head (hex)."""
+        ...
+
+
+class TurnHandler(Protocol):
+    """One call's understanding and dialogue; the live call (services/call.py) drives one object per call.
+
+    Who calls what, when:
+    - `judge` on every partial and every eager final, often: pure and fast (≤ 2 ms), it decides how long to wait;
+    - `speculate` on every eager final: may compute ahead and keep it, must have no effect that anyone could see;
+    - `take` once, when the turn has ended, with the same text as the last eager final (or typed text, or digits). The
+      caller's side of the turn is over; everything that moves or says something happens in here;
+    - `delivered` when the reply was heard in full: the client acknowledged its playback, or the estimated speaking
+      time passed. Only then can a yes count. It is never called while the caller speaks over the reply's end: a yes
+      that began before the reply had ended meets an undelivered read-back;
+    - `interrupted` when the reply was cut by barge-in, or cancelled by the client. Never both of the two for a reply;
+    - `withdraw` when the caller went on speaking right after the turn had ended; the words will come again, merged;
+    - `silence` when nothing was said for long after a reply that awaits something.
+
+    At most one of `take` and `silence` runs at a time, and every iterator is closed (`aclose`) before the next call.
+    Closing one early is how barge-in stops a reply: it must not stop a transfer that was submitted.
+    """
+
+    def judge(self, transcript: Transcript) -> Completeness:
+        """How complete the words are, in the dialogue's present state."""
+        ...
+
+    def speculate(self, transcript: Transcript) -> None:
+        """Compute ahead for `transcript`."""
+        ...
+
+    def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """Decide and act on a turn. Ends with ReplyDone; errors of the tree are raised and said by the call."""
+        ...
+
+    async def withdraw(self, reply: ReplyId) -> bool:
+        """Undo the turn that `reply` answered, if nothing irrevocable came of it; whether it was undone."""
+        ...
+
+    async def delivered(self, reply: ReplyId) -> None:
+        """The caller heard all of `reply`."""
+        ...
+
+    async def interrupted(self, reply: ReplyId) -> None:
+        """The caller did not hear all of `reply`."""
+        ...
+
+    def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What to say when the caller says nothing; ReplyDone with END gives the call up."""
+        ...
+
+    async def close(self) -> None:
+        """The call is over."""
         ...

@@ -1,0 +1,191 @@
+"""Turn-taking: what the listener says of a caller's audio, and what the turn handler says back.
+
+Times are milliseconds of the call's own audio (`*_at_ms`), never of a wall clock, so that the same audio gives the
+same turns.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import NewType
+
+from schemas.answer import Citation
+from schemas.decision import Decision
+from schemas.ids import RuleId
+from schemas.intent import Understood
+from schemas.payee import PayeeMatch
+from schemas.span import Span
+from schemas.transcript import Transcript
+from schemas.transfer import Proposal, TransferReceipt
+
+ReplyId = NewType("ReplyId", str)
+"""One reply to the caller; `response_id` on the wire."""
+
+ItemId = NewType("ItemId", str)
+"""One utterance of the caller; `item_id` on the wire."""
+
+
+class Completeness(StrEnum):
+    """What the words so far ask of the silence after them; each has a threshold in rules/endpointing."""
+
+    COMPLETE = "complete"  # a whole command
+    YES_NO = "yes_no"  # a bare yes or no
+    MISSING_SLOT = "missing_slot"  # a command that lacks something: "send five hundred"
+    HESITATION = "hesitation"  # ends in "uh", "えーと"
+    DIGITS = "digits"  # digits in progress
+    TRAILING = "trailing"  # ends in a preposition or particle: "send fifty to"
+    UNKNOWN = "unknown"  # nothing is known of it
+
+
+class Urgency(IntEnum):
+    """The order in which decodes are served; higher first."""
+
+    PARTIAL = 0
+    FINAL = 1
+    CONFIRMATION = 2  # a final while a read-back waits for its yes
+
+
+# What the listener says
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStarted:
+    """The caller began to speak."""
+
+    item: ItemId
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechStopped:
+    """The first silence after speech; `at_ms` is the last voiced sample."""
+
+    item: ItemId
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The words so far. `text[:stable]` has held over two decodes; the rest may change."""
+
+    item: ItemId
+    revision: int
+    text: str
+    stable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Eager:
+    """The final words, if silence lasts until `wait_ms` after the last voiced sample. Nothing may act on it."""
+
+    item: ItemId
+    revision: int
+    transcript: Transcript
+    completeness: Completeness
+    wait_ms: int
+    rule: RuleId
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The caller went on: the last Eager is void."""
+
+    item: ItemId
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The turn is over and `transcript` is the last Eager's. `rule` is the threshold that ended it."""
+
+    item: ItemId
+    revision: int
+    transcript: Transcript
+    rule: RuleId
+    voiced_until_ms: int
+    ended_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """Sound that held no words, or a backchannel over a reply: no turn. `reason` is no_speech or backchannel."""
+
+    item: ItemId
+    reason: str
+
+
+ListenerEvent = SpeechStarted | SpeechStopped | Partial | Eager | Resumed | Ended | Discarded
+
+
+# What the turn handler says
+
+
+@dataclass(frozen=True, slots=True)
+class Normalized:
+    """The spans that normalization found in the turn's transcript."""
+
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PayeesMatched:
+    """The payees that may be meant."""
+
+    match: PayeeMatch
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the turn came to."""
+
+    understood: Understood
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBackReady:
+    """A proposal whose read-back is this reply's text."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class TransferMoved:
+    """The ledger's word on a transfer."""
+
+    receipt: TransferReceipt
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyText:
+    """A sentence (or more) to be said. Said in the order given; the first ends the caller's wait."""
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOff:
+    """A person takes over; `summary` is what they are told."""
+
+    reason: str
+    summary: str
+
+
+class Awaits(StrEnum):
+    """What the reply waits for."""
+
+    NOTHING = "nothing"
+    ANSWER = "answer"
+    CONFIRMATION = "confirmation"
+    END = "end"  # the call is over once the reply was delivered
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDone:
+    """The end of a reply. `stages` are milliseconds by stage name (see the latency budget)."""
+
+    awaits: Awaits = Awaits.NOTHING
+    stages: dict[str, float] = field(default_factory=dict)
+
+
+ReplyEvent = Normalized | PayeesMatched | Decided | ReadBackReady | TransferMoved | ReplyText | HandedOff | ReplyDone
