@@ -1,0 +1,27 @@
+# syntax=docker/dockerfile:1.7
+# Two stages: the first builds an environment from the lock file, the second runs it as nobody in particular.
+FROM python:3.11-slim-bookworm AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+RUN python -m venv /opt/tellerline
+COPY deploy/lock/runtime.txt /src/deploy/lock/runtime.txt
+RUN /opt/tellerline/bin/pip install --require-hashes -r /src/deploy/lock/runtime.txt
+COPY . /src
+RUN /opt/tellerline/bin/pip install --no-deps /src && python -m compileall -q /opt/tellerline/lib
+
+FROM python:3.11-slim-bookworm
+RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin tellerline \
+ && install -d -o 10001 -g 10001 /var/lib/tellerline
+COPY --from=build /opt/tellerline /opt/tellerline
+ENV PATH=/opt/tellerline/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 \
+    TELLERLINE_HOST=0.0.0.0 TELLERLINE_STATE_DIR=/var/lib/tellerline
+USER 10001
+WORKDIR /var/lib/tellerline
+VOLUME /var/lib/tellerline
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+  CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8080/readyz', timeout=2)"]
+ENTRYPOINT ["tellerline"]
+CMD ["serve"]

@@ -1,0 +1,75 @@
+"""The walls of the house that import-linter can't see: what pure rooms may touch, and who may read the clock."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+IMPURE = {
+    "asyncio", "anyio", "threading", "multiprocessing", "socket", "subprocess", "time", "random", "secrets", "uuid",
+    "os", "httpx", "openai", "fastapi", "starlette", "sqlalchemy", "websockets", "uvicorn",
+}  # fmt: skip
+PURE_ROOMS = (
+    "services/decide",
+    "services/normalize",
+    "services/payees",
+    "services/understand/fast",
+    "schemas",
+    "rules",
+)
+ONLY_IN = {
+    "fastapi": ("app/",),
+    "starlette": ("app/",),
+    "uvicorn": ("app/",),
+    "openai": ("services/understand/extract", "services/answer/"),
+    "sqlalchemy": ("services/act/", "services/guard/audit", "app/", "deploy/"),
+}
+
+
+def modules(*folders: str) -> Iterator[Path]:
+    for folder in folders:
+        target = ROOT / folder
+        yield from sorted(target.rglob("*.py")) if target.is_dir() else sorted(target.parent.glob(target.name + ".py"))
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+@pytest.mark.parametrize("path", [str(p.relative_to(ROOT)) for p in modules(*PURE_ROOMS)])
+def test_pure_rooms_touch_nothing_outside(path: str) -> None:
+    touched = {name.partition(".")[0] for name in imports(ROOT / path)} & IMPURE
+    assert not touched, f"{path} imports {sorted(touched)}"
+
+
+@pytest.mark.parametrize("package", sorted(ONLY_IN))
+def test_packages_stay_in_their_rooms(package: str) -> None:
+    strangers = [
+        str(path.relative_to(ROOT))
+        for path in modules("app", "services", "schemas", "rules")
+        if any(name.partition(".")[0] == package for name in imports(path))
+        and not str(path.relative_to(ROOT)).startswith(ONLY_IN[package])
+    ]
+    assert not strangers
+
+
+def test_no_file_has_outgrown_its_room() -> None:
+    long = {
+        str(path.relative_to(ROOT)): length
+        for path in modules("app", "services", "schemas", "rules")
+        if (length := len(path.read_text().splitlines())) > 400
+    }
+    assert not long
+
+
+def test_every_package_name_has_one_owner() -> None:
+    names = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file() and path.name != "tests"}
+    assert names == {"app", "services", "schemas", "rules"}

@@ -1,0 +1,44 @@
+"""Stamps become stages; metrics carry names only."""
+
+from datetime import UTC, datetime
+
+from prometheus_client import generate_latest
+
+from services.clock import ManualClock
+from services.observe import Metrics, Stamp, Stamps
+
+
+def test_stages_are_the_time_between_stamps() -> None:
+    clock = ManualClock(datetime(2026, 3, 4, tzinfo=UTC))
+    stamps = Stamps(clock)
+    stamps.mark(Stamp.REQUEST_RECEIVED)
+    with stamps.between(Stamp.NORMALIZATION_START, Stamp.NORMALIZATION_END):
+        clock.advance(0.25)
+    stamps.mark(Stamp.RESPONSE_SENT)
+    stamps.mark(Stamp.RESPONSE_SENT)
+    assert stamps.stages_ms() == {"normalization": 250.0, "total": 250.0}
+    assert stamps.offsets_ms()["normalization_end"] == 250.0
+
+
+def test_a_failing_stage_is_stamped_too() -> None:
+    stamps = Stamps(ManualClock(datetime(2026, 3, 4, tzinfo=UTC)))
+    try:
+        with stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
+            raise ZeroDivisionError
+    except ZeroDivisionError:
+        assert Stamp.ASR_FINAL in stamps.at
+
+
+def test_metrics_show_stages_turns_and_errors() -> None:
+    clock = ManualClock(datetime(2026, 3, 4, tzinfo=UTC))
+    stamps = Stamps(clock)
+    stamps.mark(Stamp.REQUEST_RECEIVED)
+    clock.advance(0.004)
+    stamps.mark(Stamp.RESPONSE_SENT)
+    metrics = Metrics()
+    metrics.turn(stamps, "fast", "balance_inquiry", "execute")
+    metrics.error("busy")
+    text = generate_latest(metrics.registry).decode()
+    assert 'tellerline_stage_seconds_bucket{le="0.005",stage="total"} 1.0' in text
+    assert 'tellerline_turns_total{intent="balance_inquiry",outcome="execute",route="fast"} 1.0' in text
+    assert 'tellerline_errors_total{code="busy"} 1.0' in text
