@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-import schemas.errors as errors
+from schemas import errors
 from schemas.errors import TellerlineError
 
 

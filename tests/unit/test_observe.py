@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pytest
 from prometheus_client import generate_latest
 
 from services.clock import ManualClock
@@ -22,11 +23,9 @@ def test_stages_are_the_time_between_stamps() -> None:
 
 def test_a_failing_stage_is_stamped_too() -> None:
     stamps = Stamps(ManualClock(datetime(2026, 3, 4, tzinfo=UTC)))
-    try:
-        with stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
-            raise ZeroDivisionError
-    except ZeroDivisionError:
-        assert Stamp.ASR_FINAL in stamps.at
+    with pytest.raises(ZeroDivisionError), stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
+        raise ZeroDivisionError
+    assert Stamp.ASR_FINAL in stamps.at
 
 
 def test_metrics_show_stages_turns_and_errors() -> None:
