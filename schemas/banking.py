@@ -132,7 +132,7 @@ class TransferState(StrEnum):
 class CustomerProfile:
     """What the pipeline may know of the caller: all of it the caller's own, read at the start of a call.
 
-    Payees are left out: the payee directory holds them.
+    Payees are left out: the payee directory holds them. `zone` is the IANA zone in which the customer's days begin.
     """
 
     name: str
@@ -141,3 +141,4 @@ class CustomerProfile:
     bills: tuple[Bill, ...]
     limits: tuple[Limits, ...]
     as_of: datetime
+    zone: str = "UTC"

@@ -3,6 +3,18 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from schemas.ids import CardId, ProposalId
+
+
+def proposal_purpose(proposal: ProposalId) -> str:
+    """What a step-up for a transfer is bound to: this proposal and no other."""
+    return f"proposal:{proposal}"
+
+
+def card_purpose(card: CardId) -> str:
+    """What a step-up for unlocking a card is bound to."""
+    return f"card:{card}"
+
 
 @dataclass(frozen=True, slots=True)
 class Challenge:

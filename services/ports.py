@@ -91,6 +91,10 @@ class CoreBank(Protocol):
         """Booked transactions, newest first."""
         ...
 
+    async def payee(self, customer: CustomerId, payee: PayeeId) -> Payee:
+        """One payee as it stands now. Raises NotFound."""
+        ...
+
     async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
         """Confirmation of payee; UNAVAILABLE rather than an error when the scheme does not answer."""
         ...
@@ -131,6 +135,13 @@ class Ledger(Protocol):
         """The customer's live proposal, if one outlived its call."""
         ...
 
+    async def resume(self, customer: CustomerId, call: CallId) -> Proposal | None:
+        """Move the customer's live proposal to a new call: fresh id, nonce and seal, the old expiry, not yet delivered.
+
+        The proposal of the earlier call is cancelled in the same transaction, so a yes there is refused.
+        """
+        ...
+
     async def receipt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt:
         """Where a transfer stands now. Raises NotFound."""
         ...
@@ -161,6 +172,18 @@ class Breaker(Protocol):
 
     def settle(self, ok: bool | None) -> None:
         """How the admitted call ended; None when it says nothing of the dependency (the caller went away)."""
+        ...
+
+
+class CardDesk(Protocol):
+    """Locks at once; unlocks only after a step-up for that card (`schemas.stepup.card_purpose`)."""
+
+    async def lock(self, customer: CustomerId, card: CardId) -> Card:
+        """Lock a card; idempotent. Raises NotFound, BankUnavailable."""
+        ...
+
+    async def unlock(self, customer: CustomerId, card: CardId) -> Card:
+        """Unlock a card, spending the step-up. Raises StepUpRequired, NotFound, BankUnavailable."""
         ...
 
 
