@@ -24,7 +24,7 @@ ONLY_IN = {
     "starlette": ("app/",),
     "uvicorn": ("app/",),
     "openai": ("services/understand/extract", "services/answer/"),
-    "sqlalchemy": ("services/act/", "services/guard/audit", "app/", "deploy/"),
+    "sqlalchemy": ("services/store.py", "services/act/", "services/guard/audit", "app/", "deploy/"),
 }
 
 
