@@ -5,7 +5,7 @@ same turns.
 """
 
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import NewType
 
 from schemas.answer import Citation
@@ -34,14 +34,6 @@ class Completeness(StrEnum):
     DIGITS = "digits"  # digits in progress
     TRAILING = "trailing"  # ends in a preposition or particle: "send fifty to"
     UNKNOWN = "unknown"  # nothing is known of it
-
-
-class Urgency(IntEnum):
-    """The order in which decodes are served; higher first."""
-
-    PARTIAL = 0
-    FINAL = 1
-    CONFIRMATION = 2  # a final while a read-back waits for its yes
 
 
 # What the listener says
@@ -105,15 +97,32 @@ class Ended:
     ended_at_ms: int
 
 
+class Waste(StrEnum):
+    """Why sound became no turn."""
+
+    NO_SPEECH = "no_speech"  # a cough, a noise, no words
+    BACKCHANNEL = "backchannel"  # "uh-huh" while a reply plays
+    CLEARED = "cleared"  # the client dropped it, or keyed digits instead
+    FAILED = "failed"  # the recogniser failed
+
+
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """Sound that held no words, or a backchannel over a reply: no turn. `reason` is no_speech or backchannel."""
+    """Sound that became no turn."""
 
     item: ItemId
-    reason: str
+    reason: Waste
 
 
-ListenerEvent = SpeechStarted | SpeechStopped | Partial | Eager | Resumed | Ended | Discarded
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The caller had gone on after `item` ended: it was withdrawn and its words belong to `into`."""
+
+    item: ItemId
+    into: ItemId
+
+
+ListenerEvent = SpeechStarted | SpeechStopped | Partial | Eager | Resumed | Ended | Discarded | Merged
 
 
 # What the turn handler says

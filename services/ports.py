@@ -18,6 +18,7 @@ from schemas.banking import (
     TransactionFilter,
     TransferOrder,
 )
+from schemas.errors import TellerlineError
 from schemas.extraction import Extraction, ExtractionOffer
 from schemas.ids import CallId, CardId, CustomerId, Locale, PayeeId, ProposalId
 from schemas.payee import Payee
@@ -226,8 +227,9 @@ class TurnHandler(Protocol):
     - `withdraw` when the caller went on speaking right after the turn had ended; the words will come again, merged;
     - `silence` when nothing was said for long after a reply that awaits something.
 
-    At most one of `take` and `silence` runs at a time, and every iterator is closed (`aclose`) before the next call.
-    Closing one early is how barge-in stops a reply: it must not stop a transfer that was submitted.
+    At most one of `take`, `failed` and `silence` runs at a time, and every iterator is closed (`aclose`) before the
+    next call. Barge-in stops one early, by cancelling the task that awaits it and closing it: whatever was submitted
+    to the ledger must go on to its end regardless (shield it).
     """
 
     def judge(self, transcript: Transcript) -> Completeness:
@@ -239,7 +241,11 @@ class TurnHandler(Protocol):
         ...
 
     def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
-        """Decide and act on a turn. Ends with ReplyDone; errors of the tree are raised and said by the call."""
+        """Decide and act on a turn. The last event is ReplyDone; errors of the tree come to `failed`."""
+        ...
+
+    def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What to say after `take` or the recogniser raised `error`, so that an error is never silence."""
         ...
 
     async def withdraw(self, reply: ReplyId) -> bool:
