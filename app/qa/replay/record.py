@@ -1,0 +1,224 @@
+"""What one replayed turn leaves behind: a decision (byte-identical between runs) and, apart from it, its timings."""
+
+from dataclasses import asdict
+from typing import Final, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from app.qa.replay.manifest import Expectation, MoneyMove
+from schemas.intent import Slots
+from schemas.payee import PayeeMatch
+from schemas.span import DateValue, MoneyValue, Reading, Span, SpanValue, TimeValue
+
+SCORE_DIGITS: Final = 4
+"""Digits kept of scores and log-probabilities, so that the last bits of a float never make two runs differ."""
+
+
+class Record(BaseModel):
+    """Frozen and strict about keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HypothesisRecord(Record):
+    """One entry of the n-best list."""
+
+    text: str
+    avg_logprob: float
+
+
+class ReadingRecord(Record):
+    """Another reading of a span."""
+
+    kind: str
+    value: JsonValue
+    rule: str
+
+
+class SpanRecord(Record):
+    """A typed span of the transcript that was heard."""
+
+    kind: str
+    surface: str
+    start: int
+    end: int
+    value: JsonValue
+    rule: str
+    ambiguity: str | None = None
+    readings: tuple[ReadingRecord, ...] = ()
+    rejected: tuple[ReadingRecord, ...] = ()
+
+
+class CandidateRecord(Record):
+    """A payee that may have been meant."""
+
+    id: str
+    name: str
+    score: float
+
+
+class PayeeRecord(Record):
+    """The payee search of a turn."""
+
+    heard: str
+    start: int
+    end: int
+    candidates: tuple[CandidateRecord, ...]
+    outcome: str
+    choice: str | None = None
+
+
+class EvidenceRecord(Record):
+    """The words behind a slot."""
+
+    slot: str
+    surface: str
+    start: int
+    end: int
+    rule: str
+
+
+class ModelCall(Record):
+    """A call of a model that needs a GPU. `purpose` is extract or answer."""
+
+    purpose: str
+    model: str
+    prompt: str = ""
+    outcome: str = ""
+
+
+class TurnRecord(Record):
+    """Everything that was concluded in a turn. `money` is what was booked, `proposal` what was read back."""
+
+    case: str
+    turn: int
+    locale: str
+    tags: dict[str, str] = Field(default_factory=dict)
+    audio: str | None = None
+    expect: Expectation | None = None
+    heard: str = ""
+    hypotheses: tuple[HypothesisRecord, ...] = ()
+    no_speech_prob: float = 0.0
+    spans: tuple[SpanRecord, ...] = ()
+    payee: PayeeRecord | None = None
+    intent: str | None = None
+    slots: dict[str, JsonValue] = Field(default_factory=dict)
+    evidence: tuple[EvidenceRecord, ...] = ()
+    missing: tuple[str, ...] = ()
+    confidence: float = 0.0
+    rule: str | None = None
+    vetoes: tuple[str, ...] = ()
+    route: str = ""
+    decision: str = ""
+    proposal: MoneyMove | None = None
+    money: tuple[MoneyMove, ...] = ()
+    reply: str | None = None
+    spoken: str = ""
+    models: tuple[ModelCall, ...] = ()
+    error: str | None = None
+    recognizer: str = ""
+    ruleset: str = ""
+
+    @property
+    def id(self) -> str:
+        """`case#turn`, counted from 1."""
+        return f"{self.case}#{self.turn}"
+
+
+class Stage(Record):
+    """A stage's place in a turn, in milliseconds from the turn's start."""
+
+    name: str
+    start_ms: float
+    ms: float
+
+
+class TurnTiming(Record):
+    """How long a turn took: `audio_s` is the recording's length, `total_ms` the work once the audio was there."""
+
+    case: str
+    turn: int
+    audio_s: float = 0.0
+    total_ms: float = 0.0
+    stages: tuple[Stage, ...] = ()
+
+
+class TurnResult(Record):
+    """A decision with its timing."""
+
+    record: TurnRecord
+    timing: TurnTiming
+
+
+R = TypeVar("R", bound=Record)
+
+
+def line(record: Record) -> bytes:
+    """Canonical bytes: sorted keys, no defaults, one line without its end."""
+    return orjson.dumps(record.model_dump(mode="json", exclude_defaults=True), option=orjson.OPT_SORT_KEYS)
+
+
+def parse(model: type[R], data: bytes) -> R:
+    """The inverse of `line`."""
+    return model.model_validate(orjson.loads(data))
+
+
+def value_json(value: SpanValue) -> JsonValue:
+    """A span's value as the text contract writes it."""
+    if isinstance(value, MoneyValue):
+        return {"amount_minor": value.amount_minor, "currency": value.currency}
+    if isinstance(value, DateValue):
+        start, end = value.start.isoformat(), value.end.isoformat()
+        return start if start == end else {"start": start, "end": end}
+    if isinstance(value, TimeValue):
+        return value.start if value.start == value.end else {"start": value.start, "end": value.end}
+    return value
+
+
+def span_record(span: Span) -> SpanRecord:
+    """A span with its derivation."""
+    return SpanRecord(
+        kind=span.kind.value,
+        surface=span.surface,
+        start=span.start,
+        end=span.end,
+        value=value_json(span.value),
+        rule=span.rule,
+        ambiguity=span.ambiguity.value if span.ambiguity else None,
+        readings=tuple(map(_reading, span.readings)),
+        rejected=tuple(map(_reading, span.rejected)),
+    )
+
+
+def _reading(reading: Reading) -> ReadingRecord:
+    return ReadingRecord(kind=reading.kind.value, value=value_json(reading.value), rule=reading.rule)
+
+
+def payee_record(match: PayeeMatch | None) -> PayeeRecord | None:
+    """A payee search, scores rounded."""
+    if match is None:
+        return None
+    candidates = tuple(
+        CandidateRecord(id=c.id, name=c.display_name, score=round(c.score, SCORE_DIGITS)) for c in match.candidates
+    )
+    return PayeeRecord(
+        heard=match.heard,
+        start=match.start,
+        end=match.end,
+        candidates=candidates,
+        outcome=match.outcome.value,
+        choice=match.choice,
+    )
+
+
+def slots_json(slots: Slots) -> tuple[dict[str, JsonValue], tuple[EvidenceRecord, ...]]:
+    """The filled slots' values, and the words behind each."""
+    values: dict[str, JsonValue] = {}
+    evidence: list[EvidenceRecord] = []
+    for name in Slots.__dataclass_fields__:
+        slot = getattr(slots, name)
+        if slot is not None:
+            values[name] = value_json(slot.value)
+            evidence.append(EvidenceRecord(slot=name, **asdict(slot.evidence)))
+    return values, tuple(evidence)

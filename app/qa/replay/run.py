@@ -1,0 +1,176 @@
+"""Playing a manifest: every case once, on all cores, as fast as it goes, resumable.
+
+Each process composes its own pipeline once and plays whole cases, so that nothing is shared and order does not matter.
+"""
+
+import asyncio
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from app.qa.replay.journal import Head, Journal
+from app.qa.replay.manifest import Case, Manifest
+from app.qa.replay.record import TurnRecord, TurnResult, TurnTiming
+from schemas.errors import TellerlineError
+
+CASE_TIMEOUT_S: Final = 300.0
+MAX_JOBS: Final = 64
+_WAITING_PER_JOB: Final = 4
+"""Cases handed to a process ahead of time."""
+
+
+class Player(Protocol):
+    """Plays cases through a pipeline of its own."""
+
+    async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
+        """All turns of one call, in order. Raises TellerlineError where a turn can't be played."""
+        ...
+
+    async def close(self) -> None:
+        """Release models and files."""
+        ...
+
+
+class PlayerSpec(Protocol):
+    """How to make a Player: picklable, so that each process makes its own."""
+
+    def head(self, manifest: Manifest, corpus: str) -> Head:
+        """What the decisions will depend on."""
+        ...
+
+    async def open(self) -> Player:
+        """Compose the pipeline and warm it up."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is, counted from its very first start."""
+
+    done: int
+    cases: int
+    audio_s: float
+
+
+Watcher = Callable[[Progress], None]
+
+
+class _Worker:
+    """One process' player and event loop; a process has one."""
+
+    def __init__(self, spec: PlayerSpec) -> None:
+        self.runner = asyncio.Runner()
+        self.player = self.runner.run(spec.open())
+
+    def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
+        return self.runner.run(_guarded(self.player, case, base))
+
+    def close(self) -> None:
+        self.runner.run(self.player.close())
+        self.runner.close()
+
+
+async def _guarded(player: Player, case: Case, base: Path) -> tuple[TurnResult, ...]:
+    """A case that fails is a result too: its error's code on record, the run goes on."""
+    try:
+        async with asyncio.timeout(CASE_TIMEOUT_S):
+            return await player.play(case, base)
+    except TellerlineError as error:
+        return _failed(case, error.code)
+    except TimeoutError:
+        return _failed(case, "timed_out")
+
+
+def _failed(case: Case, code: str) -> tuple[TurnResult, ...]:
+    return tuple(
+        TurnResult(
+            record=TurnRecord(
+                case=case.id, turn=n, locale=case.locale, tags=case.tags, audio=t.audio, expect=t.expect, error=code
+            ),
+            timing=TurnTiming(case=case.id, turn=n),
+        )
+        for n, t in enumerate(case.turns, 1)
+    )
+
+
+_worker: _Worker | None = None
+
+
+def _start(spec: PlayerSpec) -> None:
+    global _worker  # noqa: PLW0603 - a pool's initializer has no other place to leave what it made
+    _worker = _Worker(spec)
+
+
+def _work(case: Case, base: Path) -> tuple[TurnResult, ...]:
+    assert _worker is not None
+    return _worker.play(case, base)
+
+
+def replay(
+    manifest: Manifest,
+    spec: PlayerSpec,
+    out: Path,
+    *,
+    jobs: int = 1,
+    fresh: bool = False,
+    watch: Watcher | None = None,
+    corpus: str = "",
+) -> tuple[TurnResult, ...]:
+    """Play what the journal in `out` does not hold yet; all results in manifest order.
+
+    An interruption loses only the cases in flight. Raises WrongState where `out` holds another run.
+    """
+    journal = Journal(out, spec.head(manifest, corpus))
+    done = journal.open(fresh=fresh)
+    order = [case.id for case in manifest.cases]
+    todo = [case for case in manifest.cases if case.id not in done]
+    finished, seconds = len(order) - len(todo), 0.0
+    player = _one_by_one if jobs <= 1 else _pooled
+    try:
+        for case, results in player(todo, manifest.base, spec, min(jobs, MAX_JOBS)):
+            journal.append(case, results)
+            finished += 1
+            seconds += sum(r.timing.audio_s for r in results)
+            if watch is not None:
+                watch(Progress(finished, len(order), seconds))
+        return journal.finish(order)
+    finally:
+        journal.close()
+
+
+Played = Iterator[tuple[str, tuple[TurnResult, ...]]]
+
+
+def _one_by_one(todo: Sequence[Case], base: Path, spec: PlayerSpec, _jobs: int) -> Played:
+    if not todo:
+        return
+    worker = _Worker(spec)
+    try:
+        for case in todo:
+            yield case.id, worker.play(case, base)
+    finally:
+        worker.close()
+
+
+def _pooled(todo: Sequence[Case], base: Path, spec: PlayerSpec, jobs: int) -> Played:
+    if not todo:
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(todo)), context, initializer=_start, initargs=(spec,)) as pool:
+        waiting: dict[Future[tuple[TurnResult, ...]], str] = {}
+        cases = iter(todo)
+        try:
+            while True:
+                while len(waiting) < jobs * _WAITING_PER_JOB and (case := next(cases, None)) is not None:
+                    waiting[pool.submit(_work, case, base)] = case.id
+                if not waiting:
+                    return
+                finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    yield waiting.pop(future), future.result()
+        finally:
+            for future in waiting:
+                future.cancel()
