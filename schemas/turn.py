@@ -166,10 +166,14 @@ class TransferMoved:
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """A sentence (or more) to be said. Said in the order given; the first ends the caller's wait."""
+    """A sentence (or more) to be said. Said in the order given; the first ends the caller's wait.
+
+    `template` is the id of the reply template that it was rendered from; null for a generated answer.
+    """
 
     text: str
     citations: tuple[Citation, ...] = ()
+    template: RuleId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +194,22 @@ class Awaits(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelUse:
+    """A language model that was asked. `outcome` is its fallback code, or the code of the error it ended in."""
+
+    purpose: str  # "extract" or "answer"
+    model: str
+    prompt: str = ""
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyDone:
-    """The end of a reply. `stages` are milliseconds by stage name (see the latency budget)."""
+    """The end of a reply. `stages` are milliseconds by stage name (see the latency budget); `models` who was asked."""
 
     awaits: Awaits = Awaits.NOTHING
     stages: dict[str, float] = field(default_factory=dict)
+    models: tuple[ModelUse, ...] = ()
 
 
 ReplyEvent = Normalized | PayeesMatched | Decided | ReadBackReady | TransferMoved | ReplyText | HandedOff | ReplyDone
