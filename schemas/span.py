@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 
 from schemas.ids import RuleId
+from schemas.money import MAX_MINOR
 
 
 class SpanKind(StrEnum):
@@ -103,3 +105,26 @@ class Span:
     def values(self) -> tuple[SpanValue, ...]:
         """Every value the words may mean, the preferred one first."""
         return (self.value, *(r.value for r in self.readings))
+
+
+def amount_readings(span: Span, digits: int) -> tuple[MoneyValue, ...]:
+    """Every amount above zero that a span may stand for; of a bare number in a currency with `digits` minor digits."""
+    readings = (
+        _as_amount(span.kind, span.value, digits),
+        *(_as_amount(r.kind, r.value, digits) for r in span.readings),
+    )
+    return tuple(dict.fromkeys(amount for amount in readings if amount is not None and amount.amount_minor > 0))
+
+
+def _as_amount(kind: SpanKind, value: SpanValue, digits: int) -> MoneyValue | None:
+    if isinstance(value, MoneyValue):
+        return value
+    if kind is not SpanKind.NUMBER or not isinstance(value, str):
+        return None
+    try:
+        minor = Decimal(value).scaleb(digits)
+    except InvalidOperation:
+        return None
+    if not minor.is_finite() or minor != minor.to_integral_value() or abs(minor) > MAX_MINOR:
+        return None
+    return MoneyValue(int(minor), None)
