@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line on standard error, with a call's id where there is one, redacted before it is written."""
+"""Logs: one JSON object a line on standard error, with its call's id, redacted before it is written."""
 
 import logging
 import sys
