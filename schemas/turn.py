@@ -49,7 +49,7 @@ class SpeechStarted:
 
 @dataclass(frozen=True, slots=True)
 class SpeechStopped:
-    """The first silence after speech; `at_ms` is the last voiced sample."""
+    """The utterance is over, as a turn or as nothing; `at_ms` is its last voiced sample."""
 
     item: ItemId
     at_ms: int

@@ -1,0 +1,53 @@
+"""Where in a frame the caller's voice ends: the VAD says whether, the level says where, to 4 ms.
+
+The VAD's probability falls 30-100 ms after the sound has ended. The clock of a turn starts at the sound's end, so that
+this lag is not paid twice.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from schemas.audio import Samples
+from services.audio.endpointing import Timing
+from services.audio.frames import VAD_FRAME
+
+_BLOCK: Final = 64
+"""Samples in one block of level: 4 ms."""
+_QUIET_PROBABILITY: Final = 0.1
+"""Frames below it are background."""
+_BACKGROUND_RATE: Final = 0.1
+_FAINTEST_DB: Final = -75.0
+_SILENT: Final = 1e-10
+
+
+class Voice:
+    """Follows the background's level through a call, and the caller's through a turn."""
+
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
+        self._background_db = _FAINTEST_DB
+        self._peak_db = _FAINTEST_DB
+
+    def begin_turn(self) -> None:
+        """Forget how loud the last turn was."""
+        self._peak_db = _FAINTEST_DB
+
+    def last_sound(self, frame: Samples, probability: float) -> int | None:
+        """The end of the last block of `frame` that may be the caller's voice (1 … 512), None when there is none."""
+        power = np.square(frame).reshape(-1, _BLOCK).mean(axis=1)
+        level_db = 10 * np.log10(np.maximum(power, _SILENT))
+        if probability < _QUIET_PROBABILITY:
+            quiet = max(float(np.median(level_db)), _FAINTEST_DB)
+            self._background_db += _BACKGROUND_RATE * (quiet - self._background_db)
+            return None
+        self._peak_db = max(self._peak_db, float(level_db.max()))
+        floor = max(
+            self._peak_db + self._timing.voiced_floor_db,
+            min(self._background_db + self._timing.noise_margin_db, self._peak_db - self._timing.noise_margin_db),
+        )
+        loud = np.flatnonzero(level_db >= floor)
+        return int(loud[-1] + 1) * _BLOCK if loud.size else None
+
+
+assert VAD_FRAME % _BLOCK == 0
