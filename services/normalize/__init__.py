@@ -1,0 +1,42 @@
+"""Normalization: typed amounts, numbers, digits, dates and times out of a transcript, with the rule that found each.
+
+Pure and deterministic: the same text, moment and currencies give the same spans.
+"""
+
+from datetime import datetime
+from functools import lru_cache
+
+from schemas.ids import Locale
+from schemas.span import Span
+from services.normalize.engine import Engine
+
+__all__ = ["Normalizer"]
+
+
+class Normalizer:
+    """Finds typed expressions in the words of one locale."""
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, locale: Locale) -> None:
+        self._engine = Engine(locale)
+
+    @classmethod
+    def for_locale(cls, locale: str) -> "Normalizer":
+        """The locale's normalizer, made once a process. Raises UnsupportedLocale, RulesInvalid."""
+        return _cached(Locale(locale))
+
+    def normalize(
+        self, text: str, *, now: datetime | None = None, currencies: tuple[str, ...] = ()
+    ) -> tuple[Span, ...]:
+        """Spans of `text`, left to right, without overlap; offsets are code points of `text` itself.
+
+        `now` is the caller's local moment: without it nothing relative is resolved. `currencies` (ISO 4217) are
+        those of the caller's accounts; they decide what "dollars" or ¥ mean. Never raises on any text.
+        """
+        return self._engine.normalize(text, now, currencies)
+
+
+@lru_cache(maxsize=16)
+def _cached(locale: Locale) -> Normalizer:
+    return Normalizer(locale)

@@ -1,0 +1,232 @@
+"""Money: an amount and the word or sign that makes it one, in integer minor units."""
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Final
+
+from schemas.money import EXPONENTS, MAX_MINOR
+from schemas.span import Ambiguity, MoneyValue, SpanKind, SpanValue
+from services.normalize.cardinals import HUNDRED, TEN
+from services.normalize.numbers import number
+from services.normalize.scan import Match, Number, Scan
+from services.normalize.words import Currency
+
+_CENTS: Final = 2
+"""Minor digits of the currencies whose amounts are said in two parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """An amount over tokens up to `end`, still with every value it may have."""
+
+    values: tuple[Decimal, ...]
+    currency: Currency | None
+    end: int
+    rule: str
+    ambiguity: Ambiguity | None
+
+
+def find_money(scan: Scan, at: int) -> Match | None:
+    """The amount at a place, with its range if one is said."""
+    first = _amount(scan, at)
+    low = None if first is not None else _bare(scan, at)
+    if first is None and low is None:
+        return None
+    link = first.end if first is not None else (low.end if low is not None else at)
+    if scan.word(link).to:
+        second = _amount(scan, link + 1)
+        if second is not None:
+            ranged = _range(scan, at, first, low, second)
+            if ranged is not None:
+                return ranged
+    return None if first is None else _match(scan, at, first)
+
+
+def _bare(scan: Scan, at: int) -> Number | None:
+    found = number(scan, at)
+    return found if found is not None and not found.money else None
+
+
+def _range(scan: Scan, at: int, first: _Amount | None, low: Number | None, second: _Amount) -> Match | None:
+    """As in "fifty to sixty dollars": both ends share the currency that is said."""
+    if second.currency is None or (second.currency.minor and first is not None):
+        return None
+    lows = first.values if first is not None else ((low.value,) if low is not None else ())
+    if first is not None and first.currency is not None and first.currency.codes != second.currency.codes:
+        return None
+    if not lows or lows[0] >= second.values[0]:
+        return None
+    both = _Amount((*lows, *second.values), second.currency, second.end, "range", Ambiguity.RANGE)
+    return _match(scan, at, both)
+
+
+def _amount(scan: Scan, at: int) -> _Amount | None:
+    if _prefixes(scan, at):
+        return _prefixed(scan, at)
+    if scan.word(at).sign is not None and _prefixes(scan, at + 1):
+        return _negated(scan, at)
+    found = number(scan, at)
+    return _suffixed(scan, found) if found is not None else _single(scan, at) or _half_unit(scan, at)
+
+
+def _negated(scan: Scan, at: int) -> _Amount | None:
+    """As in "-$5"."""
+    signed, sign = _prefixed(scan, at + 1), scan.word(at).sign or 1
+    return signed and replace(signed, values=tuple(sign * value for value in signed.values))
+
+
+def _single(scan: Scan, at: int) -> _Amount | None:
+    """As in "a dollar"."""
+    unit = scan.word(at + 1).currency
+    if not scan.word(at).article or unit is None or unit.glued or unit.symbol:
+        return None
+    return _continued(scan, Number(Decimal(1), at, at + 1, "article"), unit, at + 2)
+
+
+def _prefixes(scan: Scan, at: int) -> bool:
+    unit = scan.word(at).currency
+    return unit is not None and unit.symbol
+
+
+def _prefixed(scan: Scan, at: int) -> _Amount | None:
+    """As in "$1,250.50", "EUR 20"."""
+    unit = scan.word(at).currency
+    found = number(scan, at + 1)
+    if unit is None or found is None:
+        return None
+    after = scan.word(found.end).currency
+    end = found.end
+    if after is not None and after.codes != unit.codes and not (after.minor or after.glued):
+        if not set(after.codes) & set(unit.codes):
+            return None
+        unit, end = after, end + 1
+    return _continued(scan, found, unit, end)
+
+
+def _half_unit(scan: Scan, at: int) -> _Amount | None:
+    """As in "half a dollar"."""
+    fraction = scan.word(at).fraction
+    if fraction is None or not scan.word(at + 1).article:
+        return None
+    unit = scan.word(at + 2).currency
+    if unit is None or unit.minor or unit.glued:
+        return None
+    return _Amount((fraction,), unit, at + 3, "fraction", None)
+
+
+def _suffixed(scan: Scan, found: Number) -> _Amount | None:
+    """As in "fifty dollars", "10k$", 五千円; or a number in a form that only amounts take ("two grand")."""
+    unit = scan.word(found.end).currency
+    token_follows = unit is not None and not (unit.glued and not _may_glue(scan, found.end))
+    if unit is None or not token_follows:
+        if not found.money:
+            return None
+        return _Amount((found.value, *found.others), None, found.end, "colloquial", found.ambiguity)
+    return _continued(scan, found, unit, found.end + 1)
+
+
+def _may_glue(scan: Scan, at: int) -> bool:
+    """Whether a one-letter unit (p, c) is one: right behind its number and at the end of something."""
+    return scan.glued(at) or scan.ends(at + 1)
+
+
+def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> _Amount:
+    """What the minor unit adds: "and five cents", "forty five"."""
+    values = (found.value, *found.others)
+    if unit.minor or found.value != found.value.to_integral_value() or found.form == "pair" or not _splits(scan, unit):
+        return _Amount(values, unit, end, "minor" if unit.minor else "major", found.ambiguity)
+    tail = _tail(scan, unit, end)
+    if tail is None:
+        dangling = scan.quantity(end) and found.ambiguity is None and not _separate(scan, end)
+        return _Amount(values, unit, end, "major", Ambiguity.GROUPING if dangling else found.ambiguity)
+    cents, stop = tail
+    part = Decimal(cents) / HUNDRED
+    sign = -1 if found.value < 0 else 1
+    return _Amount(tuple(v + sign * part for v in values), unit, stop, "major_minor", found.ambiguity)
+
+
+def _separate(scan: Scan, at: int) -> bool:
+    """Whether the number at a place is plainly another one: it has a unit of its own."""
+    following = number(scan, at)
+    if following is None:
+        return True
+    after = scan.word(following.end)
+    return after.currency is not None or after.percent is not None or after.unit is not None or after.counter
+
+
+def _splits(scan: Scan, unit: Currency) -> bool:
+    return EXPONENTS.get(_codes(scan, unit)[0], 0) == _CENTS
+
+
+def _tail(scan: Scan, unit: Currency, at: int) -> tuple[int, int] | None:
+    joined = scan.word(at).joiner
+    start = at + 1 if joined else at
+    found = number(scan, start)
+    if found is None or found.whole is None or found.value < 0 or found.form == "pair":
+        return _oh_five(scan, start)
+    after = scan.word(found.end).currency
+    if after is not None and after.minor and 0 <= found.whole < HUNDRED:
+        return (found.whole, found.end + 1) if set(after.codes) & set(unit.codes) else None
+    if after is not None or not TEN <= found.whole < HUNDRED or found.money:
+        return None
+    word = scan.word(found.end)
+    if word.percent is not None or word.month is not None or word.ordinal is not None or word.unit is not None:
+        return None
+    if word.half is not None or word.oclock or scan.quantity(found.end):
+        return None
+    return (found.whole, found.end) if not joined or scan.ends(found.end) else None
+
+
+def _oh_five(scan: Scan, at: int) -> tuple[int, int] | None:
+    """As in "ten dollars oh five"."""
+    first, second = scan.word(at), scan.word(at + 1)
+    if first.digit != "0" or second.digit is None or scan.word(at + 2).digit is not None:
+        return None
+    return int(second.digit), at + 2
+
+
+def _codes(scan: Scan, unit: Currency) -> tuple[str, ...]:
+    """The codes a currency word may mean for this caller, the preferred first."""
+    return choose(unit.codes, scan.currencies)
+
+
+def choose(codes: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
+    """Order the codes a word shares by the accounts held: those alone, if any of them is held."""
+    owned = tuple(code for code in codes if code in held)
+    return owned or codes[:1]
+
+
+def _match(scan: Scan, at: int, amount: _Amount) -> Match | None:
+    """Minor units of every value in every currency; an amount that does not come out even is no amount."""
+    if amount.currency is None:
+        codes: tuple[str | None, ...] = (None,)
+    else:
+        codes = _codes(scan, amount.currency)
+    values: list[SpanValue] = []
+    for code in codes:
+        for value in amount.values:
+            minor = _minor(scan, value, code, amount.currency)
+            if minor is not None and MoneyValue(minor, code) not in values:
+                values.append(MoneyValue(minor, code))
+    first = _minor(scan, amount.values[0], codes[0], amount.currency)
+    if first is None:
+        return Match(SpanKind.MONEY, "", at, amount.end, f"money.{amount.rule}", silent=True)
+    ambiguity = amount.ambiguity or (Ambiguity.CURRENCY if len(codes) > 1 else None)
+    if ambiguity is None and _approximate(scan, at):
+        ambiguity = Ambiguity.APPROXIMATE
+    return Match(
+        SpanKind.MONEY, values[0], at, amount.end, f"money.{amount.rule}", ambiguity,
+        tuple((SpanKind.MONEY, v) for v in values[1:]),
+    )  # fmt: skip
+
+
+def _approximate(scan: Scan, at: int) -> bool:
+    return scan.word(at - 1).approximate
+
+
+def _minor(scan: Scan, value: Decimal, code: str | None, unit: Currency | None) -> int | None:
+    digits = scan.style.locale.exponent if code is None else EXPONENTS[code]
+    exact = value if unit is not None and unit.minor else value.scaleb(digits)
+    if exact != exact.to_integral_value() or abs(exact) > MAX_MINOR:
+        return None
+    return int(exact)

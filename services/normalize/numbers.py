@@ -1,0 +1,276 @@
+"""Numbers as people say them: cardinals with signs, decimals, fractions, pairs and digits, and percentages."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Final
+
+from schemas.span import Ambiguity, SpanKind
+from services.normalize.cardinals import HUNDRED, MAX_VALUE, TEN, cardinal, place_of, spoken_pair
+from services.normalize.scan import Match, Number, Scan
+
+_MAX_FRACTION: Final = 12
+"""Digits considered behind a decimal point."""
+
+_YEARS: Final = range(1100, 2100)
+"""A pair in here sounds like a year."""
+
+
+def number(scan: Scan, at: int) -> Number | None:
+    """The number at a place, remembered, because several grammars ask."""
+    if at not in scan.numbers:
+        scan.numbers[at] = _bounded(_signed(scan, at)) if at < len(scan.tokens) else None
+    return scan.numbers[at]
+
+
+def _bounded(found: Number | None) -> Number | None:
+    return None if found is None or abs(found.value) >= MAX_VALUE else found
+
+
+def _signed(scan: Scan, at: int) -> Number | None:
+    sign = scan.word(at).sign
+    if sign is None:
+        return _unsigned(scan, at)
+    mark = not scan.text(at)[0].isalnum()
+    if mark and ((not scan.glued(at + 1) and at > 0) or _attached(scan, at)):
+        return None
+    found = _unsigned(scan, at + 1)
+    if found is None or found.form == "digits":
+        return None
+    return replace(
+        found, value=sign * found.value, start=at, others=tuple(sign * o for o in found.others), written=False
+    )
+
+
+def _attached(scan: Scan, at: int) -> bool:
+    """Whether a mark hangs on what stands before it, and so is no sign: 10-20, --9, a-1."""
+    if not scan.glued(at):
+        return False
+    before = scan.tokens[at - 1]
+    return before.numeral is not None or before.word.sign is not None or before.text[-1].isascii()
+
+
+def _unsigned(scan: Scan, at: int) -> Number | None:
+    word = scan.word(at)
+    if word.article or word.fraction is not None:
+        return _fraction(scan, at) or _after_article(scan, at)
+    if word.point:
+        return _decimal(scan, at, at, Decimal(0))
+    if not scan.quantity(at) or (word.scale is not None and scan.word(at - 1).vague):
+        return None
+    numeral = scan.tokens[at].numeral
+    if numeral is None or (numeral.whole is not None and "." not in numeral.text):
+        return _from_cardinal(scan, at)
+    return None if numeral.value is None else _scaled(scan, at, at + 1, numeral.value, "numeral")
+
+
+def _from_cardinal(scan: Scan, at: int) -> Number | None:
+    near = _neighbours(scan, at)
+    if near is not None:
+        return near
+    found = cardinal(scan, at)
+    if found is None:
+        return None
+    value, end = Decimal(found.value), found.end
+    written = scan.tokens[at].numeral is not None and end == at + 1
+    base = Number(
+        value, at, end, "numeral" if written else "cardinal", money=found.money, written=written,
+        ambiguity=Ambiguity.GROUPING if found.broken else None,
+    )  # fmt: skip
+    if scan.word(end).point and not found.money:
+        decimal = _decimal(scan, at, end, value)
+        if decimal is not None:
+            return decimal
+    if scan.word(end).joiner:
+        mixed = _and_a_half(scan, base)
+        if mixed is not None:
+            return mixed
+    if not found.scaled and scan.style.language.pairs and scan.tokens[at].numeral is None:
+        return _pair(scan, base) or base
+    return base
+
+
+def _after_article(scan: Scan, at: int) -> Number | None:
+    """As in "a hundred and twenty": the article is one, before a scale only."""
+    scale = scan.word(at + 1).scale
+    if scale is None or scale.glued or not scan.word(at).article:
+        return None
+    rest = cardinal(scan, at + 1, implied=True)
+    if rest is None:
+        return None
+    return Number(Decimal(rest.value), at, rest.end, "cardinal", money=rest.money)
+
+
+def _fraction(scan: Scan, at: int) -> Number | None:
+    """As in "half a million", "a quarter of a million": a fraction counts only before a big scale."""
+    start = at
+    if scan.word(at).article:
+        at += 1
+    fraction = scan.word(at).fraction
+    at += 1
+    if scan.word(at).of:
+        at += 1
+    if scan.word(at).article:
+        at += 1
+    scale = scan.word(at).scale
+    if fraction is None or scale is None or not scale.big or scale.glued:
+        return None
+    return Number(fraction * scale.value, start, at + 1, "fraction", money=scale.money)
+
+
+def _and_a_half(scan: Scan, base: Number) -> Number | None:
+    """As in "two and a half grand"."""
+    at = base.end + 1
+    if not scan.word(at).article:
+        return None
+    fraction = scan.word(at + 1).fraction
+    if fraction is None:
+        return None
+    scaled = _scaled(scan, base.start, at + 2, base.value + fraction, "fraction")
+    return scaled if scaled is not None else None
+
+
+def _decimal(scan: Scan, start: int, point: int, whole: Decimal) -> Number | None:
+    """Digits behind a spoken point: "four point eight five billion"."""
+    digits: list[str] = []
+    at = point + 1
+    while at < len(scan.tokens) and len(digits) < _MAX_FRACTION:
+        token = scan.tokens[at]
+        if token.word.digit is not None:
+            digits.append(token.word.digit)
+        elif token.numeral is not None and token.numeral.text.isdigit():
+            digits.append(token.numeral.text)
+        elif not digits and (pair := spoken_pair(scan, at)) is not None:
+            digits.append(str(pair[0]))
+            at = pair[1] - 1
+        else:
+            break
+        at += 1
+    if not digits:
+        return None
+    return _scaled(scan, start, at, whole + Decimal("0." + "".join(digits)[:_MAX_FRACTION]), "decimal")
+
+
+def _scaled(scan: Scan, start: int, end: int, value: Decimal, form: str) -> Number:
+    """The value times the big scale that follows, if one does."""
+    money = False
+    while True:
+        scale = scan.word(end).scale
+        if scale is None or not scale.big or (scale.glued and not scan.glued(end)) or value >= scale.most:
+            break
+        value, end, form, money = value * scale.value, end + 1, "scaled", money or scale.money
+    return Number(value, start, end, form, money=money, written=form == "numeral")
+
+
+def _pair(scan: Scan, base: Number) -> Number | None:
+    """As in "one fifty", "twenty twelve": two numbers below a hundred, said side by side."""
+    first, second = base.whole, cardinal(scan, base.end)
+    if first is None or not 1 <= first < HUNDRED or second is None or scan.tokens[base.end].numeral is not None:
+        return None
+    tail, rest = (second.value, 1) if not second.scaled else _tail(scan, base.end)
+    if not TEN <= tail < HUNDRED:
+        return None
+    if scan.quantity(second.end) and scan.word(second.end).scale is None:
+        return None  # three in a row are digits, not a pair
+    value = Decimal(first * HUNDRED + tail) * rest
+    year = first * HUNDRED + tail in _YEARS and rest == 1
+    return Number(
+        value, base.start, second.end, "pair",
+        others=((Decimal(first) + Decimal(tail) / HUNDRED) * rest,),
+        ambiguity=Ambiguity.YEAR_OR_NUMBER if year else Ambiguity.HUNDREDS_OR_DECIMAL,
+    )  # fmt: skip
+
+
+def _tail(scan: Scan, at: int) -> tuple[int, int]:
+    """The second half of a pair that a scale follows: "two fifty thousand" is fifty, times a thousand."""
+    pair = spoken_pair(scan, at)
+    if pair is None:
+        return 0, 1
+    value, end = pair
+    scale = scan.word(end).scale
+    single = cardinal(scan, at)
+    if scale is None or not scale.big or scale.money or single is None or single.end != end + 1:
+        return 0, 1
+    return value, scale.value
+
+
+def _neighbours(scan: Scan, at: int) -> Number | None:
+    """二三千円, 五六人: two digits in a row mean "two or three" of what follows."""
+    if not scan.style.language.positional or not scan.glued(at + 1):
+        return None
+    first, second = scan.word(at).digit, scan.word(at + 1).digit
+    if first is None or second is None or int(second) != int(first) + 1 or int(first) == 0:
+        return None
+    after = scan.word(at + 2)
+    if after.scale is None and not (after.counter or after.unit):
+        return None
+    high = cardinal(scan, at + 1)
+    if high is None:
+        return None
+    factor = high.value // int(second)
+    low, together = Decimal(int(first) * factor), Decimal(int(first + second) * factor)
+    others = (Decimal(high.value), together)
+    return Number(low, at, high.end, "neighbours", others, Ambiguity.RANGE)
+
+
+def plain(value: Decimal) -> str:
+    """A decimal as text without exponent or trailing zeros."""
+    text = f"{value:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text in {"-0", ""} else text
+
+
+def find_number(scan: Scan, at: int) -> Match | None:
+    """A number on its own, or a percentage."""
+    found = number(scan, at)
+    if found is None:
+        return None
+    kind, end, rule, factor = SpanKind.NUMBER, found.end, f"numbers.{found.form}", Decimal(1)
+    percent = scan.word(end).percent
+    if percent is not None:
+        kind, end, rule, factor = SpanKind.PERCENT, end + 1, "numbers.percent", percent
+    return Match(
+        kind, plain(found.value * factor), at, end, rule, found.ambiguity,
+        tuple((kind, plain(o * factor)) for o in found.others),
+    )  # fmt: skip
+
+
+def find_ordinal(scan: Scan, at: int) -> Match | None:
+    """As in "twenty second", "22nd", 第三."""
+    found = ordinal(scan, at)
+    if found is None:
+        return None
+    value, end = found
+    return Match(SpanKind.ORDINAL, value, at, end, "numbers.ordinal")
+
+
+def ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
+    """An ordinal's value and the token behind it."""
+    word = scan.word(at)
+    if word.ordinal is not None:
+        return word.ordinal, at + 1
+    if word.ordinal_prefix:
+        found = number(scan, at + 1)
+        whole = found.whole if found is not None else None
+        return (whole, found.end) if found is not None and whole is not None and whole > 0 else None
+    if not scan.quantity(at):
+        return None
+    numeral = scan.tokens[at].numeral
+    if numeral is not None:
+        fits = scan.word(at + 1).ordinal_suffix and scan.glued(at + 1) and numeral.whole is not None
+        return (numeral.whole or 0, at + 2) if fits else None
+    return _spoken_ordinal(scan, at)
+
+
+def _spoken_ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
+    before = cardinal(scan, at)
+    if before is None:
+        return None
+    end = before.end
+    if scan.word(end).joiner and before.scaled:
+        end += 1
+    last = scan.word(end).ordinal
+    if last is None:
+        return None
+    joins = before.value >= scan.style.language.joins_from and last < place_of(before.value)
+    return (before.value + last, end + 1) if joins else None

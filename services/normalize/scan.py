@@ -1,0 +1,84 @@
+"""The reading head that every grammar shares: tokens, the locale's style, and what the caller's situation decides."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+
+from schemas.span import Ambiguity, SpanKind, SpanValue
+from services.normalize.style import Style
+from services.normalize.tokens import Token
+from services.normalize.words import UNKNOWN, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number over tokens `start:end`. `form` names how it was said; `others` are further values it may mean."""
+
+    value: Decimal
+    start: int
+    end: int
+    form: str
+    others: tuple[Decimal, ...] = ()
+    ambiguity: Ambiguity | None = None
+    money: bool = False  # said in a form that only amounts take (grand)
+    written: bool = False  # one written numeral and nothing else
+
+    @property
+    def whole(self) -> int | None:
+        """The value as an integer, if it is one and nothing else is meant."""
+        return int(self.value) if self.value == self.value.to_integral_value() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What a grammar made of tokens `start:end`. `rule` is family.production. `value` None: taken, but nothing said."""
+
+    kind: SpanKind
+    value: SpanValue
+    start: int
+    end: int
+    rule: str
+    ambiguity: Ambiguity | None = None
+    readings: tuple[tuple[SpanKind, SpanValue], ...] = ()
+    silent: bool = False  # consumes the tokens without a span, because any value would be a guess
+
+
+@dataclass(slots=True)
+class Scan:
+    """One text being read. Grammars ask it for tokens and for the numbers at a place."""
+
+    source: str
+    tokens: Sequence[Token]
+    style: Style
+    today: date | None
+    currencies: tuple[str, ...]
+    in_context: int = -1  # the token behind the last phrase that announces a digit string
+    numbers: dict[int, Number | None] = field(default_factory=dict)
+
+    def word(self, at: int) -> Word:
+        """The word at a place; past either end, the unknown word."""
+        return self.tokens[at].word if 0 <= at < len(self.tokens) else UNKNOWN
+
+    def text(self, at: int) -> str:
+        """The folded text of the token at a place, or nothing."""
+        return self.tokens[at].text if 0 <= at < len(self.tokens) else ""
+
+    def glued(self, at: int) -> bool:
+        """Whether the token at a place touches the one before it."""
+        return 0 < at < len(self.tokens) and self.tokens[at].glued
+
+    def quantity(self, at: int) -> bool:
+        """Whether the token at a place can open a number."""
+        if not 0 <= at < len(self.tokens):
+            return False
+        token = self.tokens[at]
+        word = token.word
+        return token.numeral is not None or word.value is not None or word.digit is not None or word.scale is not None
+
+    def ends(self, at: int) -> bool:
+        """Whether an expression may end before this place: the end, a mark, or a word that closes."""
+        if at >= len(self.tokens):
+            return True
+        token = self.tokens[at]
+        return token.word.closer or (not token.text[0].isalnum() and token.word.currency is None)

@@ -1,0 +1,48 @@
+"""How a locale writes and says things, as data: the few switches that its words do not carry."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rules.load import RuleFile, load
+
+
+class LanguageStyle(RuleFile):
+    """rules/normalize/<language>/style.yaml."""
+
+    spaced: bool  # words are separated by spaces
+    pairs: bool  # "one fifty", "nineteen ninety nine"
+    joins_from: int = 20  # the least word that takes a unit directly behind it (twenty one, not ten one)
+    positional: bool  # digits written side by side make a number: 二三〇〇
+    joins_digits: bool  # spoken digits with spaces between them are one string
+    title_before: bool  # Mr Smith rather than 佐藤さん
+    decimal_dot: bool = True
+
+
+class LocaleStyle(RuleFile):
+    """rules/normalize/locales/<locale>.yaml."""
+
+    date_order: Literal["mdy", "dmy", "ymd"]
+    exponent: int = Field(ge=0, le=3)  # minor digits of an amount without a currency
+    likely_hours: tuple[int, int]  # a clock hour without am or pm is preferred within these, 24-hour
+    currencies: dict[str, list[str]] = Field(default_factory=dict)  # a currency word's codes, where the locale differs
+
+
+class Style:
+    """Both together."""
+
+    __slots__ = ("language", "locale", "name")
+
+    def __init__(self, language: LanguageStyle, locale: LocaleStyle, name: str) -> None:
+        self.language = language
+        self.locale = locale
+        self.name = name
+
+    @classmethod
+    def load(cls, locale: str, language: str) -> "Style":
+        """Read both files. Raises RulesInvalid."""
+        return cls(
+            load(f"normalize/{language}/style.yaml", LanguageStyle),
+            load(f"normalize/locales/{locale}.yaml", LocaleStyle),
+            language,
+        )
