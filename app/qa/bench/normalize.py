@@ -1,14 +1,18 @@
 """`tellerline bench normalize CASES`: right, silently wrong and missed by category, speed, and the peers beside it."""
 
+import gc
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import orjson
+import typer
 
+from app.qa.bench._report import Figure, percentile, publish
 from schemas.span import Span, SpanKind
 from services.normalize import Normalizer
 from services.normalize.values import jsonable
@@ -16,8 +20,7 @@ from services.normalize.values import jsonable
 SENTENCES: Final = (
     (
         "en-US",
-        "please send one thousand two hundred and fifty dollars and forty cents from checking to kate nguyen on march "
-        "fifteenth",
+        "please send one thousand two hundred and fifty dollars and forty cents from checking to kate on march fifth",
     ),
     (
         "en-US",
