@@ -1,0 +1,208 @@
+// The console: calls the service over /v1/calls, speaks or types, and shows what was heard, decided and why.
+const $ = (id) => document.getElementById(id);
+const ui = Object.fromEntries(
+  ["locale", "customer", "call", "talk", "level", "state", "said", "partial", "typed", "words", "keys", "card", "order",
+    "expiry", "spans", "candidates", "decision", "stages"].map((id) => [id, $(id)]),
+);
+const COMMA = new Set(["JPY", "KRW"]);
+let socket = null;
+let microphone = null;
+let spoken = "";
+let expiryTimer = 0;
+
+const send = (event) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(event));
+const element = (tag, text, className = "") => Object.assign(document.createElement(tag), { textContent: text, className });
+
+function say(who, text, note = "") {
+  const line = element("li", text, who);
+  if (note) line.append(element("small", note));
+  ui.said.append(line);
+  ui.said.scrollTop = ui.said.scrollHeight;
+}
+
+function define(list, pairs) {
+  list.replaceChildren(...pairs.flatMap(([term, value]) => [element("dt", term), element("dd", value)]));
+}
+
+function money(minor, currency) {
+  const digits = COMMA.has(currency) ? 0 : 2;
+  return new Intl.NumberFormat(undefined, { style: "currency", currency }).format(minor / 10 ** digits);
+}
+
+function showSpans(text, spans) {
+  const marked = document.createElement("p");
+  const points = [...text];
+  let at = 0;
+  for (const span of spans) {
+    marked.append(points.slice(at, span.start).join(""));
+    const mark = element("mark", span.surface);
+    mark.title = `${span.kind} ${JSON.stringify(span.value)} · ${span.rule}${span.ambiguity ? ` · ${span.ambiguity}` : ""}`;
+    marked.append(mark);
+    at = span.end;
+  }
+  marked.append(points.slice(at).join(""));
+  ui.spans.replaceChildren(marked);
+}
+
+function showStages(stages) {
+  const longest = Math.max(1, ...Object.values(stages));
+  ui.stages.replaceChildren(...Object.entries(stages).map(([name, ms]) => {
+    const row = element("div", "", "stage");
+    const bar = element("i", "");
+    bar.style.width = `${(100 * ms) / longest}%`;
+    row.append(element("span", name), bar, element("span", `${ms.toFixed(1)} ms`));
+    return row;
+  }));
+}
+
+function showCard(event) {
+  ui.card.hidden = false;
+  define(ui.order, [
+    ["amount", money(event.amount_minor, event.currency)],
+    ["payee", event.payee_id ?? "own account"],
+    ["name check", event.verification.replace("_", " ")],
+    ["second factor", event.step_up_required ? "needed" : "not needed"],
+  ]);
+  const end = Date.parse(event.expires_at);
+  const whole = Math.max(1, end - Date.now());
+  clearInterval(expiryTimer);
+  expiryTimer = setInterval(() => {
+    ui.expiry.value = Math.max(0, (end - Date.now()) / whole);
+    if (Date.now() > end) hideCard();
+  }, 500);
+}
+
+function hideCard() {
+  clearInterval(expiryTimer);
+  ui.card.hidden = true;
+}
+
+const handlers = {
+  "session.created": () => { ui.state.value = "connected"; },
+  "input_audio_buffer.speech_started": () => { ui.state.value = "listening"; },
+  "tellerline.transcript.partial": (event) => {
+    const points = [...event.text];
+    ui.partial.replaceChildren(
+      points.slice(0, event.stable_chars).join(""),
+      element("span", points.slice(event.stable_chars).join(""), "unstable"),
+    );
+  },
+  "conversation.item.input_audio_transcription.completed": (event) => {
+    ui.partial.replaceChildren();
+    spoken = event.transcript;
+    say("caller", event.transcript);
+  },
+  "tellerline.turn.discarded": () => { ui.partial.replaceChildren(); ui.state.value = "connected"; },
+  "tellerline.spans": (event) => showSpans(spoken, event.spans),
+  "tellerline.payees": (event) => {
+    ui.candidates.hidden = event.candidates.length === 0;
+    ui.candidates.tBodies[0].replaceChildren(...event.candidates.map((candidate) => {
+      const row = document.createElement("tr");
+      row.append(element("td", candidate.name), element("td", candidate.id === event.choice ? "chosen" : ""),
+        element("td", candidate.score.toFixed(2)));
+      return row;
+    }));
+  },
+  "tellerline.decision": (event) => define(ui.decision, [
+    ["decision", event.decision], ["intent", event.intent ?? "none"], ["route", event.route],
+    ["confidence", event.confidence.toFixed(2)], ["rule", event.rule ?? "none"],
+    ["missing", event.missing.join(", ") || "nothing"],
+  ]),
+  "tellerline.readback": showCard,
+  "tellerline.ledger": (event) => { hideCard(); say("teller", `Transfer ${event.state}`, event.reference); },
+  "response.created": (event) => send({ type: "tellerline.playback", response_id: event.response.id, state: "started" }),
+  "response.output_text.done": (event) => say("teller", event.text),
+  "response.done": (event) => {
+    ui.state.value = event.response.metadata.awaits ? `waits for ${event.response.metadata.awaits}` : "connected";
+    if (event.response.metadata.awaits !== "confirmation") hideCard();
+    if (event.response.status === "completed") {
+      send({ type: "tellerline.playback", response_id: event.response.id, state: "completed" });
+    }
+  },
+  "tellerline.timings": (event) => showStages(event.stages),
+  "tellerline.handoff": (event) => say("teller", "A person takes over.", event.reason),
+  error: (event) => say("error", event.error.message, event.error.code),
+};
+
+async function connect() {
+  const customer = ui.customer.value;
+  const answer = await fetch(`/demo/token?customer=${encodeURIComponent(customer)}`, { method: "POST" });
+  if (!answer.ok) { say("error", "no token: the demo is not running"); return; }
+  const { access_token: token } = await answer.json();
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  socket = new WebSocket(`${scheme}://${location.host}/v1/calls`, ["tellerline.v1", `bearer.${token}`]);
+  socket.onopen = () => {
+    send({ type: "session.update", session: { type: "realtime", tellerline: { locale: ui.locale.value, playback: "acknowledged" } } });
+    setOpen(true);
+  };
+  socket.onmessage = ({ data }) => {
+    const event = JSON.parse(data);
+    handlers[event.type]?.(event);
+  };
+  socket.onclose = ({ reason }) => { setOpen(false); ui.state.value = reason || "idle"; hideCard(); };
+}
+
+function setOpen(open) {
+  ui.call.textContent = open ? "Hang up" : "Call";
+  for (const control of [ui.talk, ui.words, ui.typed.querySelector("button")]) control.disabled = !open;
+  ui.locale.disabled = ui.customer.disabled = open;
+  if (!open) { mute(); socket = null; }
+}
+
+async function unmute() {
+  const stream = await navigator.mediaDevices.getUserMedia({
+    audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: false },
+  });
+  const context = new AudioContext({ sampleRate: 16000 });
+  await context.audioWorklet.addModule("microphone.js");
+  const node = new AudioWorkletNode(context, "microphone");
+  node.port.onmessage = ({ data: { frame, peak } }) => {
+    ui.level.value = peak;
+    if (socket?.readyState === WebSocket.OPEN) socket.send(frame);
+  };
+  context.createMediaStreamSource(stream).connect(node);
+  microphone = { stream, context };
+  ui.talk.setAttribute("aria-pressed", "true");
+}
+
+function mute() {
+  microphone?.stream.getTracks().forEach((track) => track.stop());
+  microphone?.context.close();
+  microphone = null;
+  ui.level.value = 0;
+  ui.talk.setAttribute("aria-pressed", "false");
+}
+
+function type(text) {
+  spoken = text;
+  say("caller", text);
+  send({ type: "conversation.item.create", item: { type: "message", role: "user", content: [{ type: "input_text", text }] } });
+}
+
+ui.call.onclick = () => (socket ? socket.close(1000) : connect());
+ui.talk.onclick = () => (microphone ? mute() : unmute().catch((error) => say("error", error.message)));
+ui.typed.onsubmit = (event) => {
+  event.preventDefault();
+  const text = ui.words.value.trim();
+  if (text) type(text);
+  ui.words.value = "";
+};
+ui.card.querySelectorAll("button").forEach((button) => { button.onclick = () => type(ui.locale.value === "ja-JP" ? { yes: "はい", no: "いいえ" }[button.dataset.say] : button.dataset.say); });
+for (const digit of "123456789*0#") {
+  const key = element("button", digit);
+  key.type = "button";
+  key.onclick = () => send({ type: "tellerline.dtmf", digit });
+  ui.keys.append(key);
+}
+ui.locale.onchange = () => {
+  const first = [...ui.customer.options].find((option) => option.dataset.locale === ui.locale.value);
+  if (first) ui.customer.value = first.value;
+};
+
+const customers = await (await fetch("/demo/customers")).json();
+ui.customer.replaceChildren(...customers.map(({ id, name, locale }) => {
+  const option = new Option(name, id);
+  option.dataset.locale = locale;
+  return option;
+}));
+ui.locale.onchange();
