@@ -1,0 +1,150 @@
+"""The customer directory every core shares: payees, cards, bills and limits, in our own tables.
+
+A foreign core knows accounts and money; whom a customer pays and which name the payee's bank gives back is kept here.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final
+
+import sqlalchemy as sa
+from rapidfuzz import fuzz
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from schemas.banking import Bill, Card, Limits, PayeeVerification
+from schemas.errors import NotFound
+from schemas.ids import BillId, CardId, CustomerId, PayeeId
+from schemas.money import Money
+from schemas.payee import Payee
+from services.act import bank_tables as t
+from services.store import Store, changed
+
+MAX_PAYEES: Final = 10_000
+_CLOSE: Final = 85.0
+"""Similarity (0 … 100) from which a holder's name is close to the payee's; below it is another name."""
+
+Row = sa.Row[Any]
+
+
+class Directory:
+    """Reads and card locks; every query is scoped to one customer."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def customer(self, customer: CustomerId) -> Row:
+        """The customer's own row: name, locale, zone, route. Raises NotFound."""
+        async with self._store.read() as connection:
+            row = (await connection.execute(sa.select(t.customers).where(t.customers.c.id == customer))).first()
+        if row is None:
+            raise NotFound("no such customer")
+        return row
+
+    async def cards(self, customer: CustomerId) -> Sequence[Card]:
+        """The customer's cards, in the bank's order."""
+        wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position)
+        async with self._store.read() as connection:
+            return [_card(row) for row in await connection.execute(wanted)]
+
+    async def bills(self, customer: CustomerId) -> Sequence[Bill]:
+        """The customer's open bills, in the bank's order."""
+        mine = (t.bills.c.customer_id == customer) & (t.bills.c.due_minor > 0)
+        async with self._store.read() as connection:
+            rows = await connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position))
+            return [_bill(row) for row in rows]
+
+    async def limits(self, customer: CustomerId) -> Sequence[Limits]:
+        """The customer's limits, one a currency."""
+        wanted = sa.select(t.limits).where(t.limits.c.customer_id == customer).order_by(t.limits.c.currency)
+        async with self._store.read() as connection:
+            rows = await connection.execute(wanted)
+            return [Limits(r.currency, r.per_transfer, r.per_day, r.step_up_above) for r in rows]
+
+    async def payees(self, customer: CustomerId) -> Sequence[Payee]:
+        """The customer's payees, at most MAX_PAYEES."""
+        wanted = sa.select(t.payees).where(t.payees.c.customer_id == customer).order_by(t.payees.c.id)
+        async with self._store.read() as connection:
+            return [_payee(row) for row in await connection.execute(wanted.limit(MAX_PAYEES))]
+
+    async def payee_row(self, customer: CustomerId, payee: PayeeId) -> Row:
+        """A payee with what only the bank sees (holder, route). Raises NotFound."""
+        mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == payee)
+        async with self._store.read() as connection:
+            row = (await connection.execute(sa.select(t.payees).where(mine))).first()
+        if row is None:
+            raise NotFound("no such payee")
+        return row
+
+    async def payee(self, customer: CustomerId, payee: PayeeId) -> Payee:
+        """One payee as it stands now. Raises NotFound."""
+        return _payee(await self.payee_row(customer, payee))
+
+    async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
+        """Compare the payee's name with the account holder's. Raises NotFound."""
+        row = await self.payee_row(customer, payee)
+        return compare_names(row.name, row.holder)
+
+    async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
+        """Lock or unlock; idempotent. Raises NotFound."""
+        mine = (t.cards.c.customer_id == customer) & (t.cards.c.id == card)
+        async with self._store.write("bank.card") as connection:
+            await connection.execute(sa.update(t.cards).where(mine).values(locked=locked))
+            row = (await connection.execute(sa.select(t.cards).where(mine))).first()
+        if row is None:
+            raise NotFound("no such card")
+        return _card(row)
+
+
+async def settle_bill(
+    customer: CustomerId, connection: AsyncConnection, bill: BillId, paid: Money, *, on: date
+) -> bool:
+    """Within a posting: take a payment off a bill; False when there is no such bill or less is due."""
+    mine = (t.bills.c.customer_id == customer) & (t.bills.c.id == bill) & (t.bills.c.currency == paid.currency)
+    left = t.bills.c.due_minor - paid.minor
+    done = await connection.execute(sa.update(t.bills).where(mine & (left >= 0)).values(due_minor=left))
+    payee = sa.select(t.bills.c.payee_id).where(mine).scalar_subquery()
+    await connection.execute(
+        sa.update(t.payees)
+        .where((t.payees.c.customer_id == customer) & (t.payees.c.id == payee))
+        .values(last_paid=on.isoformat())
+    )
+    return changed(done) == 1
+
+
+def compare_names(name: str, holder: str | None) -> PayeeVerification:
+    """The scheme's verdict: equal but for width, case and spacing is a match."""
+    if holder is None:
+        return PayeeVerification.UNAVAILABLE
+    ours, theirs = (
+        "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum()) for text in (name, holder)
+    )
+    if ours == theirs:
+        return PayeeVerification.MATCH
+    return PayeeVerification.CLOSE_MATCH if fuzz.ratio(ours, theirs) >= _CLOSE else PayeeVerification.NO_MATCH
+
+
+def _card(row: Row) -> Card:
+    return Card(CardId(row.id), row.name, row.last4, bool(row.locked))
+
+
+def _bill(row: Row) -> Bill:
+    minimum = None if row.minimum_minor is None else Money(min(row.minimum_minor, row.due_minor), row.currency)
+    due = Money(row.due_minor, row.currency)
+    return Bill(BillId(row.id), row.name, PayeeId(row.payee_id), due, date.fromisoformat(row.due_on), minimum)
+
+
+def _payee(row: Row) -> Payee:
+    return Payee(
+        id=PayeeId(row.id),
+        name=row.name,
+        kana=row.kana,
+        aliases=tuple(row.aliases),
+        relationship=row.relationship,
+        bank=row.bank,
+        account_last4=row.account_last4,
+        currency=row.currency,
+        version=row.version,
+        last_paid=date.fromisoformat(row.last_paid) if row.last_paid else None,
+        is_new=bool(row.is_new),
+    )

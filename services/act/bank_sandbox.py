@@ -1,0 +1,236 @@
+"""The sandbox bank: a core of its own with double entry, idempotent by key. Not a fake: it keeps books that balance.
+
+A posting and both its entries, the balances, the bill and the payee's history change in one transaction.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from rules.act import zone
+from schemas.banking import (
+    Account,
+    BankOutcome,
+    BankReceipt,
+    Bill,
+    Card,
+    CustomerProfile,
+    PayeeVerification,
+    Transaction,
+    TransactionFilter,
+    TransferOrder,
+)
+from schemas.errors import KeyReused
+from schemas.ids import AccountId, CardId, CustomerId, PayeeId
+from schemas.money import Money
+from schemas.payee import Payee
+from services.act import bank_tables as t
+from services.act.bank_directory import Directory, settle_bill
+from services.act.seal import fingerprint
+from services.ports import Clock
+from services.store import Store, changed, insert_new, micros
+
+MAX_TRANSACTIONS: Final = 50
+CLEARING: Final = "@clearing."
+"""The bank's own account of a currency, through which money leaves to other banks; its balance is its entries' sum."""
+
+
+class _Declined(Exception):
+    """The order can't be carried out; rolls the movement back."""
+
+
+class SandboxBank:
+    """CoreBank over our own tables."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._directory = Directory(store)
+
+    async def profile(self, customer: CustomerId) -> CustomerProfile:
+        """Accounts, cards, bills and limits, as of now. Raises NotFound."""
+        own, accounts, cards, bills, limits = await asyncio.gather(
+            self._directory.customer(customer),
+            self.accounts(customer),
+            self._directory.cards(customer),
+            self._directory.bills(customer),
+            self._directory.limits(customer),
+        )
+        now = self._clock.now()
+        return CustomerProfile(own.name, tuple(accounts), tuple(cards), tuple(bills), tuple(limits), now, own.zone)
+
+    async def accounts(self, customer: CustomerId) -> Sequence[Account]:
+        """The customer's accounts with balances, in the bank's order."""
+        wanted = sa.select(t.accounts).where(t.accounts.c.customer_id == customer).order_by(t.accounts.c.position)
+        async with self._store.read() as connection:
+            return [_account(row) for row in await connection.execute(wanted)]
+
+    async def cards(self, customer: CustomerId) -> Sequence[Card]:
+        """The customer's cards."""
+        return await self._directory.cards(customer)
+
+    async def bills(self, customer: CustomerId) -> Sequence[Bill]:
+        """The customer's open bills."""
+        return await self._directory.bills(customer)
+
+    async def payees(self, customer: CustomerId) -> Sequence[Payee]:
+        """The customer's payees."""
+        return await self._directory.payees(customer)
+
+    async def payee(self, customer: CustomerId, payee: PayeeId) -> Payee:
+        """One payee as it stands now. Raises NotFound."""
+        return await self._directory.payee(customer, payee)
+
+    async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
+        """Confirmation of payee."""
+        return await self._directory.verify_payee(customer, payee)
+
+    async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
+        """Lock or unlock a card; idempotent."""
+        return await self._directory.set_card_lock(customer, card, locked)
+
+    async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
+        """Booked transactions of the customer's accounts, newest first."""
+        e, a = t.entries, t.accounts
+        query = sa.select(e).join(a, e.c.account_id == a.c.id).where(a.c.customer_id == customer)
+        for clause in _clauses(wanted):
+            query = query.where(clause)
+        query = query.order_by(e.c.booked_on.desc(), e.c.id.desc()).limit(min(wanted.limit, MAX_TRANSACTIONS))
+        async with self._store.read() as connection:
+            return [_transaction(row) for row in await connection.execute(query)]
+
+    async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
+        """Move money once for `key`. Raises KeyReused when the key came with another order, StoreUnavailable."""
+        own = await self._directory.customer(customer)
+        now = self._clock.now()
+        today = now.astimezone(zone(own.zone)).date()
+        posting = {
+            "id": self._clock.new_id(),
+            "customer_id": customer,
+            "key": key,
+            "fingerprint": fingerprint(customer, order),
+            "outcome": BankOutcome.DONE.value,
+            "at": micros(now),
+        }
+        async with self._store.write("bank.transfer") as connection:
+            if not await insert_new(connection, t.postings, posting):
+                return await _seen(customer, connection, key, posting["fingerprint"])
+            try:
+                async with connection.begin_nested():
+                    await _move(customer, connection, order, str(posting["id"]), today)
+            except _Declined as declined:
+                refused = {"outcome": BankOutcome.DECLINED.value, "reason": str(declined)}
+                await connection.execute(sa.update(t.postings).where(t.postings.c.key == key).values(**refused))
+                return BankReceipt(BankOutcome.DECLINED, str(posting["id"]), str(declined))
+        return BankReceipt(BankOutcome.DONE, str(posting["id"]))
+
+    async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
+        """What became of `key`; NOT_FOUND when it was never seen from this customer."""
+        mine = (t.postings.c.key == key) & (t.postings.c.customer_id == customer)
+        async with self._store.read() as connection:
+            row = (await connection.execute(sa.select(t.postings).where(mine))).first()
+        return BankReceipt(BankOutcome.NOT_FOUND) if row is None else _receipt(row)
+
+
+async def _seen(customer: CustomerId, connection: AsyncConnection, key: str, wanted: object) -> BankReceipt:
+    """The stored answer to a key that was here before."""
+    row = (await connection.execute(sa.select(t.postings).where(t.postings.c.key == key))).one()
+    if row.customer_id != customer or row.fingerprint != wanted:
+        raise KeyReused
+    return _receipt(row)
+
+
+async def _move(
+    customer: CustomerId, connection: AsyncConnection, order: TransferOrder, posting: str, today: date
+) -> None:
+    """Debit, credit, and what hangs on them. Raises _Declined with a stable code."""
+    credited, merchant = await _target(customer, connection, order)
+    balance = t.accounts.c.balance_minor
+    mine = (t.accounts.c.customer_id == customer) & (t.accounts.c.currency == order.amount.currency)
+    steps = [(order.source, -order.amount.minor, "insufficient_funds")]
+    if not credited.startswith(CLEARING):
+        steps.append((AccountId(credited), order.amount.minor, "no_such_account"))
+    for account, amount, reason in sorted(steps):  # in the order of ids, so that opposite transfers can't deadlock
+        enough = mine & (t.accounts.c.id == account) & (balance + amount >= 0)
+        done = await connection.execute(sa.update(t.accounts).where(enough).values(balance_minor=balance + amount))
+        if changed(done) != 1:
+            raise _Declined(reason)
+    common = {"posting_id": posting, "currency": order.amount.currency, "booked_on": today.isoformat()}
+    rows: list[dict[str, Any]] = [
+        {"account_id": order.source, "amount_minor": -order.amount.minor, "merchant": merchant, **common},
+        {"account_id": credited, "amount_minor": order.amount.minor, "merchant": merchant, **common},
+    ]
+    await connection.execute(sa.insert(t.entries), rows)
+    if order.bill_id and not await settle_bill(customer, connection, order.bill_id, order.amount, on=today):
+        raise _Declined("bill_not_due")
+
+
+async def _target(customer: CustomerId, connection: AsyncConnection, order: TransferOrder) -> tuple[str, str]:
+    """The account to credit and what the statement will call it."""
+    if order.to_account is not None:
+        if order.to_account == order.source:
+            raise _Declined("same_account")
+        mine = (t.accounts.c.customer_id == customer) & (t.accounts.c.id == order.to_account)
+        name = (await connection.execute(sa.select(t.accounts.c.name).where(mine))).scalar()
+        if name is None:
+            raise _Declined("no_such_account")
+        return order.to_account, name
+    mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == order.payee_id)
+    row = (await connection.execute(sa.select(t.payees.c.name, t.payees.c.version).where(mine))).first()
+    if row is None:
+        raise _Declined("no_such_payee")
+    if row.version != order.payee_version:
+        raise _Declined("payee_changed")
+    return f"{CLEARING}{order.amount.currency}", row.name
+
+
+def _clauses(wanted: TransactionFilter) -> list[sa.ColumnElement[bool]]:
+    e = t.entries.c
+    size = sa.func.abs(e.amount_minor)
+    pattern = wanted.merchant.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return [
+        clause
+        for given, clause in (
+            (wanted.account_id, e.account_id == wanted.account_id),
+            (wanted.since, e.booked_on >= str(wanted.since)),
+            (wanted.until, e.booked_on <= str(wanted.until)),
+            (wanted.merchant, e.merchant.ilike(f"%{pattern}%", escape="\\")),
+            (wanted.at_least, size >= (wanted.at_least.minor if wanted.at_least else 0)),
+            (wanted.at_most, size <= (wanted.at_most.minor if wanted.at_most else 0)),
+        )
+        if given
+    ]
+
+
+def _account(row: sa.Row[Any]) -> Account:
+    balance = Money(row.balance_minor, row.currency)
+    return Account(AccountId(row.id), row.name, row.last4, balance, balance)
+
+
+def _transaction(row: sa.Row[Any]) -> Transaction:
+    booked = date.fromisoformat(row.booked_on)
+    return Transaction(
+        str(row.id), AccountId(row.account_id), booked, Money(row.amount_minor, row.currency), row.merchant
+    )
+
+
+def _receipt(row: sa.Row[Any]) -> BankReceipt:
+    return BankReceipt(BankOutcome(row.outcome), row.id, row.reason)
+
+
+async def books(store: Store) -> dict[str, str]:
+    """What is wrong with the books, by account or posting; empty when every posting and balance adds up."""
+    e, a = t.entries.c, t.accounts.c
+    lopsided = sa.select(e.posting_id).group_by(e.posting_id, e.currency).having(sa.func.sum(e.amount_minor) != 0)
+    summed = sa.select(sa.func.coalesce(sa.func.sum(e.amount_minor), 0)).where(e.account_id == a.id).scalar_subquery()
+    wrong: dict[str, str] = {}
+    async with store.read() as connection:
+        for row in await connection.execute(lopsided):
+            wrong[row.posting_id] = "entries do not sum to zero"
+        for row in await connection.execute(sa.select(a.id).where(a.balance_minor != summed)):
+            wrong[row.id] = "balance is not the sum of its entries"
+    return wrong

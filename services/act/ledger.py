@@ -1,0 +1,253 @@
+"""The one door for money: propose, read back, a bound yes, submit. What stays unsettled the reconciler settles."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from rules.act import MoneyPolicy, zone
+from schemas.banking import Limits, PayeeVerification, TransferOrder, TransferState
+from schemas.errors import (
+    ConfirmationExpired,
+    ConfirmationInvalid,
+    ConfirmationUsed,
+    LimitExceeded,
+    MoneyRefused,
+    NotDelivered,
+    NotFound,
+    StepUpRequired,
+)
+from schemas.ids import CallId, CustomerId, ProposalId
+from schemas.stepup import proposal_purpose
+from schemas.transfer import Proposal, TransferReceipt
+from services.act import checks, transfers
+from services.act.checks import Standing
+from services.act.seal import Binding, Sealer, fingerprint
+from services.act.submit import Submitter
+from services.act.transfers import Entry
+from services.ports import Clock, CoreBank, StepUp
+from services.store import Store, micros
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the ledger stands on."""
+
+    store: Store
+    bank: CoreBank
+    step_up: StepUp
+    sealer: Sealer
+    clock: Clock
+    policy: MoneyPolicy
+
+
+class SqlLedger:
+    """Ledger over a Store. Every method may be called at once from any number of tasks and processes."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
+        self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
+        self._running: set[asyncio.Task[TransferReceipt]] = set()
+
+    async def propose(self, customer: CustomerId, call: CallId, order: TransferOrder) -> Proposal:
+        """Void the call's open proposals, check, seal, store. Raises MoneyRefused, NotFound, BankUnavailable.
+
+        The old proposals die first: even an order that is then refused takes back what was said before it.
+        """
+        await self.void(customer, call)
+        standing = await self._standing(customer, order)
+        now = self._clock.now()
+        checks.check_order(order, standing)
+        limits = checks.check_limits(order, standing.profile)
+        day = checks.day_of(order, standing.profile, now, self._policy)
+        await self._check_day(customer, order, limits, day)
+        proposal = self._sealed(
+            Proposal(
+                id=ProposalId(self._clock.new_id()),
+                customer=customer,
+                call=call,
+                order=order,
+                nonce=self._clock.new_id(),
+                seal="",
+                expires_at=now + timedelta(seconds=self._policy.proposal_life_s),
+                verification=standing.verification,
+                step_up_required=checks.needs_step_up(order, standing, self._policy),
+            )
+        )
+        async with self._store.write("ledger.propose") as connection:
+            await transfers.cancel_open(customer, connection, call, "replaced", now)
+            await transfers.insert(customer, connection, proposal, _key(proposal), fingerprint(customer, order), now)
+        return proposal
+
+    async def delivered(self, customer: CustomerId, call: CallId, proposal: ProposalId) -> None:
+        """Note that the read-back was heard; again is harmless. Raises NotFound, ConfirmationExpired, -Used."""
+        now = self._clock.now()
+        async with self._store.write("ledger.delivered") as connection:
+            if await transfers.mark_delivered(customer, connection, call, proposal, now):
+                return
+            entry = await transfers.find(customer, connection, proposal)
+        if entry is None or entry.proposal.call != call:
+            raise NotFound("no such proposal in this call")
+        _check_open(entry, now)
+
+    async def void(self, customer: CustomerId, call: CallId) -> int:
+        """Cancel the call's open proposals; how many there were."""
+        async with self._store.write("ledger.void") as connection:
+            return await transfers.cancel_open(customer, connection, call, "voided", self._clock.now())
+
+    async def confirm(self, customer: CustomerId, call: CallId, proposal: ProposalId, seal: str) -> TransferReceipt:
+        """Spend the confirmation and submit. Raises MoneyRefused, NotFound, BankUnavailable before anything moved.
+
+        Once spent, nothing the caller does stops it: the rest runs to its end even when this call is cancelled.
+        """
+        entry = await self._entry(customer, proposal)
+        self._check_confirmation(entry, call, seal)
+        async with self._voiding(customer, proposal):
+            standing = await self._standing(customer, entry.proposal.order)
+            checks.check_order(entry.proposal.order, standing)
+            limits = checks.check_limits(entry.proposal.order, standing.profile)
+            day = checks.day_of(entry.proposal.order, standing.profile, self._clock.now(), self._policy)
+            await self._check_step_up(customer, entry, standing)
+            return await self._to_the_end(self._act(customer, entry, limits, day, standing.profile.zone))
+
+    async def open_proposal(self, customer: CustomerId) -> Proposal | None:
+        """The customer's live proposal, of whichever call; None also when its row was tampered with."""
+        async with self._store.read() as connection:
+            entry = await transfers.live(customer, connection, self._clock.now())
+        return entry.proposal if entry is not None and self._intact(entry) else None
+
+    async def resume(self, customer: CustomerId, call: CallId) -> Proposal | None:
+        """Move the live proposal to a new call, in one transaction; it must be read back and confirmed anew."""
+        now = self._clock.now()
+        async with self._store.write("ledger.resume") as connection:
+            entry = await transfers.live(customer, connection, now)
+            if entry is None or not self._intact(entry) or entry.proposal.call == call:
+                return entry.proposal if entry is not None and self._intact(entry) else None
+            old = entry.proposal
+            fresh = self._sealed(
+                replace(
+                    old,
+                    id=ProposalId(self._clock.new_id()),
+                    call=call,
+                    nonce=self._clock.new_id(),
+                    delivered_at=None,
+                )
+            )
+            await transfers.cancel_open(customer, connection, old.call, "resumed", now)
+            await transfers.cancel_open(customer, connection, call, "replaced", now)
+            await transfers.insert(customer, connection, fresh, _key(fresh), fingerprint(customer, fresh.order), now)
+        return fresh
+
+    async def receipt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt:
+        """Where a transfer stands now. Raises NotFound."""
+        return (await self._entry(customer, proposal)).receipt
+
+    async def close(self) -> None:
+        """Wait for what is being submitted."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _act(
+        self, customer: CustomerId, entry: Entry, limits: Limits, day: date, zone_name: str
+    ) -> TransferReceipt:
+        """Count against the day, spend the confirmation, and submit unless the order is for a later day."""
+        now = self._clock.now()
+        later = day > now.astimezone(zone(zone_name)).date()
+        into = TransferState.CONFIRMED if later else TransferState.SUBMITTING
+        grace = timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
+        next_try = datetime.combine(day, time(), zone(zone_name)) if later else now + grace
+        spent = replace(entry, state=into, spend_day=day)
+        async with self._store.write("ledger.confirm") as connection:
+            if not await transfers.spend(customer, connection, spent, next_try, day, now):
+                current = await transfers.find(customer, connection, entry.proposal.id)
+                _check_open(current or entry, now)
+                raise ConfirmationInvalid
+            await transfers.reserve(customer, connection, entry.proposal.order.amount, day, limits.per_day)
+        return spent.receipt if later else await self._submitter.submit(customer, spent)
+
+    async def _standing(self, customer: CustomerId, order: TransferOrder) -> Standing:
+        bank = self._parts.bank
+        if order.payee_id is None:
+            return Standing(await bank.profile(customer), None, PayeeVerification.MATCH)
+        return Standing(
+            *await asyncio.gather(
+                bank.profile(customer),
+                bank.payee(customer, order.payee_id),
+                bank.verify_payee(customer, order.payee_id),
+            )
+        )
+
+    async def _entry(self, customer: CustomerId, proposal: ProposalId) -> Entry:
+        async with self._store.read() as connection:
+            entry = await transfers.find(customer, connection, proposal)
+        if entry is None:
+            raise NotFound("no such proposal")
+        return entry
+
+    async def _check_day(self, customer: CustomerId, order: TransferOrder, limits: Limits, day: date) -> None:
+        async with self._store.read() as connection:
+            spent = await transfers.spent(customer, connection, order.amount.currency, day)
+        if spent + order.amount.minor > limits.per_day:
+            raise LimitExceeded("above the limit per day")
+
+    def _check_confirmation(self, entry: Entry, call: CallId, seal: str) -> None:
+        """Whether this yes, from this call, is to this proposal, heard and live."""
+        if entry.proposal.call != call or not self._parts.sealer.fits(binding(entry.proposal), seal):
+            raise ConfirmationInvalid
+        _check_open(entry, self._clock.now())
+        if entry.proposal.delivered_at is None:
+            raise NotDelivered
+
+    async def _check_step_up(self, customer: CustomerId, entry: Entry, standing: Standing) -> None:
+        proposal = entry.proposal
+        due = proposal.step_up_required or checks.needs_step_up(proposal.order, standing, self._policy)
+        if due and not await self._parts.step_up.passed(customer, proposal_purpose(proposal.id)):
+            raise StepUpRequired
+
+    @asynccontextmanager
+    async def _voiding(self, customer: CustomerId, proposal: ProposalId) -> AsyncIterator[None]:
+        """A refusal while acting closes the proposal; a missing second factor leaves it open for another try."""
+        try:
+            yield
+        except StepUpRequired:
+            raise
+        except (MoneyRefused, NotFound) as refusal:
+            change = ((TransferState.PROPOSED,), TransferState.CANCELLED)
+            why = {"reason": refusal.code, "updated_at": micros(self._clock.now())}
+            async with self._store.write("ledger.refused") as connection:
+                await transfers.move(customer, connection, proposal, change, why)
+            raise
+
+    async def _to_the_end(self, work: Coroutine[Any, Any, TransferReceipt]) -> TransferReceipt:
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
+
+    def _sealed(self, proposal: Proposal) -> Proposal:
+        return replace(proposal, seal=self._parts.sealer.seal(binding(proposal)))
+
+    def _intact(self, entry: Entry) -> bool:
+        return self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal)
+
+
+def binding(proposal: Proposal) -> Binding:
+    """All that a proposal's confirmation is bound to."""
+    p = proposal
+    return Binding(p.id, p.customer, p.call, p.order, p.step_up_required, p.nonce, p.expires_at)
+
+
+def _key(proposal: Proposal) -> str:
+    """The one idempotency key a proposal can ever be submitted under."""
+    return f"tl-{proposal.id}"
+
+
+def _check_open(entry: Entry, now: datetime) -> None:
+    if entry.state is TransferState.EXPIRED or (
+        entry.state is TransferState.PROPOSED and entry.proposal.expires_at <= now
+    ):
+        raise ConfirmationExpired
+    if entry.state is not TransferState.PROPOSED:
+        raise ConfirmationUsed

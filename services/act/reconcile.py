@@ -1,0 +1,118 @@
+"""The reconciler keeps every promise that a crash, a timeout or a later day left open.
+
+It asks the bank what became of a transfer, and sends again only what the bank never saw, under the same key. It also
+submits what was confirmed for today and closes proposals nobody answered.
+
+Any number of reconcilers may run: each attempt is leased by compare-and-set.
+"""
+
+import asyncio
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from schemas.audit import AuditRecord
+from schemas.banking import BankOutcome, BankReceipt, TransferState
+from schemas.errors import TellerlineError
+from schemas.ids import CustomerId, ProposalId
+from schemas.transfer import TransferReceipt
+from services.act import transfers
+from services.act.ledger import Parts, binding
+from services.act.submit import Submitter
+from services.act.transfers import Entry
+from services.ports import AuditLog
+from services.store import micros
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 100
+"""Transfers looked at in one pass, at most."""
+
+
+class Reconciler:
+    """Settles what the ledger left unsettled."""
+
+    def __init__(self, parts: Parts, audit: AuditLog) -> None:
+        self._parts = parts
+        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
+        self._audit = audit
+        self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
+
+    async def run(self, every_s: float) -> None:
+        """Pass after pass until cancelled; a pass that fails is logged and the next one tries again."""
+        while True:
+            try:
+                await self.run_once()
+            except TellerlineError as error:
+                log.warning("a reconciler's pass failed: %s", error.code)
+            await asyncio.sleep(every_s)
+
+    async def run_once(self) -> int:
+        """One pass over what is due; how many transfers were settled. Raises StoreUnavailable."""
+        await transfers.expire(self._store, self._clock.now())
+        settled = 0
+        for customer, proposal in await transfers.due(self._store, self._clock.now(), BATCH):
+            receipt = await self._attempt(customer, proposal)
+            if receipt is not None and receipt.state in {TransferState.SUCCEEDED, TransferState.FAILED}:
+                settled += 1
+                await self._record(customer, receipt)
+        return settled
+
+    async def _attempt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt | None:
+        entry = await self._lease(customer, proposal)
+        if entry is None:
+            return None
+        if not self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal):
+            log.error("a transfer's row no longer fits its seal; it waits for a person")
+            return await self._submitter.settle(customer, entry, BankReceipt(BankOutcome.PENDING, reason="seal_broken"))
+        if entry.state is TransferState.CONFIRMED:
+            return await self._start(customer, entry)
+        answer = await self._ask(customer, entry)
+        if answer.outcome is BankOutcome.NOT_FOUND:
+            if self._may_resend(entry):
+                return await self._submitter.submit(customer, entry)
+            log.error("a transfer the bank never saw is too old to send again; it waits for a person")
+            answer = replace(answer, reason="too_old_to_resend")
+        return await self._submitter.settle(customer, entry, answer)
+
+    async def _lease(self, customer: CustomerId, proposal: ProposalId) -> Entry | None:
+        """Take a transfer for one attempt; None when another worker was faster."""
+        now = self._clock.now()
+        async with self._store.write("reconcile.lease") as connection:
+            entry = await transfers.find(customer, connection, proposal)
+            if entry is None or entry.state not in transfers.UNSETTLED:
+                return None
+            until = now + timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
+            if not await transfers.lease(customer, connection, entry, until):
+                return None
+        return replace(entry, attempts=entry.attempts + 1)
+
+    async def _start(self, customer: CustomerId, entry: Entry) -> TransferReceipt | None:
+        """The day of a confirmed transfer has come."""
+        change = ((TransferState.CONFIRMED,), TransferState.SUBMITTING)
+        now = self._clock.now()
+        at = {"submitted_at": micros(now), "updated_at": micros(now)}
+        async with self._store.write("reconcile.start") as connection:
+            if not await transfers.move(customer, connection, entry.proposal.id, change, at):
+                return None
+        return await self._submitter.submit(customer, replace(entry, state=TransferState.SUBMITTING, submitted_at=now))
+
+    async def _ask(self, customer: CustomerId, entry: Entry) -> BankReceipt:
+        try:
+            async with asyncio.timeout(self._policy.submit_timeout_s):
+                return await self._parts.bank.transfer_outcome(customer, entry.bank_key)
+        except TimeoutError:
+            return BankReceipt(BankOutcome.PENDING, reason="no_answer")
+        except TellerlineError as error:
+            return BankReceipt(BankOutcome.PENDING, reason=error.code)
+
+    def _may_resend(self, entry: Entry) -> bool:
+        """Only while the bank still remembers keys: later a repeat could move the money a second time."""
+        since = entry.submitted_at
+        return since is not None and self._clock.now() - since < timedelta(seconds=self._policy.resend_within_s)
+
+    async def _record(self, customer: CustomerId, receipt: TransferReceipt) -> None:
+        facts = {"proposal": receipt.proposal, "state": receipt.state.value, "reason": receipt.reason}
+        record = AuditRecord("transfer.reconciled", None, self._clock.now(), dict(facts))
+        await self._audit.append(customer, record)

@@ -1,0 +1,74 @@
+"""Hand a confirmed transfer to the bank and write down what came of it; the ledger and the reconciler share this.
+
+No answer is no failure: whatever is not a clear yes or no from the bank is UNKNOWN until it is.
+"""
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from rules.act import MoneyPolicy
+from schemas.banking import BankOutcome, BankReceipt, TransferState
+from schemas.errors import InFlight, StoreUnavailable, TellerlineError
+from schemas.ids import CustomerId
+from schemas.transfer import TransferReceipt
+from services.act import transfers
+from services.act.transfers import Entry
+from services.ports import Clock, CoreBank
+from services.store import Store, micros
+
+log = logging.getLogger(__name__)
+
+_PENDING = (TransferState.SUBMITTING, TransferState.UNKNOWN)
+_FINAL = {BankOutcome.DONE: TransferState.SUCCEEDED, BankOutcome.DECLINED: TransferState.FAILED}
+
+
+class Submitter:
+    """Submits and settles. A transfer is only ever sent under the one key it was proposed with."""
+
+    def __init__(self, store: Store, bank: CoreBank, clock: Clock, policy: MoneyPolicy) -> None:
+        self._store = store
+        self._bank = bank
+        self._clock = clock
+        self._policy = policy
+
+    async def submit(self, customer: CustomerId, entry: Entry) -> TransferReceipt:
+        """Ask the bank to move the money, once for the entry's key, and settle."""
+        return await self.settle(customer, entry, await self._ask(customer, entry))
+
+    async def _ask(self, customer: CustomerId, entry: Entry) -> BankReceipt:
+        try:
+            async with asyncio.timeout(self._policy.submit_timeout_s):
+                return await self._bank.transfer(customer, entry.proposal.order, entry.bank_key)
+        except InFlight:
+            return BankReceipt(BankOutcome.PENDING, reason=InFlight.code)
+        except TimeoutError:
+            return BankReceipt(BankOutcome.PENDING, reason="no_answer")
+        except TellerlineError as error:
+            return BankReceipt(BankOutcome.PENDING, reason=error.code)
+        except Exception as error:
+            log.exception("submitting failed in an unforeseen way")
+            return BankReceipt(BankOutcome.PENDING, reason=type(error).__name__[:64])
+
+    async def settle(self, customer: CustomerId, entry: Entry, answer: BankReceipt) -> TransferReceipt:
+        """Write down the bank's answer. Where that fails the transfer stays unsettled, and the receipt says UNKNOWN."""
+        state = _FINAL.get(answer.outcome, TransferState.UNKNOWN)
+        unknown = TransferReceipt(entry.proposal.id, TransferState.UNKNOWN, reason=answer.reason)
+        now = self._clock.now()
+        wait = timedelta(seconds=self._policy.retry_after_s(entry.attempts + 1))
+        values = {
+            "reference": answer.reference,
+            "reason": answer.reason,
+            "next_try_at": micros(now + wait) if state is TransferState.UNKNOWN else None,
+            "updated_at": micros(now),
+        }
+        try:
+            async with self._store.write("ledger.settle") as connection:
+                moved = await transfers.move(customer, connection, entry.proposal.id, (_PENDING, state), values)
+                if moved and state is TransferState.FAILED and entry.spend_day is not None:
+                    await transfers.release(customer, connection, entry.proposal.order.amount, entry.spend_day)
+                found = await transfers.find(customer, connection, entry.proposal.id)
+        except StoreUnavailable:
+            log.exception("the bank's answer could not be stored; the reconciler will ask again")
+            return unknown
+        return unknown if found is None else found.receipt

@@ -1,0 +1,135 @@
+"""The database, embedded (SQLite) or shared (PostgreSQL): one engine, named writes, instants as microseconds.
+
+Rooms keep their own tables (`services/act/tables.py`, `services/guard/audit_tables.py`) on the metadata below;
+`deploy/migrations` is what creates them.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+
+from schemas.errors import ConfigInvalid, StoreUnavailable
+
+metadata: Final = sa.MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+"""Every table of every room."""
+
+Probe = Callable[[str], None]
+"""Told the name of each point of a write: `NAME:begin`, `NAME:written` (not yet durable), `NAME:committed`."""
+
+_BUSY_MS: Final = 5_000
+_POOL_WAIT_S: Final = 5.0
+_SQLITE: Final = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
+
+
+def micros(at: datetime) -> int:
+    """An instant as microseconds since 1970, exactly."""
+    seconds = int((at.replace(microsecond=0) - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds())
+    return seconds * 1_000_000 + at.microsecond
+
+
+def instant(stored: int) -> datetime:
+    """The instant that `micros` stored."""
+    seconds, rest = divmod(stored, 1_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest)
+
+
+def _ignore(_point: str) -> None:
+    """Nobody watches."""
+
+
+class Store:
+    """An engine with two ways in: `read` and `write`. Driver errors come out as StoreUnavailable.
+
+    SQLite writers queue on a lock of the process, so that they wait their turn instead of polling the file.
+    """
+
+    def __init__(self, url: str, *, pool_size: int = 16, probe: Probe = _ignore) -> None:
+        if ":memory:" in url or url.endswith("sqlite+aiosqlite://"):
+            raise ConfigInvalid("the store must outlive the process: use a file or PostgreSQL")
+        self.embedded = url.startswith("sqlite")
+        self.probe = probe
+        options: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": _POOL_WAIT_S}
+        self._engine = create_async_engine(url, **options)
+        self._reads = self._engine
+        self._writers: AbstractAsyncContextManager[Any] = nullcontext()
+        if self.embedded:
+            self._writers = asyncio.Lock()
+            sa.event.listen(self._engine.sync_engine, "connect", _configure_sqlite)
+            sa.event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
+        else:
+            self._reads = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncConnection]:
+        """A connection for statements that change nothing; each sees what is committed when it runs."""
+        try:
+            async with self._reads.connect() as connection:
+                yield connection
+        except (DBAPIError, PoolTimeout) as error:
+            raise StoreUnavailable(f"reading: {type(error).__name__}") from error
+
+    @asynccontextmanager
+    async def write(self, name: str) -> AsyncIterator[AsyncConnection]:
+        """A transaction: all of it is durable at the end of the block, or none of it happened."""
+        try:
+            async with self._writers, self._engine.connect() as connection:
+                writing = await connection.execution_options(tellerline_write=True)
+                async with writing.begin():
+                    self.probe(f"{name}:begin")
+                    yield writing
+                    self.probe(f"{name}:written")
+                self.probe(f"{name}:committed")
+        except (DBAPIError, PoolTimeout) as error:
+            raise StoreUnavailable(f"writing {name}: {type(error).__name__}") from error
+
+    async def run_migrations(self, upgrade: Callable[[sa.Connection], None]) -> None:
+        """Hand `upgrade` a connection within one transaction."""
+        async with self.write("migrate") as connection:
+            await connection.run_sync(upgrade)
+
+    async def close(self) -> None:
+        """Release the connections."""
+        await self._engine.dispose()
+
+
+def _configure_sqlite(connection: Any, _record: object) -> None:
+    """Durable commits, and transactions that begin when we say so rather than when the driver guesses."""
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (*_SQLITE, f"PRAGMA busy_timeout={_BUSY_MS}"):
+        cursor.execute(pragma)
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Writers take the write lock at once, so that nothing read in a transaction can change before it commits."""
+    if connection.get_execution_options().get("tellerline_write"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+async def insert_new(connection: AsyncConnection, table: sa.Table, values: Mapping[str, Any]) -> bool:
+    """Insert a row unless one with the same unique key is there; whether it was inserted."""
+    build = sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert
+    result = await connection.execute(build(table).values(**values).on_conflict_do_nothing())
+    return changed(result) == 1
+
+
+def changed(result: sa.CursorResult[Any]) -> int:
+    """How many rows a statement changed."""
+    return result.rowcount
