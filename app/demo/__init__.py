@@ -1,0 +1,1 @@
+"""The demonstration: recorded calls played through the running service at real-time pace."""

@@ -1,0 +1,61 @@
+"""What the demonstration plays, and how each call must end."""
+
+from pathlib import Path
+from typing import Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+FOLDER: Final = Path(__file__).parent / "calls"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Expected(_Frozen):
+    """How a turn must be decided."""
+
+    intent: str | None = None
+    decision: str
+
+
+class Booked(_Frozen):
+    """How a transfer must end."""
+
+    state: str
+    amount_minor: int
+    currency: str
+    payee: str
+
+
+class Utterance(_Frozen):
+    """One turn of the caller: a recording, what is said in it, by which voice."""
+
+    audio: str
+    words: str
+    voice: str
+    speak: str | None = None  # what the voice is given to say, where its reading of `words` is wrong
+    expect: Expected
+
+
+class RecordedCall(_Frozen):
+    """A call: turns in order; `booked` when money must have moved, and only then."""
+
+    id: str
+    title: str
+    customer: str
+    locale: str
+    turns: tuple[Utterance, ...]
+    booked: Booked | None = None
+
+
+class Manifest(_Frozen):
+    """Every call of the demonstration."""
+
+    calls: tuple[RecordedCall, ...]
+
+
+def manifest() -> Manifest:
+    """Read calls/calls.yaml."""
+    return Manifest.model_validate(yaml.safe_load((FOLDER / "calls.yaml").read_text(encoding="utf-8")))

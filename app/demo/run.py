@@ -1,0 +1,150 @@
+"""Runs the demonstration: starts the service, plays every call, and judges each by its manifest."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import httpx
+from rich.console import Console
+
+from app.demo.manifest import FOLDER, RecordedCall, Utterance, manifest
+from app.demo.player import Event, Line, line
+from app.demo.show import show
+from services.audio.files import read_file
+
+START_S: Final = 60.0
+"""Longest wait for the service to be ready."""
+
+
+@contextmanager
+def service() -> Iterator[str]:
+    """A service of our own on a free port with fresh state; yields its base URL."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="tellerline-") as state:
+        environment = os.environ | {  # noqa: TID251 - handed on to the child
+            "TELLERLINE_PORT": str(port),
+            "TELLERLINE_STATE_DIR": state,
+            "TELLERLINE_LOG_LEVEL": "WARNING",
+            "TELLERLINE_ENVIRONMENT": "demo",
+            "TELLERLINE_DATABASE_URL": "",
+        }
+        process = subprocess.Popen([sys.executable, "-m", "app.cli", "serve"], env=environment)
+        try:
+            base = f"http://127.0.0.1:{port}"
+            _await_ready(base, process)
+            yield base
+        finally:
+            process.terminate()
+            process.wait(timeout=40)
+
+
+def _await_ready(base: str, process: "subprocess.Popen[bytes]") -> None:
+    transport = httpx.HTTPTransport(retries=int(START_S * 2))
+    with httpx.Client(transport=transport, timeout=START_S) as client:
+        while process.poll() is None:
+            if client.get(f"{base}/readyz").is_success:
+                return
+    raise SystemExit("the service did not start")
+
+
+class _Verdict:
+    """What a call came to, against its manifest."""
+
+    def __init__(self, call: RecordedCall) -> None:
+        self._call = call
+        self._decided: list[Event] = []
+        self._read_back: Event | None = None
+        self._settled: Event | None = None
+
+    def note(self, event: Event) -> None:
+        if event["type"] == "tellerline.readback":
+            self._read_back = event
+        elif event["type"] == "tellerline.ledger":
+            self._settled = event
+
+    def turn(self, decision: Event | None) -> None:
+        self._decided.append(decision or {"decision": "nothing", "intent": None})
+
+    def faults(self) -> list[str]:
+        found = [
+            f"turn {number}: {got['decision']} {got['intent']}, expected {said.expect.decision} {said.expect.intent}"
+            for number, (said, got) in enumerate(zip(self._call.turns, self._decided, strict=False), 1)
+            if got["decision"] != said.expect.decision or got["intent"] != said.expect.intent
+        ]
+        if len(self._decided) < len(self._call.turns):
+            found.append(f"only {len(self._decided)} of {len(self._call.turns)} turns were answered")
+        return found + self._money_faults()
+
+    def _money_faults(self) -> list[str]:
+        wanted, read, settled = self._call.booked, self._read_back, self._settled
+        if wanted is None:
+            return [f"money moved: {settled}"] if settled else []
+        if read is None or settled is None:
+            return ["the transfer was not booked"]
+        got = (settled["state"], read["amount_minor"], read["currency"], read["payee_id"])
+        expected = (wanted.state, wanted.amount_minor, wanted.currency, wanted.payee)
+        return [] if got == expected else [f"booked {got}, expected {expected}"]
+
+
+async def _answered(opened: Line, said: Utterance, console: Console, verdict: _Verdict) -> None:
+    """Say one utterance and follow what the service makes of it until its reply is over."""
+    opened.say(read_file((FOLDER / said.audio).read_bytes()))
+    decision: Event | None = None
+    async for event in opened.events():
+        show(console, event)
+        verdict.note(event)
+        if event["type"] == "tellerline.decision":
+            decision = event
+        if event["type"] == "response.done":
+            reply = event["response"]
+            await opened.send({"type": "tellerline.playback", "response_id": reply["id"], "state": "completed"})
+            verdict.turn(decision)
+            return
+
+
+async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
+    console.rule(f"{call.title}  ({call.locale})", align="left")
+    async with httpx.AsyncClient(base_url=base) as client:
+        answer = await client.post("/demo/token", params={"customer": call.customer})
+        token = answer.raise_for_status().json()["access_token"]
+    verdict = _Verdict(call)
+    try:
+        async with line(f"{base.replace('http', 'ws', 1)}/v1/calls", token, call.locale) as opened:
+            for said in call.turns:
+                await _answered(opened, said, console, verdict)
+    except TimeoutError:
+        return [*verdict.faults(), "the service fell silent"]
+    return verdict.faults()
+
+
+def run(*, url: str | None = None) -> bool:
+    """Play every call against `url`, or against a service started for it; whether all ended as they must."""
+    console = Console(highlight=False)
+    failed = 0
+    calls = manifest().calls
+
+    def play(base: str) -> None:
+        nonlocal failed
+        for call in calls:
+            faults = asyncio.run(_play(base, call, console))
+            failed += bool(faults)
+            for fault in faults:
+                console.print(f"  [red]not as expected:[/] {fault}", markup=True)
+            if not faults:
+                console.print("  [green]as expected[/]")
+
+    if url:
+        play(url)
+    else:
+        with service() as base:
+            play(base)
+    console.rule(f"{len(calls) - failed} of {len(calls)} calls ended as their manifest says")
+    return not failed
