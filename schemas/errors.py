@@ -34,6 +34,9 @@ TellerlineError
 │   ├── ModelUnavailable         503
 │   └── StoreUnavailable         503
 ├── TimedOut                     504  a deadline passed
+│   ├── CallIdle                 408  nobody said anything for long
+│   ├── CallTooLong              408  a call reached its longest time
+│   └── SlowConsumer             408  the client does not read what it is sent
 └── InternalFault                500  ours
     ├── RulesInvalid             500  a rules file does not validate (start-up)
     ├── ConfigInvalid            500  a setting does not validate (start-up)
@@ -258,6 +261,24 @@ class TimedOut(TellerlineError):
     """A deadline passed."""
 
     code, http_status, retryable, spoken = "timed_out", 504, True, "error.try_again"
+
+
+class CallIdle(TimedOut):
+    """Nobody said or did anything for long; the call is closed."""
+
+    code, http_status, ws_close, fatal = "call_idle", 408, 4408, True
+
+
+class CallTooLong(TimedOut):
+    """The call reached its longest time."""
+
+    code, http_status, ws_close, fatal = "call_too_long", 408, 4408, True
+
+
+class SlowConsumer(TimedOut):
+    """The client does not read what it is sent."""
+
+    code, http_status, ws_close, fatal = "slow_consumer", 408, 1008, True
 
 
 class InternalFault(TellerlineError):

@@ -65,10 +65,9 @@ class Cutter:
         """Samples received that do not fill a frame yet."""
         return self._rest.size
 
-    def push(self, samples: Samples) -> Iterator[Samples]:
-        """The frames that `samples` complete, each of shape (512,)."""
+    def push(self, samples: Samples) -> Samples:
+        """The whole frames that `samples` complete, shape (512·n,)."""
         line = np.concatenate((self._rest, samples)) if self._rest.size else samples
         whole = line.size - line.size % VAD_FRAME
-        self._rest = line[whole:]
-        for start in range(0, whole, VAD_FRAME):
-            yield line[start : start + VAD_FRAME]
+        self._rest = line[whole:].copy()
+        return line[:whole]

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from schemas.audio import SAMPLE_RATE, Samples
+from schemas.call import Patience
 from schemas.ids import Locale, RuleId
 from schemas.transcript import Transcript
 from schemas.turn import (
@@ -41,14 +42,6 @@ _TOO_LONG: Final = RuleId("endpointing.max_turn@1")
 _FIXED: Final = RuleId("endpointing.fixed@1")
 _DEAF_MS: Final = 320
 """Silence by level that counts although the VAD still hears speech."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How the client wants turns to end: by the words (`scale` stretches the waits), or after a fixed silence."""
-
-    scale: float = 1.0
-    fixed_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +126,11 @@ class Listener:
         due = turn.forced is not None or self._silence(turn) >= shortest * _PER_MS
         return turn.final_pending if due else None
 
+    def wants(self, revision: int) -> bool:
+        """Whether a decode's answer is still of use."""
+        turn = self._turn
+        return turn is not None and revision in {turn.partial_pending, turn.final_pending}
+
     @property
     def mergeable(self) -> bool:
         """Whether the utterance in progress began so soon after the last one that it may be its continuation."""
@@ -204,10 +202,6 @@ class Listener:
     def clear(self) -> list[Signal]:
         """The client drops what was said so far."""
         return self._discard(self._turn, Waste.CLEARED) if self._turn else []
-
-    def drop(self) -> list[Signal]:
-        """The utterance in progress was only a backchannel."""
-        return self._discard(self._turn, Waste.BACKCHANNEL) if self._turn else []
 
     def merge(self) -> list[Signal]:
         """The last turn was withdrawn: the utterance in progress is its continuation and is decoded with it."""

@@ -1,0 +1,195 @@
+"""One live call as its transport sees it: what goes in, what comes out, how it is set up."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from schemas.audio import AudioFormat
+from schemas.errors import TellerlineError
+from schemas.ids import EN_US, Locale
+from schemas.turn import Awaits, ItemId, ListenerEvent, ReplyEvent, ReplyId
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How turns end: by the words (`scale` stretches the waits), or after a fixed silence and decoded only then."""
+
+    scale: float = 1.0
+    fixed_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallConfig:
+    """What a client may choose, between turns. `estimated`: a reply counts as heard once it could have been spoken."""
+
+    locale: Locale = EN_US
+    form: AudioFormat = field(default_factory=AudioFormat)
+    patience: Patience = field(default_factory=Patience)
+    estimated: bool = False
+
+
+# What goes in
+
+
+@dataclass(frozen=True, slots=True)
+class AudioIn:
+    """Bytes in the call's format. `sequence` numbers frames where the transport may lose or reorder them."""
+
+    data: bytes
+    sequence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypedIn:
+    """The caller typed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyIn:
+    """The caller pressed a key: 0-9, *, #, A-D."""
+
+    key: str
+
+
+class PlaybackState(StrEnum):
+    """How far the client has played a reply."""
+
+    STARTED = "started"
+    COMPLETED = "completed"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybackIn:
+    """The client's word on a reply."""
+
+    reply: ReplyId
+    state: PlaybackState
+
+
+@dataclass(frozen=True, slots=True)
+class CancelIn:
+    """Stop the reply; whichever it is when `reply` is null."""
+
+    reply: ReplyId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitIn:
+    """The utterance is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClearIn:
+    """Drop the utterance."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigureIn:
+    """New settings; refused in the middle of a turn."""
+
+    config: CallConfig
+
+
+@dataclass(frozen=True, slots=True)
+class HangUp:
+    """The caller is gone."""
+
+
+CallInput = AudioIn | TypedIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn | HangUp
+
+
+# What comes out, besides the listener's events
+
+
+class ReplyStatus(StrEnum):
+    """How a reply ended."""
+
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class CutReason(StrEnum):
+    """Why a reply was cut."""
+
+    TURN_DETECTED = "turn_detected"
+    CLIENT_CANCELLED = "client_cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyBegan:
+    """The first words of a reply follow. `item` is the utterance that it answers."""
+
+    reply: ReplyId
+    item: ItemId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the turn handler said within a reply."""
+
+    reply: ReplyId
+    event: ReplyEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyEnded:
+    """No more words of this reply follow. `text` is all of it."""
+
+    reply: ReplyId
+    status: ReplyStatus
+    text: str
+    awaits: Awaits = Awaits.NOTHING
+    cut: CutReason | None = None
+    error: TellerlineError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyCut:
+    """Whatever of this reply is still being played has to stop."""
+
+    reply: ReplyId
+    reason: CutReason
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPressed:
+    """A key was taken."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The utterance was dropped at the client's wish."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The settings are in force."""
+
+    config: CallConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Milliseconds of a turn. `moments` count from when its last voiced sample (or typed text) had arrived."""
+
+    reply: ReplyId
+    item: ItemId | None
+    moments: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something was refused or failed; a fatal error ends the call."""
+
+    error: TellerlineError
+
+
+CallEvent = (
+    ListenerEvent | ReplyBegan | Said | ReplyEnded | ReplyCut | KeyPressed | Cleared | Configured | Timed | Fault
+)
