@@ -28,6 +28,7 @@ class Ambiguity(StrEnum):
     YEAR_OR_NUMBER = "year_or_number"  # "twenty twelve"
     DAY_OR_MONTH = "day_or_month"  # 03/04
     WHICH_WEEK = "which_week"  # "next Friday"
+    PAST_OR_FUTURE = "past_or_future"  # "the fifteenth": the coming one, or the last one
     HALF_OF_DAY = "half_of_day"  # "at nine"
     RANGE = "range"  # "fifty to sixty dollars"
     APPROXIMATE = "approximate"  # "about fifty"
