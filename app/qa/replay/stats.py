@@ -66,7 +66,7 @@ def _resampled(table: NDArray[np.float64], generator: np.random.Generator) -> ND
     parts = []
     for _ in range(0, RESAMPLES, _CHUNK):
         weights = generator.multinomial(count, np.full(count, 1 / count), size=_CHUNK)
-        parts.append(weights @ flat)
+        parts.append(weights.astype(np.float64) @ flat)  # as floats the product runs in BLAS
     return np.concatenate(parts).reshape(RESAMPLES, *table.shape[1:])
 
 

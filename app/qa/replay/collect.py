@@ -1,0 +1,157 @@
+"""One turn's reply events, gathered into a record."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from app.qa.replay.manifest import Case, MoneyMove
+from app.qa.replay.record import (
+    SCORE_DIGITS,
+    HypothesisRecord,
+    ModelCall,
+    Stage,
+    TurnRecord,
+    payee_record,
+    slots_json,
+    span_record,
+)
+from schemas.banking import TransferOrder, TransferState
+from schemas.decision import Answer, Clarify, Confirm, Decision, Handoff, Refuse
+from schemas.ids import ProposalId
+from schemas.payee import PayeeMatch
+from schemas.span import Span
+from schemas.transcript import Transcript
+from schemas.turn import (
+    Decided,
+    HandedOff,
+    Normalized,
+    PayeesMatched,
+    ReadBackReady,
+    ReplyDone,
+    ReplyEvent,
+    ReplyText,
+    TransferMoved,
+)
+
+NOTHING_HEARD: Final = "nothing"
+"""The decision on record where a recording held no words: the call goes on as if no turn had been."""
+_MAY_HAVE_MOVED: Final = frozenset({TransferState.SUCCEEDED, TransferState.SUBMITTING, TransferState.UNKNOWN})
+_LOST_ORDER: Final = MoneyMove(amount_minor=0, currency="XXX")
+
+
+def money_move(order: TransferOrder) -> MoneyMove:
+    """An order as manifests write it."""
+    return MoneyMove(
+        amount_minor=order.amount.minor,
+        currency=order.amount.currency,
+        payee=order.payee_id,
+        to_account=order.to_account,
+    )
+
+
+class Collector:
+    """Gathers one turn. `proposals` is shared by the turns of a call: a yes books what an earlier turn proposed."""
+
+    def __init__(self, transcript: Transcript, proposals: dict[ProposalId, MoneyMove]) -> None:
+        self._transcript = transcript
+        self._proposals = proposals
+        self._spans: tuple[Span, ...] = ()
+        self._match: PayeeMatch | None = None
+        self._decided: Decided | None = None
+        self._proposal: MoneyMove | None = None
+        self._money: list[MoneyMove] = []
+        self._said: list[ReplyText] = []
+        self._done = ReplyDone()
+        self._handed_off = False
+        self.error: str | None = None
+
+    def take(self, event: ReplyEvent) -> None:
+        """Note an event."""
+        match event:
+            case Normalized(spans):
+                self._spans = spans
+            case PayeesMatched(found):
+                self._match = found
+            case Decided():
+                self._decided = event
+            case ReadBackReady(proposal):
+                self._proposal = self._proposals[proposal.id] = money_move(proposal.order)
+            case TransferMoved(receipt) if receipt.state in _MAY_HAVE_MOVED:
+                self._money.append(self._proposals.get(receipt.proposal, _LOST_ORDER))
+            case ReplyText():
+                self._said.append(event)
+            case HandedOff():
+                self._handed_off = True
+            case ReplyDone():
+                self._done = event
+            case _:
+                pass
+
+    @property
+    def stages(self) -> dict[str, float]:
+        """Milliseconds by stage, as the turn handler reports them."""
+        return self._done.stages
+
+    def record(self, case: Case, turn: int, recognizer: str, ruleset: str) -> TurnRecord:
+        """The record of this turn, `turn` counted from 1."""
+        heard, utterance = self._transcript, case.turns[turn - 1]
+        base = TurnRecord(
+            case=case.id,
+            turn=turn,
+            locale=case.locale,
+            tags=case.tags,
+            audio=utterance.audio,
+            expect=utterance.expect,
+            heard=heard.text,
+            hypotheses=tuple(
+                HypothesisRecord(text=h.text, avg_logprob=round(h.avg_logprob, SCORE_DIGITS)) for h in heard.hypotheses
+            ),
+            no_speech_prob=round(heard.no_speech_prob, SCORE_DIGITS),
+            spans=tuple(map(span_record, self._spans)),
+            payee=payee_record(self._match),
+            proposal=self._proposal,
+            money=tuple(self._money),
+            reply=next((said.template for said in self._said if said.template), None),
+            spoken=" ".join(said.text for said in self._said),
+            models=tuple(
+                ModelCall(purpose=m.purpose, model=m.model, prompt=m.prompt, outcome=m.outcome)
+                for m in self._done.models
+            ),
+            decision="handoff" if self._handed_off else "",
+            error=self.error,
+            recognizer=recognizer,
+            ruleset=ruleset,
+        )
+        return base if self._decided is None else base.model_copy(update=_understood(self._decided))
+
+
+def _understood(decided: Decided) -> dict[str, object]:
+    understood, decision = decided.understood, decided.decision
+    slots, evidence = slots_json(understood.slots)
+    update: dict[str, object] = {
+        "intent": understood.intent.value if understood.intent else None,
+        "slots": slots,
+        "evidence": evidence,
+        "missing": tuple(slot.value for slot in understood.missing),
+        "confidence": round(understood.confidence, SCORE_DIGITS),
+        "rule": understood.rule,
+        "vetoes": tuple(understood.vetoes),
+        "route": understood.route.value,
+        "decision": decision.kind.value,
+    }
+    template = _template(decision)
+    return update if template is None else update | {"reply": template}
+
+
+def _template(decision: Decision) -> str | None:
+    if isinstance(decision, (Clarify, Refuse, Handoff, Answer, Confirm)) and decision.reply is not None:
+        return decision.reply.id
+    return None
+
+
+def waterfall(stages: Iterable[tuple[str, float]], begin_ms: float = 0.0) -> tuple[Stage, ...]:
+    """Durations laid end to end from `begin_ms`: the stages of a turn follow each other."""
+    placed, at = [], begin_ms
+    for name, ms in stages:
+        placed.append(Stage(name=name, start_ms=round(at, 3), ms=round(ms, 3)))
+        at += ms
+    return tuple(placed)

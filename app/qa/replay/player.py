@@ -1,0 +1,129 @@
+"""A call played through the pipeline in process: recogniser and turn handler, the caller's side from the manifest."""
+
+import time
+from pathlib import Path
+from typing import Final, Protocol
+
+from app.qa.replay.audio import read_audio
+from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
+from app.qa.replay.manifest import Case, MoneyMove, Utterance
+from app.qa.replay.record import TurnResult, TurnTiming
+from schemas.audio import SAMPLE_RATE
+from schemas.errors import TellerlineError
+from schemas.ids import Locale, ProposalId
+from schemas.transcript import Source, Transcript
+from schemas.turn import ReplyId
+from services.clock import ManualClock
+from services.ports import Clock, Recognizer, TurnHandler
+
+SPEAKING_S: Final = 2.0
+"""How long the caller listens to a reply, on the replay's clock."""
+
+
+class ReplayClock(ManualClock):
+    """Dates and identifiers as the manifest has them; durations are real, so that latency can be measured."""
+
+    def monotonic(self) -> float:
+        """Seconds of the machine's own counter."""
+        return time.perf_counter()
+
+
+class House(Protocol):
+    """The composed pipeline of one process."""
+
+    @property
+    def recognizer(self) -> Recognizer:
+        """The process' recogniser, warm."""
+        ...
+
+    async def begin(self, case: Case, clock: Clock) -> TurnHandler:
+        """A call of the case's customer at a bank that no other case has touched."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything."""
+        ...
+
+
+class PipelinePlayer:
+    """Plays cases in a House."""
+
+    def __init__(self, house: House, recognizer: str, ruleset: str) -> None:
+        self._house = house
+        self._recognizer = recognizer
+        self._ruleset = ruleset
+
+    async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
+        """All turns of one call. Each reply is heard in full before the caller's next words."""
+        clock = ReplayClock(case.now)
+        handler = await self._house.begin(case, clock)
+        proposals: dict[ProposalId, MoneyMove] = {}
+        results = []
+        try:
+            for number, utterance in enumerate(case.turns, 1):
+                clock.advance(utterance.after_s)
+                results.append(await self._turn(case, number, base, handler, clock, proposals))
+                clock.advance(SPEAKING_S)
+        finally:
+            await handler.close()
+        return tuple(results)
+
+    async def _turn(
+        self,
+        case: Case,
+        number: int,
+        base: Path,
+        handler: TurnHandler,
+        clock: ReplayClock,
+        proposals: dict[ProposalId, MoneyMove],
+    ) -> TurnResult:
+        utterance = case.turns[number - 1]
+        samples = None
+        if utterance.audio is not None:
+            samples = read_audio(base / utterance.audio, utterance.channel, utterance.encoding, utterance.rate)
+            clock.advance(len(samples) / SAMPLE_RATE)
+        begin = time.perf_counter()
+        if samples is None:
+            transcript = typed(utterance, case.language)
+        else:
+            transcript = await self._house.recognizer.transcribe(samples, case.language, final=True)
+        heard_ms = (time.perf_counter() - begin) * 1_000
+        collector = Collector(transcript, proposals)
+        if transcript.text.strip():
+            await converse(handler, transcript, ReplyId(f"r{number}"), collector)
+        total_ms = (time.perf_counter() - begin) * 1_000
+        record = collector.record(case, number, self._recognizer, self._ruleset)
+        if not transcript.text.strip():
+            record = record.model_copy(update={"decision": NOTHING_HEARD})
+        stages = ([] if samples is None else [("asr", heard_ms)]) + list(collector.stages.items())
+        timing = TurnTiming(
+            case=case.id,
+            turn=number,
+            audio_s=0.0 if samples is None else round(len(samples) / SAMPLE_RATE, 3),
+            total_ms=round(total_ms, 3),
+            stages=waterfall(stages),
+        )
+        return TurnResult(record=record, timing=timing)
+
+    async def close(self) -> None:
+        """Release the house."""
+        await self._house.close()
+
+
+def typed(utterance: Utterance, locale: Locale) -> Transcript:
+    """Typed words or keys as the transcript that they are."""
+    if utterance.dtmf is not None:
+        return Transcript.typed(utterance.dtmf, locale, source=Source.DTMF)
+    return Transcript.typed(utterance.text or "", locale, utterance.alternatives)
+
+
+async def converse(handler: TurnHandler, transcript: Transcript, reply: ReplyId, collector: Collector) -> None:
+    """Let the handler take the turn, say what failed where it does, and hear the reply to its end."""
+    try:
+        async for event in handler.take(transcript, reply):
+            collector.take(event)
+    except TellerlineError as error:
+        collector.error = error.code
+        async for event in handler.failed(error, reply):
+            collector.take(event)
+    await handler.delivered(reply)

@@ -1,0 +1,128 @@
+"""Writing the report: scores and charts drawn here, the table and the details by the page's own script."""
+
+from base64 import b64encode
+from dataclasses import asdict
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import orjson
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from app.qa.replay.journal import Run
+from app.qa.replay.report.charts import all_charts
+from app.qa.replay.report.rows import COLUMNS, detail, judged, recordings, row
+from app.qa.replay.score import Scores, score
+from app.qa.replay.stats import Ratio
+
+_SCRIPTS: Final = ("data.js", "table.js", "detail.js", "labels.js", "page.js")
+_PERCENT: Final = 100.0
+_CARDS: Final = (
+    ("money_false_accepts", "money moved wrongly", "count"),
+    ("money_wrong_read_backs", "wrong read-backs", "count"),
+    ("right", "turns right", "share"),
+    ("wer", "word error rate (en)", "share"),
+    ("cer", "character error rate (ja)", "share"),
+    ("intent_match", "intent", "share"),
+    ("decision_match", "decision", "share"),
+    ("reply_match", "reply", "share"),
+    ("payee_recall_at_1", "payee recall@1", "share"),
+    ("payee_recall_at_3", "payee recall@3", "share"),
+    ("span_all_precision", "span precision", "share"),
+    ("span_all_recall", "span recall", "share"),
+    ("slot_all_precision", "slot precision", "share"),
+    ("slot_all_recall", "slot recall", "share"),
+    ("gpu_calls_avoided", "GPU calls avoided", "share"),
+)
+_SLICE_COLUMNS: Final = (
+    ("money_false_accepts", "false accepts"),
+    ("right", "right"),
+    ("wer", "WER"),
+    ("cer", "CER"),
+    ("intent_match", "intent"),
+    ("decision_match", "decision"),
+    ("payee_recall_at_1", "payee@1"),
+    ("gpu_calls_avoided", "no GPU"),
+)
+
+
+def write_report(page: Path, run: Run, base: Path, scores: Scores | None = None) -> None:
+    """Write one self-contained HTML file. `base` is the folder that recordings are relative to."""
+    page.write_text(render(run, base, page, scores), encoding="utf-8")
+
+
+def render(run: Run, base: Path, page: Path, scores: Scores | None = None) -> str:
+    """The page's text."""
+    found = scores or score(run.results)
+    turns = judged(run.results)
+    script = "\n".join(_asset(name) for name in _SCRIPTS)
+    style = _asset("style.css")
+    table = {
+        "columns": COLUMNS,
+        "rows": [row(result, judgement) for result, judgement in turns],
+        "run": run.head.manifest[:16] + run.head.ruleset[:16],
+    }
+    details = "\n".join(_embedded(detail(result, judgement)) for result, judgement in turns)
+    template = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).from_string(_asset("page.html.j2"))
+    return template.render(
+        head=asdict(run.head),
+        policy=_policy(script, style),
+        style=Markup(style),  # noqa: S704 - a file of ours
+        script=Markup(script),  # noqa: S704 - a file of ours
+        table=Markup(_embedded(table)),  # noqa: S704 - escaped by _embedded
+        details=Markup(details),  # noqa: S704 - escaped by _embedded
+        audio=Markup(_embedded(recordings(run.results, base, page))),  # noqa: S704 - escaped by _embedded
+        charts=all_charts(run.results, found),
+        cards=[_card(name, label, kind, found) for name, label, kind in _CARDS if name in found.ratios],
+        latency=found.latency,
+        slices=found.slices,
+        slice_columns=_SLICE_COLUMNS,
+        ratios=found.ratios,
+        scores=found,
+        percent=percent,
+    )
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _embedded(value: object) -> str:
+    """JSON that can't end the script element it stands in, nor begin another."""
+    raw = orjson.dumps(value).decode()
+    return raw.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(script: str, style: str) -> str:
+    """Nothing is fetched, and no script runs but the page's own."""
+    hashes = (b64encode(sha256(text.encode()).digest()).decode() for text in (script, style))
+    script_hash, style_hash = hashes
+    return (
+        f"default-src 'none'; script-src 'sha256-{script_hash}'; style-src 'sha256-{style_hash}'; "
+        "media-src 'self' data: file:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def percent(ratio: Ratio | None) -> str:
+    """A share in percent, a dash of nothing."""
+    return "–" if ratio is None or ratio.value is None else f"{_PERCENT * ratio.value:.1f}%"
+
+
+def _card(name: str, label: str, kind: str, scores: Scores) -> dict[str, str]:
+    ratio = scores.ratios[name]
+    bad = kind == "count" and ratio.right > 0
+    if kind == "count":
+        value, note = f"{ratio.right:.0f}", f"of {ratio.of:.0f} turns judged"
+    else:
+        value, note = percent(ratio), _interval(ratio)
+    return {"name": name, "label": label, "value": value, "note": note, "state": "bad" if bad else "plain"}
+
+
+def _interval(ratio: Ratio) -> str:
+    if ratio.low is None or ratio.high is None:
+        return "not judged"
+    return f"{_PERCENT * ratio.low:.1f} – {_PERCENT * ratio.high:.1f}% · n = {ratio.of:.0f}"

@@ -1,0 +1,215 @@
+"""The report's charts, drawn as SVG from scores and timings."""
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from math import log10
+from typing import Final
+
+from markupsafe import Markup
+
+from app.qa.replay.record import TurnResult
+from app.qa.replay.report import svg
+from app.qa.replay.score import Latency, Scores
+from app.qa.replay.stats import Calibration, Ratio, percentiles
+
+WIDTH: Final = 640.0
+LEFT: Final = 150.0
+TOTAL: Final = "total"
+_CURVE_AT: Final = (*range(0, 90, 5), *range(90, 99), 99, 99.5, 99.9)
+_TICKS: Final = (0, 50, 90, 99, 99.9)
+_MAX_LABELS: Final = 24
+
+
+def stage_colours(latency: Mapping[str, Latency]) -> dict[str, int]:
+    """A series number for every stage, the same in all charts."""
+    return {name: i % svg.SERIES for i, name in enumerate(n for n in latency if n != TOTAL)}
+
+
+def waterfall(latency: Mapping[str, Latency]) -> Markup:
+    """Stages laid end to end, at the median and at the 95th percentile of each."""
+    stages = [(name, found) for name, found in latency.items() if name != TOTAL]
+    rows = [("p50", [(n, s.p50_ms) for n, s in stages]), ("p95", [(n, s.p95_ms) for n, s in stages])]
+    longest = max((sum(ms for _, ms in row) for _, row in rows), default=0.0) or 1.0
+    colours, scale, parts = stage_colours(latency), (WIDTH - 60) / longest, []
+    for place, (label, row) in enumerate(rows):
+        y = 8.0 + place * 44
+        parts.append(svg.text(0, y + 20, label, "label"))
+        starts = accumulate((ms for _, ms in row), initial=0.0)
+        for (name, ms), start in zip(row, starts, strict=False):
+            tip = f"{name} {label}: {ms:.2f} ms"
+            parts.append(svg.box(40 + start * scale, y, ms * scale, 30, f"s{colours[name]}", tip))
+        parts.append(svg.text(WIDTH, y + 42, f"{sum(ms for _, ms in row):.1f} ms", "note", "end"))
+    legend = _legend([(name, colours[name]) for name, _ in stages], 116)
+    return svg.drawing(WIDTH, 150, "Latency by stage, median and 95th percentile", *parts, *legend)
+
+
+def _legend(names: Sequence[tuple[str, int]], y: float) -> list[Markup]:
+    parts, x = [], 0.0
+    for name, colour in names:
+        if x > WIDTH - 90:
+            x, y = 0.0, y + 18
+        parts += [svg.box(x, y, 10, 10, f"s{colour}"), svg.text(x + 15, y + 9, name, "note")]
+        x += 28 + 7.2 * len(name)
+    return parts
+
+
+def curves(results: Sequence[TurnResult], latency: Mapping[str, Latency]) -> Markup:
+    """Percentile curves of the whole turn and its slowest stages, on a scale that opens up the tail."""
+    by_stage: dict[str, list[float]] = {TOTAL: [r.timing.total_ms for r in results]}
+    for result in results:
+        for stage in result.timing.stages:
+            by_stage.setdefault(stage.name, []).append(stage.ms)
+    slow = sorted((n for n in by_stage if n != TOTAL), key=lambda n: -latency[n].p95_ms)[:5]
+    lines = {name: percentiles(by_stage[name], _CURVE_AT) for name in (TOTAL, *slow)}
+    top = max((max(found.values()) for found in lines.values() if found), default=1.0)
+    low, high = log10(0.05), log10(max(top, 1.0))
+
+    def x(at: float) -> float:
+        return 45 + (WIDTH - 60) * -log10(1 - at / 100) / 3
+
+    def y(ms: float) -> float:
+        return 215 - 200 * (log10(max(ms, 0.05)) - low) / (high - low)
+
+    parts = [svg.line(x(t), 10, x(t), 215) for t in _TICKS]
+    parts += [svg.text(x(t), 230, f"p{t:g}", "note", "middle") for t in _TICKS]
+    for power in range(-1, int(high) + 1):
+        parts += [
+            svg.line(45, y(10**power), WIDTH, y(10**power)),
+            svg.text(40, y(10**power) + 4, f"{10**power:g}", "note", "end"),
+        ]
+    colours = stage_colours(latency)
+    for name, found in lines.items():
+        kind = "curve total" if name == TOTAL else f"curve c{colours[name]}"
+        parts.append(svg.path([(x(at), y(ms)) for at, ms in found.items()], kind))
+    legend = _legend([(name, colours[name]) for name in slow], 242)
+    title = "Latency percentiles in milliseconds, whole turn and slowest stages"
+    return svg.drawing(WIDTH, 275, title, *parts, *legend)
+
+
+def confusion(counts: Mapping[str, Mapping[str, int]]) -> Markup:
+    """Intents expected (rows) against intents understood (columns)."""
+    columns = sorted({*counts, *(got for row in counts.values() for got in row)})[:_MAX_LABELS]
+    rows = list(counts)[:_MAX_LABELS]
+    size = min(30.0, (WIDTH - LEFT) / max(len(columns), 1))
+    top, parts = 118.0, []
+    for j, got in enumerate(columns):
+        x = LEFT + (j + 0.7) * size
+        label = svg.element("text", got, x=x, y=top - 6, class_="note", transform=f"rotate(-50 {x:.1f} {top - 6:.1f})")
+        parts.append(label)
+    for i, wanted in enumerate(rows):
+        y, total = top + i * size, sum(counts[wanted].values()) or 1
+        parts.append(svg.text(LEFT - 6, y + size * 0.65, wanted, "note", "end"))
+        for j, got in enumerate(columns):
+            count = counts[wanted].get(got, 0)
+            kind = "cell" if not count else ("cell hit" if wanted == got else "cell miss")
+            shade = 0.12 + 0.88 * count / total if count else 1.0
+            tip = f"{wanted} understood as {got}: {count} of {total}"
+            parts.append(svg.box(LEFT + j * size, y, size - 1, size - 1, kind, tip, fill_opacity=shade))
+            if count:
+                parts.append(svg.text(LEFT + (j + 0.5) * size, y + size * 0.65, str(count), "count", "middle"))
+    return svg.drawing(WIDTH, top + len(rows) * size + 6, "Confusion of intents", *parts)
+
+
+def reliability(series: Mapping[str, Calibration]) -> Markup:
+    """Stated probability against the share that was right; on the diagonal it can be believed."""
+    side, parts = 260.0, [svg.line(40, 270, 40 + 260, 10, "diagonal")]
+    for tick in (0.0, 0.5, 1.0):
+        parts += [
+            svg.line(40, 270 - tick * side, 300, 270 - tick * side),
+            svg.text(34, 274 - tick * side, f"{tick:g}", "note", "end"),
+        ]
+        parts.append(svg.text(40 + tick * side, 286, f"{tick:g}", "note", "middle"))
+    for number, (name, found) in enumerate(series.items()):
+        points = [(40 + b.stated * side, 270 - b.observed * side) for b in found.bins]
+        parts.append(svg.path(points, f"curve c{number}"))
+        for (x, y), b in zip(points, found.bins, strict=True):
+            tip = svg.element("title", f"{name}: stated {b.stated:.2f}, right {b.observed:.2f} of {b.count}")
+            radius = 2.5 + 2 * log10(b.count)
+            parts.append(svg.element("circle", tip, cx=x, cy=y, r=radius, class_=f"s{number}"))
+        error = "no data" if found.error is None else f"error {found.error:.3f}"
+        y = 40.0 + 22 * number
+        parts += [svg.box(330, y - 10, 10, 10, f"s{number}"), svg.text(346, y, f"{name}: {error}", "note")]
+    return svg.drawing(WIDTH, 295, "Calibration: stated probability against share right", *parts)
+
+
+def flows(counts: Mapping[str, Mapping[str, int]]) -> Markup:
+    """Which route turns took, and which decision each came to: a Sankey of two columns."""
+    total = sum(sum(row.values()) for row in counts.values()) or 1
+    height, gap, parts = 230.0, 8.0, []
+    decisions = sorted({d for row in counts.values() for d in row})
+    scale = (height - gap * max(len(counts), len(decisions))) / total
+    inflow = {d: sum(row.get(d, 0) for row in counts.values()) for d in decisions}
+    right = dict(zip(decisions, accumulate((inflow[d] * scale + gap for d in decisions), initial=10.0), strict=False))
+    landing, y = dict(right), 10.0
+    for number, (route, row) in enumerate(counts.items()):
+        size, colour, leave = sum(row.values()), number % svg.SERIES, y
+        for decision, count in row.items():
+            parts.append(_ribbon(leave, landing[decision], count * scale, colour, f"{route} → {decision}: {count}"))
+            leave += count * scale
+            landing[decision] += count * scale
+        parts += [
+            svg.box(110, y, 12, size * scale, f"s{colour}"),
+            _named(104, y + size * scale / 2, route, size, total, "end"),
+        ]
+        y += size * scale + gap
+    for decision in decisions:
+        parts.append(svg.box(WIDTH - 132, right[decision], 12, inflow[decision] * scale, "node"))
+        middle = right[decision] + inflow[decision] * scale / 2
+        parts.append(_named(WIDTH - 114, middle, decision, inflow[decision], total, "start"))
+    return svg.drawing(WIDTH, height + 20, "Routes and the decisions they led to", *parts)
+
+
+def _ribbon(left: float, right: float, thick: float, colour: int, tip: str) -> Markup:
+    a, b, middle = 122.0, WIDTH - 132, WIDTH / 2 - 5
+    shape = (
+        f"M{a} {left:.1f}C{middle} {left:.1f} {middle} {right:.1f} {b} {right:.1f}"
+        f"V{right + thick:.1f}C{middle} {right + thick:.1f} {middle} {left + thick:.1f} {a} {left + thick:.1f}Z"
+    )
+    return svg.element("path", svg.element("title", tip), d=shape, class_=f"ribbon s{colour}")
+
+
+def _named(x: float, y: float, name: str, count: int, total: int, anchor: str) -> Markup:
+    return svg.text(x, y + 4, f"{name} {100 * count / total:.0f}%", "note", anchor)
+
+
+def whiskers(rows: Sequence[tuple[str, Ratio]], label: str) -> Markup:
+    """A share by slice, with its 95 % interval."""
+    shown = [(name, r) for name, r in rows if r.value is not None][:_MAX_LABELS]
+    low = min((r.low or 0.0 for _, r in shown), default=0.0)
+    high = max((r.high or 0.0 for _, r in shown), default=1.0)
+    floor, reach = (low, high - low) if high > low else (0.0, 1.0)
+
+    def x(value: float) -> float:
+        return LEFT + 20 + (WIDTH - LEFT - 90) * (value - floor) / reach
+
+    parts = []
+    for i, (name, found) in enumerate(shown):
+        y = 16.0 + 22 * i
+        assert found.value is not None and found.low is not None and found.high is not None  # noqa: PT018 - one fact
+        parts += [
+            svg.text(LEFT, y + 4, name, "note", "end"),
+            svg.line(x(found.low), y, x(found.high), y, "whisker"),
+            svg.element("circle", cx=x(found.value), cy=y, r=4.5, class_="s0"),
+            svg.text(WIDTH, y + 4, f"{100 * found.value:.1f}%", "note", "end"),
+        ]
+    return svg.drawing(WIDTH, 16.0 + 22 * max(len(shown), 1), label, *parts)
+
+
+def all_charts(results: Sequence[TurnResult], scores: Scores) -> list[tuple[str, str, Markup]]:
+    """Every chart: title, what it says, picture."""
+    right = [(name, found["right"]) for name, found in scores.slices.items() if "right" in found]
+    heard = [(f"{n} {unit.upper()}", f[unit]) for n, f in scores.slices.items() for unit in ("wer", "cer") if unit in f]
+    calibrated = {"understanding": scores.understanding, "payees": scores.payees}
+    return [
+        ("Latency waterfall", "Stages of a turn, end to end.", waterfall(scores.latency)),
+        (
+            "Latency percentiles",
+            "The tail is stretched: each division is ten times rarer.",
+            curves(results, scores.latency),
+        ),
+        ("Routes and decisions", "How turns were handled, and what came of it.", flows(scores.flows)),
+        ("Intents", "Expected (rows) against understood (columns).", confusion(scores.confusion)),
+        ("Calibration", "Whether stated probabilities can be believed.", reliability(calibrated)),
+        ("Turns right, by slice", "With 95 % intervals over resampled calls.", whiskers(right, "Turns right by slice")),
+        ("Word and character errors, by slice", "With 95 % intervals.", whiskers(heard, "Recognition errors by slice")),
+    ]
