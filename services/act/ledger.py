@@ -120,7 +120,10 @@ class SqlLedger:
         return entry.proposal if entry is not None and self._intact(entry) else None
 
     async def resume(self, customer: CustomerId, call: CallId) -> Proposal | None:
-        """Move the live proposal to a new call, in one transaction; it must be read back and confirmed anew."""
+        """Move the live proposal to a new call, in one transaction; it must be read back and confirmed anew.
+
+        None when there is none, or when another call took it first.
+        """
         now = self._clock.now()
         async with self._store.write("ledger.resume") as connection:
             entry = await transfers.live(customer, connection, now)
@@ -136,7 +139,10 @@ class SqlLedger:
                     delivered_at=None,
                 )
             )
-            await transfers.cancel_open(customer, connection, old.call, "resumed", now)
+            change = ((TransferState.PROPOSED,), TransferState.CANCELLED)
+            why = {"reason": "resumed", "updated_at": micros(now)}
+            if not await transfers.move(customer, connection, old.id, change, why):
+                return None  # another call was faster
             await transfers.cancel_open(customer, connection, call, "replaced", now)
             await transfers.insert(customer, connection, fresh, _key(fresh), fingerprint(customer, fresh.order), now)
         return fresh

@@ -1,0 +1,5 @@
+"""Fixtures every room may use."""
+
+from tests.harness.stores import database_url, postgres_server, sqlite_store, sqlite_template, store
+
+__all__ = ["database_url", "postgres_server", "sqlite_store", "sqlite_template", "store"]

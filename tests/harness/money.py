@@ -1,0 +1,136 @@
+"""A small bank of two customers, alike but for their names, and a ledger over it; tests turn its clock by hand."""
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from rules.act import MoneyPolicy, money_policy
+from schemas.banking import TransferOrder
+from schemas.ids import AccountId, BillId, CallId, CardId, CustomerId, PayeeId
+from schemas.money import Money
+from schemas.stepup import Challenge
+from schemas.transfer import Proposal
+from services.act import bank_tables as t
+from services.act.bank_sandbox import SandboxBank
+from services.act.ledger import Parts, SqlLedger
+from services.act.reconcile import Reconciler
+from services.act.seal import Sealer
+from services.act.stepup import SecondFactor
+from services.act.tables import transfers
+from services.clock import ManualClock
+from services.ports import CoreBank
+from services.store import Store
+from tests.fakes.audit import FakeAudit
+
+START = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
+ANN, BOB = CustomerId("ann"), CustomerId("bob")
+CALL, OTHER_CALL = CallId("call-1"), CallId("call-2")
+CHECKING, SAVINGS = AccountId("ann-checking"), AccountId("ann-savings")
+CARD, BILL = CardId("ann-card"), BillId("ann-power")
+KIM, NEW, STRANGE, SILENT, POWER = (PayeeId(p) for p in ("kim", "new", "strange", "silent", "power"))
+HOLDERS = {"kim": "Kim Reed", "new": "Kim Reed", "strange": "Somebody Else", "silent": None, "power": "Kim Reed"}
+PER_TRANSFER, PER_DAY, STEP_UP_ABOVE = 50_000, 80_000, 30_000
+BALANCE, DUE = 100_000, 8_000
+
+
+@dataclass
+class FakeSender:
+    """Keeps the codes it was given to send, by challenge."""
+
+    channel: str = "the app"
+    codes: dict[str, str] = field(default_factory=dict)
+
+    async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:
+        self.codes[challenge.id] = code
+
+
+def _rows(customer: CustomerId) -> list[tuple[sa.Table, list[dict[str, Any]]]]:
+    names = ("checking", "savings")
+    usd = {"currency": "USD"}
+    account = usd | {"last4": "4000", "balance_minor": BALANCE}
+    payee = {"name": "Kim Reed", "kana": "", "aliases": [], "relationship": "", "bank": "Cedar", "version": 1}
+    bill = {"position": 0, "name": "power", "payee_id": "power", "due_minor": DUE, "minimum_minor": 500}
+    limits = {"per_transfer": PER_TRANSFER, "per_day": PER_DAY, "step_up_above": STEP_UP_ABOVE}
+    opening = usd | {"booked_on": "2026-01-01", "merchant": "opening balance"}
+    own: list[tuple[sa.Table, list[dict[str, Any]]]] = [
+        (t.accounts, [account | {"id": f"{customer}-{n}", "position": p, "name": n} for p, n in enumerate(names)]),
+        (t.cards, [{"id": f"{customer}-card", "position": 0, "name": "debit", "last4": "1187", "locked": False}]),
+        (
+            t.payees,
+            [
+                payee | usd | {"id": key, "account_last4": "1234", "is_new": key == "new", "holder": holder}
+                for key, holder in HOLDERS.items()
+            ],
+        ),
+        (t.bills, [bill | usd | {"id": f"{customer}-power", "due_on": "2026-03-20"}]),
+        (t.limits, [limits | usd]),
+    ]
+    entries = [
+        opening | {"posting_id": f"open-{customer}-{n}", "account_id": account_id, "amount_minor": sign * BALANCE}
+        for n in names
+        for account_id, sign in ((f"{customer}-{n}", 1), ("@equity.USD", -1))
+    ]
+    head = {"id": customer, "name": customer.title(), "locale": "en-US", "zone": "America/New_York"}
+    scoped = [(table, [{"customer_id": customer} | row for row in rows]) for table, rows in own]
+    return [(t.customers, [head]), *scoped, (t.entries, entries)]
+
+
+async def open_bank(store: Store) -> None:
+    """Put both customers into the sandbox's tables."""
+    async with store.write("test.open") as connection:
+        for customer in (ANN, BOB):
+            for table, rows in _rows(customer):
+                await connection.execute(sa.insert(table), rows)
+
+
+@dataclass
+class House:
+    """A ledger and all it stands on."""
+
+    store: Store
+    clock: ManualClock
+    sender: FakeSender
+    step_up: SecondFactor
+    bank: CoreBank
+    ledger: SqlLedger
+    reconciler: Reconciler
+    audit: FakeAudit
+    policy: MoneyPolicy
+
+    async def proposed(self, wanted: TransferOrder, call: CallId = CALL, customer: CustomerId = ANN) -> Proposal:
+        """A proposal whose read-back was heard."""
+        proposal = await self.ledger.propose(customer, call, wanted)
+        await self.ledger.delivered(customer, call, proposal.id)
+        return proposal
+
+
+def build(store: Store, clock: ManualClock | None = None, bank: CoreBank | None = None, **policy: object) -> House:
+    """Assemble a house; `policy` overrides figures of the money policy."""
+    clock = clock or ManualClock(START)
+    figures = money_policy().model_copy(update=policy)
+    bank = bank or SandboxBank(store, clock)
+    sender, audit = FakeSender(), FakeAudit()
+    step_up = SecondFactor(store, sender, clock, figures, b"k" * 32)
+    parts = Parts(store, bank, step_up, Sealer([b"s" * 32]), clock, figures)
+    return House(store, clock, sender, step_up, bank, SqlLedger(parts), Reconciler(parts, audit), audit, figures)
+
+
+def order(minor: int = 5_000, payee: PayeeId = KIM, **changes: Any) -> TransferOrder:
+    """Fifty dollars from Ann's checking to Kim, or what `changes` make of it."""
+    return replace(TransferOrder(CHECKING, payee, 1, Money(minor, "USD")), **changes)
+
+
+async def held(store: Store) -> dict[str, int]:
+    """Every customer account's balance in minor units."""
+    async with store.read() as connection:
+        rows = await connection.execute(sa.select(t.accounts.c.id, t.accounts.c.balance_minor))
+        return {row.id: row.balance_minor for row in rows}
+
+
+async def states(store: Store) -> dict[str, str]:
+    """Every transfer's state by id."""
+    async with store.read() as connection:
+        rows = await connection.execute(sa.select(transfers.c.id, transfers.c.state))
+        return {row.id: row.state for row in rows}
