@@ -1,9 +1,251 @@
-"""Dates."""
+"""Dates: what every language shares. Words for days, weekdays and periods, counted distances, and written shapes."""
 
-from services.normalize.scan import Match, Scan
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Final
+
+from schemas.span import Ambiguity, SpanKind
+from services.normalize import calendar
+from services.normalize.dates_named import find_named
+from services.normalize.dates_suffixed import find_suffixed
+from services.normalize.numbers import number
+from services.normalize.scan import Match, Scan, dated
+from services.normalize.words import Period
+
+_WEEKS_OF: Final = {"fortnight": ("week", 2)}
+_DAY_UNITS: Final = frozenset({"day", "week", "month", "year", "fortnight"})
 
 
 def find_date(scan: Scan, at: int) -> Match | None:
-    """Nothing yet."""
-    del scan, at
+    """The longest date that starts at a place."""
+    best: Match | None = None
+    for grammar in _GRAMMARS:
+        found = grammar(scan, at)
+        if found is not None and (best is None or found.end > best.end):
+            best = found
+    return best
+
+
+def _day_word(scan: Scan, at: int) -> Match | None:
+    """As in "tomorrow", 明後日."""
+    offset = scan.word(at).day
+    if offset is None or scan.today is None:
+        return None
+    found = calendar.shift(scan.today, "day", offset)
+    return dated(at, at + 1, "dates.day_word", found)
+
+
+def _counted(scan: Scan, at: int) -> Match | None:
+    """As in "three weeks ago", "in 7 days", "two days from tomorrow", 二週間後."""
+    inside = scan.word(at).inside
+    start = at + 1 if inside else at
+    counted = _count(scan, start)
+    if counted is None or scan.today is None:
+        return None
+    count, unit, end = counted
+    origin, sign, stop = scan.today, scan.word(end).direction, end + 1
+    if sign is not None and scan.word(end).origin:
+        offset = scan.word(stop).day
+        if offset is None:
+            return None
+        origin, stop = calendar.shift(origin, "day", offset) or origin, stop + 1
+    elif sign is None and inside:
+        sign, stop = 1, end
+    if sign is None:
+        return None
+    return dated(at, stop, "dates.counted", calendar.shift(origin, unit, sign * count))
+
+
+def _count(scan: Scan, at: int) -> tuple[int, str, int] | None:
+    """A count of a unit of days or more: (3, week, the token behind)."""
+    if scan.word(at).article and scan.word(at + 1).unit is not None:
+        count, end = 1, at + 1
+    else:
+        found = number(scan, at)
+        if found is None or found.whole is None or found.whole < 0 or found.ambiguity is not None:
+            return None
+        count, end = found.whole, found.end
+    unit = scan.word(end).unit
+    if unit not in _DAY_UNITS:
+        return None
+    base, times = _WEEKS_OF.get(unit, (unit, 1))
+    return count * times, base, end + 1
+
+
+def period_at(scan: Scan, at: int) -> tuple[Period, int] | None:
+    """A period's words: 来月, "next month", "the current year"."""
+    word = scan.word(at)
+    if word.definite and scan.word(at + 1).definite is False:
+        inner = period_at(scan, at + 1)
+        if inner is not None:
+            return inner
+        unit = scan.word(at + 1).unit
+        return (Period(unit, 0), at + 2) if unit in {"week", "month", "year"} and _bounded_before(scan, at) else None
+    if word.period is not None:
+        return word.period, at + 1
+    unit = scan.word(at + 1).unit
+    if word.relative is not None and unit in {"week", "month", "year"}:
+        return Period(unit, word.relative), at + 2
     return None
+
+
+def _bounded_before(scan: Scan, at: int) -> bool:
+    return scan.word(at - 1).boundary is not None or scan.word(at - 1).of
+
+
+def _period(scan: Scan, at: int) -> Match | None:
+    """As in "last month", 先月, 月末, "the end of the month"."""
+    before = scan.word(at).boundary
+    start = at + 1 if before is not None else at
+    found = period_at(scan, start)
+    if found is None or scan.today is None:
+        return None
+    wanted, end = found
+    whole = calendar.period(scan.today, wanted.unit, wanted.offset)
+    after = scan.word(end).boundary if before is None else None
+    if whole is None:
+        return None
+    boundary = before or after
+    if boundary is None and _needs_boundary(scan, start):
+        return None
+    value = whole if boundary is None else calendar.part(whole, boundary)
+    return Match(
+        SpanKind.DATE, value, at, end + 1 if after else end, "dates.period" if boundary is None else "dates.boundary"
+    )
+
+
+def _needs_boundary(scan: Scan, at: int) -> bool:
+    """月 and 年 alone are a period only before 末; so is "the month"."""
+    word = scan.word(at)
+    return word.suffix is not None or (word.definite and scan.word(at + 1).relative is None)
+
+
+def _weekday(scan: Scan, at: int) -> Match | None:
+    """As in "next Friday", "Friday next week", "friday"."""
+    today, relative, named = scan.today, scan.word(at).relative, scan.word(at).weekday
+    if today is None:
+        return None
+    if relative is not None and scan.word(at + 1).weekday is not None:
+        return _relative_weekday(scan, at, relative, today)
+    if named is None:
+        return _week_then_day(scan, at, today)
+    week = period_at(scan, at + 1)
+    if week is not None and week[0].unit == "week":
+        return dated(at, week[1], "dates.week_day", calendar.weekday_of_week(today, named, week[0].offset))
+    days = calendar.weekday(today, named)
+    return dated(at, at + 1, "dates.weekday", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
+
+
+def _week_then_day(scan: Scan, at: int, today: date) -> Match | None:
+    """As in "next week on Friday", 来週の火曜日."""
+    week = period_at(scan, at)
+    if week is None or week[0].unit != "week":
+        return None
+    end = week[1]
+    if scan.word(end).on or scan.word(end).of:
+        end += 1
+    named = scan.word(end).weekday
+    if named is None:
+        return None
+    return dated(at, end + 1, "dates.week_day", calendar.weekday_of_week(today, named, week[0].offset))
+
+
+def _relative_weekday(scan: Scan, at: int, relative: int, today: date) -> Match | None:
+    named = scan.word(at + 1).weekday or 0
+    coming, last = calendar.weekday(today, named)
+    of_week = calendar.weekday_of_week(today, named, relative)
+    if relative == 0:
+        return dated(at, at + 2, "dates.weekday", coming)
+    near = coming if relative > 0 else last if last != today else calendar.shift(last, "week", -1)
+    days = [near, of_week]
+    if relative > 0 and scan.style.language.next_weekday == "following":
+        days.reverse()
+    if days[0] == days[1]:
+        return dated(at, at + 2, "dates.weekday", days[0])
+    return dated(at, at + 2, "dates.weekday", *days, ambiguity=Ambiguity.WHICH_WEEK)
+
+
+def _written(scan: Scan, at: int) -> Match | None:
+    """As in 2015-03-03, 13.5.2015, 3/4/2026, 2019/sep/01."""
+    fields = _fields(scan, at)
+    if fields is None:
+        return None
+    parts, end = fields
+    readings = _orders(scan, parts)
+    days = [found for y, m, d in readings if (found := calendar.day(y, m, d)) is not None]
+    ambiguity = Ambiguity.DAY_OR_MONTH if len(set(days)) > 1 else None
+    return dated(at, end, "dates.written", *days, ambiguity=ambiguity) if days else None
+
+
+def _fields(scan: Scan, at: int) -> tuple[tuple[str, ...], int] | None:
+    numeral = scan.tokens[at].numeral if at < len(scan.tokens) else None
+    if numeral is None or numeral.shape == "grouped":
+        return None
+    if numeral.shape == "dotted":
+        parts = tuple(numeral.text.split("."))
+        return (parts, at + 1) if len(parts) == _THREE else None
+    if not numeral.text.isdigit():
+        return None
+    fields, end = [numeral.text], at + 1
+    mark = scan.text(end)
+    while (
+        mark in {"-", "/"}
+        and scan.text(end) == mark
+        and scan.glued(end)
+        and scan.glued(end + 1)
+        and len(fields) < _THREE
+    ):
+        following = scan.tokens[end + 1]
+        month = following.word.month
+        if month is None and (following.numeral is None or not following.numeral.text.isdigit()):
+            break
+        fields.append(str(month) if month is not None else following.text)
+        end += 2
+    whole = len(fields) == _THREE or (len(fields) == _TWO and mark == "/")
+    return (tuple(fields), end) if whole and not (scan.text(end) in {"-", "/"} and scan.glued(end)) else None
+
+
+_TWO: Final = 2
+_THREE: Final = 3
+_FOUR: Final = 4
+
+
+def _orders(scan: Scan, parts: Sequence[str]) -> list[tuple[int, int, int]]:
+    """The (year, month, day) that written fields may mean, the locale's own order first."""
+    numbers = [int(part) for part in parts]
+    today = scan.today
+    if len(numbers) == _TWO:
+        if today is None or len(parts[0]) > _TWO or len(parts[1]) > _TWO:
+            return []
+        pairs = _by_order(scan, numbers[0], numbers[1])
+        years = [(calendar.around(today, m, d)[:1], m, d) for m, d in pairs if _plausible(m, d)]
+        return [(days[0].year, m, d) for days, m, d in years if days]
+    if len(parts[0]) == _FOUR:
+        return [(numbers[0], numbers[1], numbers[2])]
+    if len(parts[2]) == _TWO and today is not None:
+        year = calendar.full_year(numbers[2], today)
+    elif len(parts[2]) == _FOUR:
+        year = numbers[2]
+    else:
+        return []
+    return [(year, m, d) for m, d in _by_order(scan, numbers[0], numbers[1])]
+
+
+def _plausible(month: int, day: int) -> bool:
+    return 1 <= month <= calendar.MONTHS and 1 <= day <= 31  # noqa: PLR2004 - the longest month
+
+
+def _by_order(scan: Scan, first: int, second: int) -> list[tuple[int, int]]:
+    month_first = [(first, second), (second, first)]
+    return month_first[::-1] if scan.style.locale.date_order == "dmy" else month_first
+
+
+_GRAMMARS: Final[Sequence[Callable[[Scan, int], Match | None]]] = (
+    find_named,
+    find_suffixed,
+    _written,
+    _weekday,
+    _counted,
+    _day_word,
+    _period,
+)

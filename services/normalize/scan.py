@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from schemas.span import Ambiguity, SpanKind, SpanValue
+from schemas.span import Ambiguity, DateValue, SpanKind, SpanValue
 from services.normalize.style import Style
 from services.normalize.tokens import Token
 from services.normalize.words import UNKNOWN, Word
@@ -82,3 +82,12 @@ class Scan:
             return True
         token = self.tokens[at]
         return token.word.closer or (not token.text[0].isalnum() and token.word.currency is None)
+
+
+def dated(start: int, end: int, rule: str, *days: date | None, ambiguity: Ambiguity | None = None) -> Match | None:
+    """A match of single days, the preferred one first; None without any."""
+    values = [DateValue.day(day) for day in dict.fromkeys(days) if day is not None]
+    if not values:
+        return None
+    readings = tuple((SpanKind.DATE, value) for value in values[1:])
+    return Match(SpanKind.DATE, values[0], start, end, rule, ambiguity if readings else None, readings)

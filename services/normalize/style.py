@@ -15,8 +15,8 @@ class LanguageStyle(RuleFile):
     joins_from: int = 20  # the least word that takes a unit directly behind it (twenty one, not ten one)
     positional: bool  # digits written side by side make a number: 二三〇〇
     joins_digits: bool  # spoken digits with spaces between them are one string
+    next_weekday: Literal["following", "coming"]  # whether "next Friday" skips the coming one
     title_before: bool  # Mr Smith rather than 佐藤さん
-    decimal_dot: bool = True
 
 
 class LocaleStyle(RuleFile):

@@ -1,9 +1,218 @@
-"""Times."""
+"""Times of day: "half past nine", "eleven o six p m", 午後三時半, and parts of the day as windows."""
 
+from typing import Final
+
+from schemas.span import SpanKind, TimeValue
+from services.normalize.cardinals import TEN, atom, spoken_pair
+from services.normalize.clock import HALF_DAY, SIXTY, Moment, in_half, moved, timed
+from services.normalize.numbers import number
 from services.normalize.scan import Match, Scan
+from services.normalize.tokens import Numeral
+
+_FIVE: Final = 5
+_CLOCK_DIGITS: Final = (3, 4)
 
 
 def find_time(scan: Scan, at: int) -> Match | None:
-    """Nothing yet."""
-    del scan, at
-    return None
+    """The time of day that starts at a place."""
+    found = _leading_part(scan, at) or _related(scan, at) or _suffixed(scan, at) or _said(scan, at)
+    if found is not None:
+        return timed(at, found[0], f"times.{found[1]}", scan.style.locale.likely_hours)
+    return _at_hour(scan, at) or _window(scan, at)
+
+
+def _leading_part(scan: Scan, at: int) -> tuple[Moment, str] | None:
+    """As in "afternoon at 7", 午後三時半, 朝の8時."""
+    word = scan.word(at)
+    half = word.half or (word.day_part.half if word.day_part is not None else None)
+    if half is None:
+        return None
+    start = at + 1
+    if scan.word(start).at or scan.word(start).of:
+        start += 1
+    found = _suffixed(scan, start) or _said(scan, start)
+    if found is None:
+        hour = _hour(scan, start) if scan.style.language.spaced else None
+        if hour is None or not scan.ends(hour.end):
+            return None
+        found = hour, "part_first"
+    moment = in_half(found[0], half, found[0].end)
+    return (moment, "part_first") if moment is not None and moment.valid else None
+
+
+def _related(scan: Scan, at: int) -> tuple[Moment, str] | None:
+    """As in "a quarter past eight", "three minutes to eight", "half past 8pm"."""
+    start = at + 1 if scan.word(at).article else at
+    fraction = scan.word(start).fraction
+    if fraction is not None:
+        minutes, end = int(fraction * SIXTY), start + 1
+    else:
+        found = atom(scan, at) if spoken_pair(scan, at) is None else None
+        pair = spoken_pair(scan, at)
+        if found is None and pair is None:
+            return None
+        minutes, end = pair if pair is not None else (found.value, found.end) if found is not None else (0, at)
+    named = scan.word(end).unit == "minute"
+    end += named
+    direction = scan.word(end).past
+    if direction is None or not 0 < minutes < SIXTY:
+        return None
+    if fraction is None and not named and direction < 0 and minutes % _FIVE:
+        return None
+    base = _base(scan, end + 1)
+    return None if base is None else (moved(base, direction * minutes, base.end), "related")
+
+
+def _base(scan: Scan, at: int) -> Moment | None:
+    """The hour that minutes are counted from."""
+    clock = scan.word(at).clock
+    if clock is not None:
+        return Moment(int(clock[:2]), int(clock[3:]), at + 1, exact=True)
+    said = _said(scan, at)
+    if said is not None:
+        return said[0] if said[0].minute == 0 else None
+    hour = _hour(scan, at)
+    if hour is None or scan.quantity(hour.end) or scan.word(hour.end).currency is not None:
+        return None
+    return hour
+
+
+def _hour(scan: Scan, at: int) -> Moment | None:
+    found = atom(scan, at)
+    return Moment(found.value, 0, found.end) if found is not None and 1 <= found.value <= HALF_DAY else None
+
+
+def _said(scan: Scan, at: int) -> tuple[Moment, str] | None:
+    """A clock time that something marks as one: a colon, am or pm, o'clock, a part of the day, noon."""
+    clock = scan.word(at).clock
+    if clock is not None:
+        return Moment(int(clock[:2]), int(clock[3:]), at + 1, exact=True), "clock_word"
+    face = _face(scan, at)
+    if face is None:
+        return None
+    moment, marked = face
+    end = moment.end
+    if scan.word(end).oclock and moment.minute == 0:
+        marked, end = True, end + 1
+        moment = Moment(moment.hour, 0, end)
+    following = scan.word(end).clock
+    if following is not None and moment.hour == HALF_DAY:
+        return Moment(int(following[:2]), int(following[3:]), end + 1, exact=True), "clock_word"
+    word = scan.word(end)
+    half = word.half or (
+        word.day_part.half if word.day_part is not None and not scan.style.language.positional else None
+    )
+    if half is not None:
+        halved = in_half(moment, half, end + 1)
+        return (halved, "half_named") if halved is not None else None
+    return (moment, "clock") if marked else None
+
+
+def _part_behind(scan: Scan, at: int) -> str | None:
+    """The half that "in the evening" names; where parts of the day go before the hour, none."""
+    part = scan.word(at).day_part
+    return part.half if part is not None and scan.style.language.spaced else None
+
+
+def _face(scan: Scan, at: int) -> tuple[Moment, bool] | None:
+    """Hour and minutes, and whether their form alone makes them a time."""
+    if at >= len(scan.tokens):
+        return None
+    numeral = scan.tokens[at].numeral
+    if numeral is not None:
+        return _colons(numeral, at) if numeral.shape == "clock" else _written(numeral, at)
+    hour = _hour(scan, at)
+    if hour is None:
+        return None
+    minute = spoken_pair(scan, hour.end)
+    if minute is not None and minute[0] < SIXTY:
+        return Moment(hour.hour, minute[0], minute[1]), False
+    zero, unit = scan.word(hour.end).digit, scan.word(hour.end + 1).digit
+    if zero == "0" and unit is not None:
+        return Moment(hour.hour, int(unit), hour.end + 2), False
+    return hour, False
+
+
+def _colons(numeral: Numeral, at: int) -> tuple[Moment, bool] | None:
+    """As in 12:34:25."""
+    hour, minute, *second = (int(field) for field in numeral.text.split(":"))
+    moment = Moment(hour, minute, at + 1, second[0] if second else None)
+    return (moment, True) if moment.valid else None
+
+
+def _written(numeral: Numeral, at: int) -> tuple[Moment, bool] | None:
+    """As in 8, 8.10 or 1140; a time only if a mark follows."""
+    whole, _, part = numeral.text.partition(".")
+    if part:
+        fits = len(part) == len("00") and len(whole) <= len("00")
+        hour, minute = (int(whole or 0), int(part)) if fits else (SIXTY, 0)
+    elif len(numeral.text) in _CLOCK_DIGITS:
+        hour, minute = int(numeral.digits[:-2]), int(numeral.digits[-2:])
+    else:
+        hour, minute = numeral.whole if numeral.whole is not None else SIXTY, 0
+    moment = Moment(hour, minute, at + 1)
+    return (moment, False) if moment.valid else None
+
+
+def _at_hour(scan: Scan, at: int) -> Match | None:
+    """As in "at four", "at ten thirty": only behind a word that a time follows, and where nothing is counted."""
+    if not scan.word(at - 1).at:
+        return None
+    face = _face(scan, at)
+    if face is None or face[0].hour > HALF_DAY or face[0].hour == 0 or not scan.ends(face[0].end):
+        return None
+    if face[0].minute and face[0].minute < TEN and scan.tokens[at].numeral is None and scan.word(at + 1).digit != "0":
+        return None
+    return timed(at, face[0], "times.at_hour", scan.style.locale.likely_hours)
+
+
+def _suffixed(scan: Scan, at: int) -> tuple[Moment, str] | None:
+    """As in 三時半, 12時34分45秒, 正午十分過ぎ, 七時五分前."""
+    clock = scan.word(at).clock
+    if clock is not None:
+        return _around(scan, Moment(int(clock[:2]), int(clock[3:]), at + 1, exact=True))
+    hour = _marked(scan, at, "hour")
+    if hour is None:
+        return None
+    moment = Moment(hour[0], 0, hour[1])
+    if scan.word(hour[1]).half_after:
+        moment = Moment(hour[0], SIXTY // 2, hour[1] + 1)
+    elif (minute := _marked(scan, hour[1], "minute")) is not None:
+        if scan.word(minute[1]).past == -1:
+            return moved(moment, -minute[0], minute[1] + 1), "before_hour"
+        moment = Moment(hour[0], minute[0], minute[1])
+    second = _marked(scan, moment.end, "second")
+    if second is not None:
+        moment = Moment(moment.hour, moment.minute, second[1], second[0])
+    if not moment.valid:
+        return None
+    return Moment(moment.hour, moment.minute, _sharp(scan, moment.end), moment.second), "suffixed"
+
+
+def _sharp(scan: Scan, end: int) -> int:
+    return end + 1 if scan.word(end).oclock else end
+
+
+def _around(scan: Scan, noon: Moment) -> tuple[Moment, str]:
+    minute = _marked(scan, noon.end, "minute")
+    if minute is not None and (direction := scan.word(minute[1]).past) is not None:
+        return moved(noon, direction * minute[0], minute[1] + 1), "related"
+    return Moment(noon.hour, noon.minute, noon.end, exact=True), "clock_word"
+
+
+def _marked(scan: Scan, at: int, suffix: str) -> tuple[int, int] | None:
+    """A whole number and its mark."""
+    if not scan.quantity(at):
+        return None
+    found = number(scan, at)
+    if found is None or found.whole is None or found.value < 0 or scan.word(found.end).suffix != suffix:
+        return None
+    return found.whole, found.end + 1
+
+
+def _window(scan: Scan, at: int) -> Match | None:
+    """A part of the day: "tomorrow morning" is a date and the window of its morning."""
+    part = scan.word(at).day_part
+    if part is None:
+        return None
+    return Match(SpanKind.TIME, TimeValue(part.start, part.end), at, at + 1, "times.window")

@@ -35,6 +35,7 @@ class Vocabulary(RuleFile):
     period: dict[str, Period] = Field(default_factory=dict)
     boundary: dict[str, str] = Field(default_factory=dict)
     unit: dict[str, str] = Field(default_factory=dict)
+    suffix: dict[str, str] = Field(default_factory=dict)
     relative: dict[str, int] = Field(default_factory=dict)
     direction: dict[str, int] = Field(default_factory=dict)
     era: dict[str, int] = Field(default_factory=dict)

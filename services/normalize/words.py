@@ -75,7 +75,8 @@ class Word:
     day_of_month: int | None = None  # a day with a name of its own: ついたち
     period: Period | None = None
     boundary: str | None = None  # start or end of a period
-    unit: str | None = None  # a unit of time: day, week, month, year, hour, minute, second
+    unit: str | None = None  # a unit of time that is counted: day, week, month, year, hour, minute, second
+    suffix: str | None = None  # a mark behind a calendar or clock number: 年, 月, 日, 時, 分
     relative: int | None = None  # this 0, next 1, last -1
     direction: int | None = None  # ago -1, later 1
     origin: bool = False  # from in "two days from tomorrow"
@@ -83,7 +84,8 @@ class Word:
     of: bool = False  # of, の: links parts of a date
     on: bool = False  # on, by, until: a day follows
     at: bool = False  # at: a time follows
-    era: int | None = None  # the year before an era's first
+    era: int | None = None  # the year before an era's first: 令和 is 2018
+    first_year: bool = False  # 元 of 元年
     half: str | None = None  # am, pm
     day_part: DayPart | None = None
     clock: str | None = None  # noon, midnight
@@ -93,6 +95,8 @@ class Word:
     context: bool = False  # a digit string follows: account number
     filler: bool = False  # is, をお願い: between context and digits
     closer: bool = False  # ends an amount: please, to, from
+    subject: bool = False  # I, you: a verb follows, not a month
+    modal: bool = False  # a month's name that is a verb too: may, march
     honorific: bool = False  # marks a name: さん, Mr
     protected: bool = False  # a name or an idiom that only looks numeric
 

@@ -1,0 +1,189 @@
+"""Dates in languages that name their months: "the fifteenth of march", "july twenty second two thousand eight"."""
+
+from typing import Final
+
+from schemas.span import Ambiguity, SpanKind
+from services.normalize import calendar
+from services.normalize.cardinals import HUNDRED, TEN, atom, spoken_pair
+from services.normalize.numbers import number, ordinal
+from services.normalize.scan import Match, Scan, dated
+
+_LONGEST: Final = 31
+_YEARS: Final = range(1800, 2200)
+_SPOKEN_YEARS: Final = range(_LONGEST + 1, 100)
+"""Two digits said behind a day that can only be a year."""
+
+
+def find_named(scan: Scan, at: int) -> Match | None:
+    """A date whose month is named, or a day of a month that is clear."""
+    word = scan.word(at)
+    if word.month is not None:
+        if word.modal and scan.word(at - 1).subject:
+            return None
+        return _month_first(scan, at, word.month)
+    if not (word.definite or word.ordinal or scan.quantity(at) or word.weekday is not None):
+        return None
+    if word.weekday is not None:
+        return _after_weekday(scan, at)
+    return _day_first(scan, at) or _year_first(scan, at)
+
+
+def _after_weekday(scan: Scan, at: int) -> Match | None:
+    """As in "friday march sixth", "friday the thirteenth": the date itself decides."""
+    start = at + 1
+    if scan.text(start) == ",":
+        start += 1
+    if scan.word(start).month is None and not scan.word(start).definite:
+        return None
+    found = find_named(scan, start)
+    if found is None:
+        return None
+    return Match(found.kind, found.value, at, found.end, found.rule, found.ambiguity, found.readings)
+
+
+def _month_first(scan: Scan, at: int, month: int) -> Match | None:
+    start = at + 1
+    if scan.word(start).definite:
+        start += 1
+    found = day_number(scan, start)
+    year = year_at(scan, _over_comma(scan, at + 1))
+    if found is None or (year is not None and year[1] > _after_year(scan, found[1])):
+        return None if year is None else _month_year(at, month, year)
+    day, end = found
+    return _resolved(scan, at, month, day, end)
+
+
+def _after_year(scan: Scan, end: int) -> int:
+    """Where the date ends if the number behind the month is its day."""
+    year = year_at(scan, _over_comma(scan, end))
+    return year[1] if year is not None else end
+
+
+def _month_year(at: int, month: int, year: tuple[int, int]) -> Match | None:
+    whole = calendar.month(year[0], month)
+    return None if whole is None else Match(SpanKind.DATE, whole, at, year[1], "dates.month_year")
+
+
+def _day_first(scan: Scan, at: int) -> Match | None:
+    """As in "the fifteenth of march", "15 June 2016", "20th of next month", "the 22nd"."""
+    definite = scan.word(at).definite
+    start = at + 1 if definite else at
+    found = day_number(scan, start, alone=True)
+    if found is None:
+        return None
+    day, end = found
+    link = end + 1 if scan.word(end).of else end
+    month = scan.word(link).month
+    if month is not None:
+        return _resolved(scan, at, month, day, link + 1)
+    if link != end:
+        return _of_period(scan, at, day, link)
+    return _bare(scan, at, day, end) if ordinal(scan, start) is not None and definite else None
+
+
+def _year_first(scan: Scan, at: int) -> Match | None:
+    """As in "2019-sep-1"."""
+    month, year = scan.word(at + 1).month, year_at(scan, at)
+    found = day_number(scan, at + 2) if month is not None and year is not None and year[1] == at + 1 else None
+    if found is None or month is None or year is None:
+        return None
+    return dated(at, found[1], "dates.full", calendar.day(year[0], month, found[0]))
+
+
+def _of_period(scan: Scan, at: int, day: int, link: int) -> Match | None:
+    """As in "20th of the next month"."""
+    start = link + 1 if scan.word(link).definite else link
+    relative, unit = scan.word(start).relative, scan.word(start + 1).unit
+    if scan.today is None:
+        return None
+    if relative is None and start > link and scan.word(start).unit == "month":
+        return dated(at, start + 1, "dates.day_of_month", *calendar.around_month(scan.today, day)[:1])
+    if relative is None or unit != "month":
+        return None
+    whole = calendar.period(scan.today, "month", relative)
+    if whole is None:
+        return None
+    return dated(at, start + 2, "dates.day_of_period", calendar.day(whole.start.year, whole.start.month, day))
+
+
+def _bare(scan: Scan, at: int, day: int, end: int) -> Match | None:
+    """As in "the fifteenth" at the end of a clause; low ones are choices ("the second") unless a preposition leads."""
+    if scan.today is None or not scan.ends(end) or (day <= TEN and not scan.word(at - 1).on):
+        return None
+    days = calendar.around_month(scan.today, day)
+    return dated(at, end, "dates.day_alone", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
+
+
+def _resolved(scan: Scan, at: int, month: int, day: int, end: int) -> Match | None:
+    year = year_at(scan, _over_comma(scan, end))
+    if year is not None:
+        found = calendar.day(year[0], month, day)
+        return dated(at, year[1], "dates.full", found)
+    if scan.today is None:
+        return None
+    days = calendar.around(scan.today, month, day)
+    return dated(at, end, "dates.month_day", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
+
+
+def _over_comma(scan: Scan, at: int) -> int:
+    return at + 1 if scan.text(at) == "," or scan.word(at).of else at
+
+
+def day_number(scan: Scan, at: int, *, alone: bool = False) -> tuple[int, int] | None:
+    """A day from 1 to 31, as an ordinal or a plain number, and the token behind it."""
+    said = ordinal(scan, at)
+    if said is not None:
+        return said if 1 <= said[0] <= _LONGEST else None
+    pair = spoken_pair(scan, at)
+    single = atom(scan, at) if pair is None else None
+    if pair is not None:
+        value, end = pair
+    elif single is not None:
+        value, end = single.value, single.end
+    else:
+        return None
+    if not 1 <= value <= _LONGEST or _measured(scan, end):
+        return None
+    numeral = scan.tokens[at].numeral
+    if numeral is not None and len(numeral.text) > len(str(_LONGEST)):
+        return None
+    if alone and scan.text(end) == "." and scan.glued(end):
+        end += 1
+    return value, end
+
+
+def _measured(scan: Scan, at: int) -> bool:
+    """Whether what follows makes the number something else than a day."""
+    word = scan.word(at)
+    counted = word.currency is not None or word.percent is not None or word.scale is not None or word.unit is not None
+    return counted or word.point or (scan.text(at) in {":", "/", "%"} and scan.glued(at))
+
+
+def year_at(scan: Scan, at: int) -> tuple[int, int] | None:
+    """A year: four digits, "two thousand eight", "twenty twelve", "nineteen oh five", or two digits behind a day."""
+    if not scan.quantity(at):
+        return None
+    numeral = scan.tokens[at].numeral
+    if numeral is not None:
+        fits = numeral.text.isdigit() and numeral.whole in _YEARS and not _measured(scan, at + 1)
+        return (numeral.whole or 0, at + 1) if fits else None
+    return _year_with_oh(scan, at) or _spoken_year(scan, at)
+
+
+def _year_with_oh(scan: Scan, at: int) -> tuple[int, int] | None:
+    """As in "nineteen oh five"."""
+    century, unit = spoken_pair(scan, at), scan.word(at + 2).digit
+    if century is None or century[1] != at + 1 or scan.word(at + 1).digit != "0" or unit is None:
+        return None
+    return century[0] * HUNDRED + int(unit), at + 3
+
+
+def _spoken_year(scan: Scan, at: int) -> tuple[int, int] | None:
+    found = number(scan, at)
+    if found is None or found.whole is None or _measured(scan, found.end):
+        return None
+    if found.whole in _YEARS:
+        return found.whole, found.end
+    if found.whole in _SPOKEN_YEARS and scan.ends(found.end) and scan.today is not None:
+        return calendar.full_year(found.whole, scan.today), found.end
+    return None
