@@ -7,10 +7,11 @@ from schemas.ids import Locale
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An open question in the caller's words, ≤ 400 characters."""
+    """An open question in the caller's words, ≤ 400 characters. `product` narrows the search, if it is known."""
 
     text: str
     locale: Locale
+    product: str = ""
 
 
 @dataclass(frozen=True, slots=True)
