@@ -66,20 +66,22 @@ class _Index:
         self._to = np.array([p.effective_to.toordinal() for p in passages])
         self._products = np.array([p.product for p in passages])
 
-    def search(self, terms: Sequence[str], on: date, product: str, k: int) -> tuple[Hit, ...]:
+    def search(self, terms: Sequence[str], on: date, product: str, k: int) -> list[tuple[int, float]]:
+        """Places and scores of the `k` best, best first."""
         ids = [self._vocabulary[term] for term in terms if term in self._vocabulary]
         if not ids:
-            return ()
+            return []
         scores: NDArray[np.float32] = self._bm25.get_scores_from_ids(ids) * self._allowed(on, product)
         count = min(k, len(scores))
         best = np.argpartition(-scores, count - 1)[:count]
         ordered = sorted(best.tolist(), key=lambda i: (-float(scores[i]), i))
-        return tuple(Hit(self.passages[i], float(scores[i])) for i in ordered if scores[i] > 0)
+        return [(i, float(scores[i])) for i in ordered if scores[i] > 0]
 
-    def coverage(self, terms: Sequence[str], passage: Passage) -> float:
+    def coverage(self, terms: Sequence[str], place: int) -> float:
+        """The share of `terms`, weighted by rarity, that the passage at `place` holds."""
         weights = {term: self._idf.get(term, self._unknown_idf) for term in terms}
         total = sum(weights.values())
-        held = self.term_sets[self.passages.index(passage)]
+        held = self.term_sets[place]
         return sum(weight for term, weight in weights.items() if term in held) / total if total else 0.0
 
     def _allowed(self, on: date, product: str) -> NDArray[np.bool_]:
@@ -103,14 +105,15 @@ class Retriever:
         if index is None:
             return Found()
         terms = index.words.terms(question.text)[:MAX_QUESTION_TERMS]
-        hits = index.search(terms, on, question.product, k)
-        if not hits:
-            return Found(terms=len(terms), personal=index.words.personal(question.text))
-        second = hits[1].score if len(hits) > 1 else 0.0
+        best = index.search(terms, on, question.product, k)
+        personal = index.words.personal(question.text)
+        if not best:
+            return Found(terms=len(terms), personal=personal)
+        first, second = best[0][1], best[1][1] if len(best) > 1 else 0.0
         return Found(
-            hits=hits,
-            coverage=index.coverage(terms, hits[0].passage),
-            margin=(hits[0].score - second) / hits[0].score,
+            hits=tuple(Hit(index.passages[place], score) for place, score in best),
+            coverage=index.coverage(terms, best[0][0]),
+            margin=(first - second) / first,
             terms=len(terms),
-            personal=index.words.personal(question.text),
+            personal=personal,
         )

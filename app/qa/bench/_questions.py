@@ -1,0 +1,44 @@
+"""Questions for the answer benchmarks: answerable ones with the passages that answer, and ones nothing answers."""
+
+from pathlib import Path
+from typing import Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.ids import EN_US, JA_JP
+
+LOCALES: Final = {"en": EN_US, "ja": JA_JP}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Answerable(_Part):
+    """A question and the ids of the passages that answer it."""
+
+    q: str
+    passages: list[str] = Field(alias="in", min_length=1)
+
+
+class Half(_Part):
+    """One half of a language's questions."""
+
+    answerable: list[Answerable]
+    unanswerable: list[str]
+
+
+class Questions(_Part):
+    """A file of questions."""
+
+    id: str
+    version: int
+    development: Half
+    held: Half
+
+
+def read_questions(folder: Path, language: str) -> dict[str, Half]:
+    """Both halves of a language's questions: `development` may be tuned on, `held` not."""
+    read = Questions.model_validate(yaml.safe_load((folder / f"{language}.yaml").read_text(encoding="utf-8")))
+    return {"development": read.development, "held": read.held}
