@@ -1,0 +1,56 @@
+"""Reading an order back: payee, amount, day and source account, and the bank's doubts about the payee's name."""
+
+from schemas.banking import PayeeVerification, TransferOrder
+from schemas.decision import Reply
+from services.decide.events import Facts
+from services.decide.names import account_name, bill, payee_name, reply
+
+
+def readback(order: TransferOrder, verification: PayeeVerification, facts: Facts) -> Reply:
+    """The sentence that a yes will be bound to."""
+    source = account_name(facts, order.source)
+    when = reply("when.now") if order.on is None or order.on == facts.today else reply("when.on", date=order.on)
+    if order.to_account is not None:
+        target = account_name(facts, order.to_account)
+        return reply("confirm.own", amount=order.amount, source=source, target=target, when=when)
+    due = bill(facts, order.bill_id)
+    if due is not None:
+        return reply("confirm.bill", amount=order.amount, bill=due.name, source=source, when=when)
+    assert order.payee_id is not None, "an order has a payee, a bill, or an own account"
+    name = payee_name(facts, order.payee_id)
+    said = reply("confirm.transfer", amount=order.amount, payee=name, source=source, when=when)
+    doubt = _doubt(order, verification, name, facts)
+    return said if doubt is None else reply("say.both", first=doubt, second=said)
+
+
+def _doubt(order: TransferOrder, verification: PayeeVerification, name: str, facts: Facts) -> Reply | None:
+    match verification:
+        case PayeeVerification.CLOSE_MATCH:
+            return reply("warn.close_match", payee=name)
+        case PayeeVerification.NO_MATCH:
+            return reply("warn.no_match", payee=name)
+        case PayeeVerification.UNAVAILABLE:
+            return reply("warn.not_checked")
+        case PayeeVerification.MATCH:
+            known = facts.payees.get(order.payee_id) if order.payee_id is not None else None
+            return reply("warn.new_payee", payee=name) if known is not None and known.is_new else None
+
+
+def settled(order: TransferOrder, facts: Facts, unknown: bool = False) -> Reply:
+    """What to say of an order that went through, or whose outcome is not known yet."""
+    if unknown:
+        return reply("transfer.unknown")
+    later = order.on is not None and order.on > facts.today
+    to = _to(order, facts)
+    if later and order.on is not None:
+        return reply("transfer.scheduled", amount=order.amount, to=to, date=order.on)
+    return reply("transfer.done", amount=order.amount, to=to)
+
+
+def _to(order: TransferOrder, facts: Facts) -> Reply | str:
+    if order.to_account is not None:
+        return account_name(facts, order.to_account)
+    due = bill(facts, order.bill_id)
+    if due is not None:
+        return due.name
+    return payee_name(facts, order.payee_id) if order.payee_id is not None else ""

@@ -1,0 +1,203 @@
+"""A language's grammar, compiled once: templates to one automaton, phrases to one trie."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from rules.load import ROOT, load
+from schemas.errors import RulesInvalid
+from schemas.ids import RuleId
+from schemas.intent import Intent, Route
+from services.understand.fast.automaton import Automaton, key
+from services.understand.fast.lattice import FILLER, Trie
+from services.understand.fast.rules import (
+    ConfidenceFile,
+    IntentFile,
+    NounsFile,
+    RoutingFile,
+    RuleClass,
+    TemplateRule,
+    VetoFile,
+    When,
+    WordsFile,
+)
+from services.understand.fast.template import Alt, Atom, Node, Rep, Rules, Seq, condense, parse, phrases
+from services.understand.fast.typos import Typos
+from services.understand.fast.units import Units, by_character, by_word, splitter
+
+TYPED: Final = ("money", "amount", "number", "digits", "date", "time", "percent", "payee", "account", "card", "bill")
+"""Symbols that only typed tokens can be read as; `amount` is money or a plain number."""
+OTHER: Final = "other"
+"""The symbol of a word that may be part of a name nobody here has."""
+RANK: Final[dict[RuleClass, int]] = {"exact": 0, "wide": 1, "weak": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A compiled template's record."""
+
+    rule: RuleId
+    intent: Intent
+    rule_class: RuleClass
+    when: When
+    asked: frozenset[str]
+    vetoes: frozenset[str]
+    wants: tuple[str, ...]
+    give: tuple[tuple[str, str | int], ...]
+    rejects: tuple[str, ...]
+    route: Route | None
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Everything `Understander` needs of a language."""
+
+    spaced: bool
+    symbols: dict[str, int]
+    trie: Trie
+    automaton: Automaton
+    templates: tuple[Template, ...]
+    guards: Trie
+    guard_names: tuple[str, ...]
+    conjunctions: Trie
+    routing: Trie
+    not_names: frozenset[str]
+    typos: Typos
+    nouns: NounsFile
+    confidence: ConfidenceFile
+
+    def units(self, text: str) -> Units:
+        """A text's units in this language."""
+        return by_word(text) if self.spaced else by_character(text)
+
+
+ALLOWED, BANKING, ASKING, TROUBLE = 0, 1, 2, 3
+"""Symbols of the guards' trie (ALLOWED) and of routing's."""
+
+
+@lru_cache(maxsize=8)
+def grammar(language: str) -> Grammar:
+    """The grammar of a language, compiled once a process. Raises RulesInvalid."""
+    folder = f"intents/{language}"
+    words = load(f"{folder}/words.yaml", WordsFile)
+    files = [load(f"{folder}/{path.name}", IntentFile) for path in _intent_files(ROOT / folder)]
+    rules = Rules(words.rules, splitter(words.spaced))
+    trees, templates = _templates(files, rules)
+    symbols = _symbols(trees, words)
+    trie = Trie()
+    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
+        for phrase in atom.phrases:
+            trie.add(_units(phrase, words.spaced), symbols[key(atom)])
+    for text in words.fillers:
+        _add(trie, text, FILLER, words)
+    for name, entries in words.lists.items():
+        for text in entries:
+            _add(trie, text, symbols[name], words)
+    vetoes = load(f"{folder}/vetoes.yaml", VetoFile)
+    routing = load(f"{folder}/routing.yaml", RoutingFile)
+    names = ("allowed", *vetoes.vetoes)
+    guards = [(ALLOWED, vetoes.allowed), *enumerate(vetoes.vetoes.values(), 1)]
+    routes = [(BANKING, routing.banking), (ASKING, routing.asking), (TROUBLE, routing.trouble)]
+    return Grammar(
+        spaced=words.spaced,
+        symbols=symbols,
+        trie=trie,
+        automaton=Automaton(trees, symbols),
+        templates=tuple(templates),
+        guards=_lexicon(guards, words),
+        guard_names=names,
+        conjunctions=_lexicon([(1, words.conjunctions)], words),
+        routing=_lexicon(routes, words),
+        not_names=frozenset(unit for text in words.not_names for unit in _phrases(text, words)[0]),
+        typos=Typos(words.keywords, trie.units()),
+        nouns=load(f"{folder}/nouns.yaml", NounsFile),
+        confidence=load("intents/confidence.yaml", ConfidenceFile),
+    )
+
+
+def _intent_files(folder: Path) -> list[Path]:
+    special = {"words.yaml", "vetoes.yaml", "nouns.yaml", "routing.yaml"}
+    return sorted(path for path in folder.glob("*.yaml") if path.name not in special)
+
+
+def _units(phrase: tuple[str, ...], spaced: bool) -> tuple[str, ...]:
+    return phrase if spaced else tuple("".join(phrase))
+
+
+@lru_cache(maxsize=2)
+def _plain(spaced: bool) -> Rules:
+    return Rules({}, splitter(spaced))
+
+
+def _phrases(text: str, words: WordsFile) -> list[tuple[str, ...]]:
+    return [_units(phrase, words.spaced) for phrase in phrases(text, _plain(words.spaced))]
+
+
+def _add(trie: Trie, text: str, symbol: int, words: WordsFile) -> None:
+    for phrase in _phrases(text, words):
+        if not phrase:
+            raise RulesInvalid(f"an empty phrase in {words.id}: {text!r:.40}")
+        trie.add(phrase, symbol)
+
+
+def _lexicon(entries: list[tuple[int, tuple[str, ...]]], words: WordsFile) -> Trie:
+    trie = Trie()
+    for symbol, texts in entries:
+        for text in texts:
+            _add(trie, text, symbol, words)
+    return trie
+
+
+def _templates(files: list[IntentFile], rules: Rules) -> tuple[list[Node], list[Template]]:
+    trees: list[Node] = []
+    made: list[Template] = []
+    seen: set[str] = set()
+    for file in files:
+        for template in file.templates:
+            name = f"{file.id}.{template.id}"
+            if name in seen:
+                raise RulesInvalid(f"template {name} occurs twice")
+            seen.add(name)
+            trees.append(condense(parse("|".join(template.say), rules)))
+            made.append(_record(file, template))
+    return trees, made
+
+
+def _record(file: IntentFile, template: TemplateRule) -> Template:
+    return Template(
+        rule=RuleId(f"{file.id}.{template.id}@{file.version}"),
+        intent=template.intent or file.intent,
+        rule_class=template.rule_class,
+        when=template.when,
+        asked=frozenset(template.asked),
+        vetoes=frozenset(file.vetoes),
+        wants=file.wants,
+        give=tuple(template.give.items()),
+        rejects=template.rejects,
+        route=template.route,
+    )
+
+
+def _symbols(trees: list[Node], words: WordsFile) -> dict[str, int]:
+    symbols = {"": FILLER}
+    for name in (*TYPED, OTHER, *words.lists):
+        symbols[name] = len(symbols)
+    for tree in trees:
+        for atom in _atoms(tree):
+            name = key(atom)
+            if name not in symbols:
+                if not atom.literal:
+                    raise RulesInvalid(f"no list or typed token {{{name}}} in {words.id}")
+                symbols[name] = len(symbols)
+    return symbols
+
+
+def _atoms(node: Node) -> list[Atom]:
+    match node:
+        case Atom():
+            return [node]
+        case Seq(parts) | Alt(parts):
+            return [atom for part in parts for atom in _atoms(part)]
+        case Rep(part):
+            return _atoms(part)

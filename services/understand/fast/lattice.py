@@ -1,0 +1,93 @@
+"""Everything an utterance's units can be read as: edges between positions, each with a symbol."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+FILLER: Final = 0
+"""The symbol of what may be skipped anywhere."""
+
+
+class Edge(NamedTuple):
+    """Units `start` … `end` read as `symbol`; `value` is what a typed token carries. Lower `rank` is preferred."""
+
+    start: int
+    end: int
+    symbol: int
+    rank: int = 1
+    value: Any = None
+
+
+@dataclass(slots=True)
+class _Node:
+    children: dict[str, "_Node"]
+    symbols: list[int]
+
+
+class Trie:
+    """Phrases (sequences of units) and the symbols they are read as."""
+
+    def __init__(self) -> None:
+        self._root = _Node({}, [])
+
+    def add(self, phrase: Iterable[str], symbol: int) -> None:
+        """Let `phrase` be read as `symbol`, besides what it already is."""
+        node = self._root
+        for unit in phrase:
+            node = node.children.setdefault(unit, _Node({}, []))
+        if symbol not in node.symbols:
+            node.symbols.append(symbol)
+
+    def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
+        """Every phrase that begins at unit `at`."""
+        found: list[Edge] = []
+        node: _Node | None = self._root.children.get(units[at])
+        end = at + 1
+        while node is not None:
+            found.extend(Edge(at, end, symbol) for symbol in node.symbols)
+            if end == len(units):
+                break
+            node = node.children.get(units[end])
+            end += 1
+        return found
+
+    def units(self) -> set[str]:
+        """Every unit that occurs in a phrase."""
+        found: set[str] = set()
+        rest = [self._root]
+        while rest:
+            node = rest.pop()
+            found.update(node.children)
+            rest.extend(node.children.values())
+        return found
+
+    def longest(self, units: tuple[str, ...], at: int) -> tuple[int, list[int]]:
+        """The end and the symbols of the longest phrase at `at`; `at` itself when there is none."""
+        edges = self.scan(units, at)
+        if not edges:
+            return at, []
+        end = edges[-1].end
+        return end, [edge.symbol for edge in edges if edge.end == end]
+
+
+class Lattice:
+    """Edges by their start, made when first asked for; by their end, once made."""
+
+    def __init__(self, length: int, scan: Callable[[int], list[Edge]]) -> None:
+        self._scan = scan
+        self._from: list[list[Edge] | None] = [None] * length
+
+    def __len__(self) -> int:
+        return len(self._from)
+
+    def edges(self, at: int) -> list[Edge]:
+        """What begins at unit `at`."""
+        made = self._from[at]
+        if made is None:
+            made = self._from[at] = self._scan(at)
+        return made
+
+    def into(self, at: int) -> list[Edge]:
+        """What ends before unit `at`, preferred first, the longer before the shorter."""
+        ending = [edge for made in self._from[:at] if made for edge in made if edge.end == at]
+        return sorted(ending, key=lambda edge: (edge.rank, edge.start))

@@ -1,0 +1,90 @@
+"""An utterance as a lattice: words, phrases, typed spans, the payee, the caller's nouns, and unknown names."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.intent import Context, Heard
+from schemas.payee import MatchOutcome
+from schemas.span import SpanKind
+from services.understand.fast.grammar import OTHER, Grammar
+from services.understand.fast.lattice import Edge, Lattice
+from services.understand.fast.units import Units
+from services.understand.fast.vocabulary import vocabulary
+
+_TYPED: Final = {
+    SpanKind.MONEY: ("money", "amount"),
+    SpanKind.NUMBER: ("number", "amount"),
+    SpanKind.ORDINAL: ("number",),
+    SpanKind.DIGITS: ("digits",),
+    SpanKind.DATE: ("date",),
+    SpanKind.TIME: ("time",),
+    SpanKind.PERCENT: ("percent",),
+}
+_NOUN_RANK, _SPAN_RANK, _PAYEE_RANK, _OTHER_RANK = 0, 0, 2, 3
+_MAX_NAME: Final = 8
+"""Characters of an unknown name in a script without spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The units, what they can be read as, and the units that typed tokens took (free of vetoes)."""
+
+    units: Units
+    words: tuple[str, ...]
+    lattice: Lattice
+    taken: frozenset[int]
+
+
+def read(grammar: Grammar, heard: Heard, context: Context) -> Reading:
+    """Lay the utterance out. Slips of the keyboard are mended outside typed tokens only."""
+    units = grammar.units(heard.transcript.text)
+    typed, taken = _typed(grammar, heard, units)
+    words = tuple(unit if i in taken else grammar.typos.correct(unit) or unit for i, unit in enumerate(units.words))
+    nouns = vocabulary(grammar, context)
+    other = grammar.symbols[OTHER]
+
+    def scan(at: int) -> list[Edge]:
+        edges = grammar.trie.scan(words, at)
+        edges.extend(typed.get(at, ()))
+        for edge in nouns.trie.scan(words, at):
+            noun = nouns.nouns[edge.symbol]
+            edges.append(Edge(at, edge.end, grammar.symbols[noun.kind], _NOUN_RANK, noun))
+        edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
+        return edges
+
+    return Reading(units, words, Lattice(len(words), scan), taken)
+
+
+def _typed(grammar: Grammar, heard: Heard, units: Units) -> tuple[dict[int, list[Edge]], frozenset[int]]:
+    edges: dict[int, list[Edge]] = {}
+    taken: set[int] = set()
+    for span in heard.spans:
+        place = units.covering(span.start, span.end)
+        if place is None:
+            continue
+        begin, end = place
+        taken.update(range(begin, end))
+        for name in _TYPED[span.kind]:
+            edges.setdefault(begin, []).append(Edge(begin, end, grammar.symbols[name], _SPAN_RANK, span))
+    match = heard.payees
+    if match is not None and (place := units.covering(match.start, match.end)) is not None:
+        edges.setdefault(place[0], []).append(Edge(*place, grammar.symbols["payee"], _PAYEE_RANK, match))
+        if match.outcome is MatchOutcome.CLEAR:
+            taken.update(range(*place))
+    return edges, frozenset(taken)
+
+
+def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:
+    if grammar.spaced:
+        word = words[at]
+        return [at + 1] if at not in taken and word.isalpha() and word not in grammar.not_names else []
+    ends: list[int] = []
+    for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
+        if end - 1 in taken or not _name_like(words[end - 1]) or words[end - 1] in grammar.not_names:
+            break
+        ends.append(end)
+    return ends
+
+
+def _name_like(char: str) -> bool:
+    return "一" <= char <= "鿿" or "ァ" <= char <= "ー" or char.isascii() or char == "々"

@@ -1,0 +1,82 @@
+"""The shape of rules/intents: words, intents, vetoes, nouns and confidence, each file validated at load."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rules.load import RuleFile
+from schemas.intent import Intent, Route
+
+RuleClass = Literal["exact", "wide", "weak"]
+When = Literal["always", "asked", "confirming", "pending"]
+
+
+class WordsFile(RuleFile):
+    """Fillers, phrase lists, expansion rules, what no name is made of, and words worth correcting when mistyped."""
+
+    spaced: bool
+    fillers: tuple[str, ...]
+    conjunctions: tuple[str, ...]
+    lists: dict[str, tuple[str, ...]]
+    rules: dict[str, str]
+    not_names: tuple[str, ...]
+    keywords: tuple[str, ...] = ()
+
+
+class TemplateRule(BaseModel):
+    """One template: `say` are its sentences, `give` the slots that it sets by itself."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    rule_class: RuleClass = Field(alias="class")
+    say: tuple[str, ...]
+    when: When = "always"
+    asked: tuple[str, ...] = ()
+    give: dict[str, str | int] = {}
+    rejects: tuple[str, ...] = ()
+    intent: Intent | None = None
+    route: Route | None = None
+
+
+class IntentFile(RuleFile):
+    """An intent's templates. Any of `vetoes` found in the words stops them; `wants` must be known before acting."""
+
+    intent: Intent
+    vetoes: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
+    templates: tuple[TemplateRule, ...]
+
+
+class VetoFile(RuleFile):
+    """Phrases by veto, and the phrases that hold such words and are harmless."""
+
+    allowed: tuple[str, ...]
+    vetoes: dict[str, tuple[str, ...]]
+
+
+class NounsFile(RuleFile):
+    """What callers call kinds of accounts, cards and bills; a thing is of a kind when its name holds such a word."""
+
+    accounts: dict[str, tuple[str, ...]]
+    cards: dict[str, tuple[str, ...]]
+    bills: dict[str, tuple[str, ...]]
+
+
+class RoutingFile(RuleFile):
+    """Where words go that no template takes: what speaks of banking, what asks, and what is never a command."""
+
+    banking: tuple[str, ...]
+    asking: tuple[str, ...]
+    trouble: tuple[str, ...]
+
+
+class ConfidenceFile(RuleFile):
+    """How sure a rule class is, how much a poor transcript takes away, and where acting and asking begin."""
+
+    classes: dict[RuleClass, float]
+    logprob_free: float
+    logprob_slope: float
+    disagreement: float
+    act: float
+    ask: float

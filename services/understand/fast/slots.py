@@ -1,0 +1,131 @@
+"""From captures to slots with evidence, and to what was named in vain."""
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+from schemas.ids import PayeeId, RuleId
+from schemas.intent import Evidence, Mention, Slot, SlotName, Slots
+from schemas.money import MAX_MINOR, exponent
+from schemas.payee import PayeeMatch
+from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue
+from services.understand.fast.automaton import Capture
+from services.understand.fast.lattice import Edge
+from services.understand.fast.reading import Reading
+from services.understand.fast.vocabulary import Noun
+
+_NAME: Final = "_name"
+_DROPPED: Final = "dropped"
+_MONEY_SLOTS: Final = frozenset({"amount", "at_least", "at_most"})
+
+
+class Filling:
+    """Collects one template's captures."""
+
+    def __init__(self, text: str, reading: Reading, rule: RuleId, currency: str) -> None:
+        self._text = text
+        self._reading = reading
+        self._rule = rule
+        self._currency = currency
+        self.values: dict[str, Slot[Any]] = {}
+        self.mentions: dict[SlotName, Mention] = {}
+        self.payees: PayeeMatch | None = None
+        self.twice: set[str] = set()
+
+    def take(self, captures: Sequence[Capture]) -> None:
+        """Fill from `captures`, in the order they were said."""
+        for capture in captures:
+            slot, edge = capture.slot, capture.edge
+            if slot.endswith(_NAME):
+                self._mention(slot.removesuffix(_NAME), edge)
+            elif slot in FILLERS:
+                if slot in self.values:
+                    self.twice.add(slot)
+                FILLERS[slot](self, slot, edge)
+
+    def give(self, constants: Sequence[tuple[str, str | int]]) -> None:
+        """Set what the template itself says; the whole utterance is the evidence."""
+        span = Edge(0, len(self._reading.words), 0)
+        for slot, value in constants:
+            self.values[slot] = Slot(value, self._evidence(span))
+
+    def slots(self) -> Slots:
+        """What was filled."""
+        return Slots(**self.values)
+
+    def _evidence(self, edge: Edge, rule: RuleId | None = None) -> Evidence:
+        units = self._reading.units
+        start, end = units.starts[edge.start], units.ends[edge.end - 1]
+        if isinstance(edge.value, Span):
+            start, end = edge.value.start, edge.value.end
+        return Evidence(start, end, self._text[start:end], rule or self._rule)
+
+    def _mention(self, slot: str, edge: Edge) -> None:
+        name = SlotName(slot)
+        evidence = self._evidence(edge)
+        earlier = self.mentions.get(name)
+        if earlier is not None:
+            start = earlier.evidence.start
+            evidence = Evidence(start, evidence.end, self._text[start : evidence.end], self._rule)
+        self.mentions[name] = Mention(name, evidence)
+
+    def _money(self, slot: str, edge: Edge) -> None:
+        span: Span = edge.value
+        values = [money for value in span.values if (money := self._as_money(span.kind, value)) is not None]
+        if values:
+            self.values[slot] = Slot(values[0], self._evidence(edge, span.rule), tuple(values[1:]))
+
+    def _as_money(self, kind: SpanKind, value: SpanValue) -> MoneyValue | None:
+        if isinstance(value, MoneyValue):
+            return value
+        if kind not in {SpanKind.NUMBER, SpanKind.DIGITS} or not isinstance(value, str):
+            return None
+        minor = Decimal(value).scaleb(exponent(self._currency))
+        if minor != minor.to_integral_value() or abs(minor) > MAX_MINOR:
+            return None
+        return MoneyValue(int(minor), None)
+
+    def _date(self, slot: str, edge: Edge) -> None:
+        span: Span = edge.value
+        values = [value for value in span.values if isinstance(value, DateValue)]
+        if values:
+            self.values[slot] = Slot(values[0], self._evidence(edge, span.rule), tuple(values[1:]))
+
+    def _payee(self, slot: str, edge: Edge) -> None:
+        match: PayeeMatch = edge.value
+        self.payees = match
+        if match.choice is not None:
+            self.values[slot] = Slot(PayeeId(match.choice), self._evidence(edge))
+        else:
+            self.mentions[SlotName.PAYEE] = Mention(SlotName.PAYEE, self._evidence(edge))
+
+    def _noun(self, slot: str, edge: Edge) -> None:
+        noun: Noun = edge.value
+        if noun.id is not None:
+            self.values[slot] = Slot(noun.id, self._evidence(edge))
+        else:
+            self.mentions[SlotName(slot)] = Mention(SlotName(slot), self._evidence(edge))
+
+    def _words(self, slot: str, edge: Edge) -> None:
+        evidence = self._evidence(edge)
+        earlier = self.values.pop(slot, None)
+        self.twice.discard(slot)
+        if earlier is not None:
+            start = earlier.evidence.start
+            evidence = Evidence(start, evidence.end, self._text[start : evidence.end], self._rule)
+        self.values[slot] = Slot(evidence.surface, evidence)
+
+    def _digits(self, slot: str, edge: Edge) -> None:
+        span: Span = edge.value
+        digits = "".join(c for c in str(span.value) if c.isdigit())
+        self.values[slot] = Slot(digits, self._evidence(edge, span.rule))
+
+
+FILLERS: Final[dict[str, Callable[[Filling, str, Edge], None]]] = {
+    **dict.fromkeys(_MONEY_SLOTS, Filling._money),  # noqa: SLF001 - the table of the class's own methods
+    **dict.fromkeys(("date", "period"), Filling._date),  # noqa: SLF001 - as above
+    **dict.fromkeys(("source", "target", "account", "card", "bill"), Filling._noun),  # noqa: SLF001 - as above
+    **dict.fromkeys(("merchant", "topic"), Filling._words),  # noqa: SLF001 - as above
+    "payee": Filling._payee,  # noqa: SLF001 - as above
+    "digits": Filling._digits,  # noqa: SLF001 - as above
+}

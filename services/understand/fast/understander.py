@@ -1,0 +1,188 @@
+"""`Understander`: one utterance in, its meaning or an honest "not here" out. Pure, linear, well under a millisecond."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from rules.locales import locale_rules
+from schemas.ids import Locale, RuleId, language
+from schemas.intent import Context, Heard, Intent, Mention, Route, SlotName, Slots, Understood
+from services.understand.fast.confidence import confidence
+from services.understand.fast.grammar import ALLOWED, RANK, Grammar, Template, grammar
+from services.understand.fast.reading import Reading, read
+from services.understand.fast.routing import route_unmatched
+from services.understand.fast.slots import Filling
+
+MAX_UNITS: Final = 80
+"""Longer utterances are no commands; they go to extraction or retrieval."""
+_MANY: Final = frozenset({"merchant", "topic"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Hearing:
+    heard: Heard
+    context: Context
+    reading: Reading
+    first: int
+    enabled: frozenset[int]
+
+
+class Understander:
+    """The compiled grammar of one locale."""
+
+    def __init__(self, rules: Grammar, currency: str) -> None:
+        self._grammar = rules
+        self._currency = currency
+        self._starts: dict[tuple[SlotName | None, bool, bool], tuple[int, frozenset[int]]] = {}
+
+    @classmethod
+    def for_locale(cls, locale: Locale) -> "Understander":
+        """The understander of a locale, compiled once a process. Raises RulesInvalid, UnsupportedLocale."""
+        return _for_locale(locale)
+
+    def understand(self, heard: Heard, context: Context) -> Understood:
+        """What `heard` means in `context`; never raises on any text."""
+        reading = read(self._grammar, heard, context)
+        size = len(reading.words)
+        if size == 0:
+            return Understood(None, payees=heard.payees)
+        if size > MAX_UNITS * (1 if self._grammar.spaced else 2):
+            return self._unmatched(heard, reading, ())
+        first, enabled = self._start(context)
+        hearing = _Hearing(heard, context, reading, first, enabled)
+        found, vetoes = self._within(hearing, 0, size)
+        if found is None:
+            found = self._two_commands(hearing)
+        return found if found is not None else self._unmatched(heard, reading, vetoes)
+
+    def _start(self, context: Context) -> tuple[int, frozenset[int]]:
+        key = (context.asked, context.confirming, context.choices > 0)
+        made = self._starts.get(key)
+        if made is None:
+            enabled = [i for i, t in enumerate(self._grammar.templates) if _applies(t, context)]
+            made = self._starts[key] = (self._grammar.automaton.first_of(enabled), frozenset(enabled))
+        return made
+
+    def _within(self, hearing: _Hearing, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
+        """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
+        rules, lattice = self._grammar, hearing.reading.lattice
+        sets = rules.automaton.run(lattice, start, end, hearing.first)
+        accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
+        if not accepted:
+            return None, ()
+        stopped = self._vetoes(hearing.reading, start, end)
+        vetoes = tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
+        allowed = [i for i in accepted if not rules.templates[i].vetoes & stopped]
+        made: list[tuple[tuple[int, int], Understood]] = []
+        for index in allowed:
+            template = rules.templates[index]
+            captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
+            filling = Filling(hearing.heard.transcript.text, hearing.reading, template.rule, self._currency)
+            filling.take(captures)
+            if filling.twice:
+                vetoes += tuple(RuleId(f"veto.two_{slot}") for slot in sorted(filling.twice))
+                continue
+            filling.give(template.give)
+            rank = (RANK[template.rule_class], 0 if template.when != "always" else 1)
+            made.append((rank, self._understood(hearing, template, filling)))
+        return _choose(made), vetoes
+
+    def _vetoes(self, reading: Reading, start: int, end: int) -> set[str]:
+        found: set[str] = set()
+        at = start
+        while at < end:
+            stop, symbols = self._grammar.guards.longest(reading.words, at)
+            if at in reading.taken or not symbols:
+                at += 1
+            elif ALLOWED in symbols:
+                at = stop
+            else:
+                found.update(self._grammar.guard_names[symbol] for symbol in symbols)
+                at += 1
+        return found
+
+    def _understood(self, hearing: _Hearing, template: Template, filling: Filling) -> Understood:
+        slots = filling.slots()
+        sure = confidence(self._grammar.confidence, template.rule_class, hearing.heard, filling.payees)
+        return Understood(
+            intent=template.intent,
+            slots=slots,
+            missing=_missing(template.wants, slots),
+            route=template.route or self._route(template.intent, sure),
+            confidence=sure,
+            rule=template.rule,
+            payees=filling.payees,
+            unresolved=_unresolved(filling.mentions, slots),
+            rejected=tuple(SlotName(name) for name in template.rejects),
+        )
+
+    def _route(self, intent: Intent, sure: float) -> Route:
+        if intent is Intent.HUMAN_HANDOFF:
+            return Route.HUMAN
+        if intent is Intent.QNA:
+            return Route.QNA
+        if sure >= self._grammar.confidence.act:
+            return Route.FAST
+        return Route.CLARIFY if sure >= self._grammar.confidence.ask else Route.EXTRACT
+
+    def _two_commands(self, hearing: _Hearing) -> Understood | None:
+        words = hearing.reading.words
+        for at in range(1, len(words) - 1):
+            stop, symbols = self._grammar.conjunctions.longest(words, at)
+            if not symbols or at in hearing.reading.taken or stop >= len(words):
+                continue
+            one, _ = self._within(hearing, 0, at)
+            if one is None:
+                continue
+            two, _ = self._within(hearing, stop, len(words))
+            if two is not None:
+                return one if two.intent is one.intent and two.slots == one.slots else replace(one, then=two)
+        return None
+
+    def _unmatched(self, heard: Heard, reading: Reading, vetoes: tuple[RuleId, ...]) -> Understood:
+        stopped = self._vetoes(reading, 0, len(reading.words))
+        named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
+        route = route_unmatched(self._grammar, heard, reading, stopped)
+        intent = Intent.QNA if route is Route.QNA else None
+        return Understood(intent, route=route, vetoes=named, payees=heard.payees)
+
+
+@lru_cache(maxsize=8)
+def _for_locale(locale: Locale) -> Understander:
+    return Understander(grammar(language(locale)), locale_rules(locale).currency)
+
+
+def _applies(template: Template, context: Context) -> bool:
+    match template.when:
+        case "always":
+            return True
+        case "asked":
+            return context.asked is not None and (not template.asked or context.asked.value in template.asked)
+        case "confirming":
+            return context.confirming
+        case "pending":
+            return context.confirming or context.asked is not None
+
+
+def _choose(made: list[tuple[tuple[int, int], Understood]]) -> Understood | None:
+    if not made:
+        return None
+    best = min(rank for rank, _ in made)
+    top = [found for rank, found in made if rank == best]
+    if len({found.intent for found in top}) == 1:
+        return max(top, key=lambda found: (sum(v is not None for v in _values(found.slots)), -len(found.unresolved)))
+    return replace(top[0], intent=None, slots=Slots(), missing=(), route=Route.EXTRACT, confidence=0.0)
+
+
+def _values(slots: Slots) -> list[object]:
+    return [getattr(slots, name) for name in Slots.__slots__]
+
+
+def _missing(wants: tuple[str, ...], slots: Slots) -> tuple[SlotName, ...]:
+    """`a|b` is there when either is; the first name is the one that is asked for."""
+    absent = [want.split("|") for want in wants]
+    return tuple(SlotName(names[0]) for names in absent if all(getattr(slots, name) is None for name in names))
+
+
+def _unresolved(mentions: dict[SlotName, Mention], slots: Slots) -> tuple[Mention, ...]:
+    return tuple(mention for name, mention in mentions.items() if getattr(slots, name.value) is None)

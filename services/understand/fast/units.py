@@ -1,0 +1,69 @@
+"""The units that templates are matched over: words where a script has spaces, characters where it has none."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+MAX_CHARS: Final = 400
+"""No utterance is read further than this."""
+
+_WORD: Final = re.compile(r"\w+(?:['’‘`´]\w+)*")
+_APOSTROPHES: Final = re.compile("['’‘`´]")
+_VOICING: Final = "ﾞﾟ"
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Folded units with their code points in the text: unit `i` is `text[starts[i]:ends[i]]`."""
+
+    words: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def covering(self, start: int, end: int) -> tuple[int, int] | None:
+        """The range of units that code points `start` … `end` touch; None when they touch none."""
+        first = next((i for i, e in enumerate(self.ends) if e > start), None)
+        if first is None or self.starts[first] >= end:
+            return None
+        last = first
+        while last + 1 < len(self.starts) and self.starts[last + 1] < end:
+            last += 1
+        return first, last + 1
+
+
+def fold(word: str) -> str:
+    """One spelling for what sounds and reads the same: width, case, apostrophes."""
+    return _APOSTROPHES.sub("", unicodedata.normalize("NFKC", word).casefold())
+
+
+def by_word(text: str) -> Units:
+    """Words of a script with spaces."""
+    found = list(_WORD.finditer(text[:MAX_CHARS]))
+    return Units(tuple(fold(m.group()) for m in found), tuple(m.start() for m in found), tuple(m.end() for m in found))
+
+
+def by_character(text: str) -> Units:
+    """Characters of a script without spaces; punctuation and spaces are no units."""
+    words: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    text = text[:MAX_CHARS]
+    at = 0
+    while at < len(text):
+        end = at + 2 if text[at + 1 : at + 2] and text[at + 1] in _VOICING else at + 1
+        for char in unicodedata.normalize("NFKC", text[at:end]).casefold():
+            if char.isalnum() or char == "ー":
+                words.append(char)
+                starts.append(at)
+                ends.append(end)
+        at = end
+    return Units(tuple(words), tuple(starts), tuple(ends))
+
+
+def splitter(spaced: bool) -> Callable[[str], tuple[str, ...]]:
+    """How literals of a template become atoms: one a word, or one a run of characters."""
+    if spaced:
+        return lambda literal: by_word(literal).words or ("",)
+    return lambda literal: ("".join(by_character(literal).words),)
