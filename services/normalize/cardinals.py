@@ -103,7 +103,7 @@ def atom(scan: Scan, at: int) -> Atom | None:
     token = scan.tokens[at]
     if token.numeral is not None:
         value = token.numeral.whole
-        return Atom(value, 1, at + 1, False) if value is not None and "." not in token.text else None
+        return Atom(value, 1, at + 1, False) if value is not None and not scan.labelled(at) else None
     if scan.style.language.positional and token.word.digit is not None:
         return _positional(scan, at)
     value = token.word.value

@@ -7,6 +7,7 @@ from services.normalize.scan import Match, Scan
 from services.normalize.words import UNKNOWN
 
 _MAX_FILLERS: Final = 6
+_TAILS: Final = range(2, 7)
 
 
 def context_after(scan: Scan, at: int) -> int:
@@ -19,13 +20,34 @@ def context_after(scan: Scan, at: int) -> int:
     return at
 
 
+def tail_announced(scan: Scan, at: int) -> int:
+    """Where the digits behind "last four" start; 0 where it announces none ("last four months")."""
+    count = scan.word(at + 1).value
+    if count is None and (numeral := scan.tokens[at + 1].numeral if at + 1 < len(scan.tokens) else None) is not None:
+        count = numeral.whole
+    if count not in _TAILS or scan.word(at + 2).scale is not None:
+        return 0
+    behind = context_after(scan, at + 2 if scan.word(at + 2).context else at + 1)
+    return behind if scan.quantity(behind) or scan.word(behind).repeat is not None else 0
+
+
 def is_name(scan: Scan, found: Match) -> bool:
     """Whether what was found is part of a name or an idiom: "Mr Twenty", 鈴木一郎."""
     if scan.style.language.title_before:
-        return scan.word(found.start - 1).honorific
+        before = found.start - 2 if scan.text(found.start - 1) == "." else found.start - 1
+        return scan.word(before).honorific or (found.kind is SpanKind.NUMBER and _capitalised(scan, found))
     if found.kind is SpanKind.MONEY or scan.tokens[found.end - 1].numeral is not None:
         return False
     return scan.word(found.end).honorific or _inside_a_word(scan, found)
+
+
+def _capitalised(scan: Scan, found: Match) -> bool:
+    """A number word with a capital beside a capital that means nothing to us: Four Seasons, Capital One."""
+    if not scan.capital(found.start):
+        return False
+    behind = scan.capital(found.end) and scan.word(found.end) is UNKNOWN
+    before = scan.capital(found.start - 1) and scan.word(found.start - 1) is UNKNOWN and found.start > 1
+    return behind or before
 
 
 def _inside_a_word(scan: Scan, found: Match) -> bool:

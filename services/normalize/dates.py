@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Final
 
-from schemas.span import Ambiguity, SpanKind
+from schemas.span import Ambiguity, DateValue, SpanKind
 from services.normalize import calendar
 from services.normalize.dates_named import find_named
 from services.normalize.dates_suffixed import find_suffixed
@@ -13,6 +13,7 @@ from services.normalize.scan import Match, Scan, dated
 from services.normalize.words import Period
 
 _WEEKS_OF: Final = {"fortnight": ("week", 2)}
+_PERIODS: Final = frozenset({"week", "month", "year"})
 _DAY_UNITS: Final = frozenset({"day", "week", "month", "year", "fortnight"})
 
 
@@ -37,6 +38,9 @@ def _day_word(scan: Scan, at: int) -> Match | None:
 
 def _counted(scan: Scan, at: int) -> Match | None:
     """As in "three weeks ago", "in 7 days", "two days from tomorrow", 二週間後."""
+    last = _last_counted(scan, at)
+    if last is not None:
+        return last
     inside = scan.word(at).inside
     start = at + 1 if inside else at
     counted = _count(scan, start)
@@ -54,6 +58,18 @@ def _counted(scan: Scan, at: int) -> Match | None:
     if sign is None:
         return None
     return dated(at, stop, "dates.counted", calendar.shift(origin, unit, sign * count))
+
+
+def _last_counted(scan: Scan, at: int) -> Match | None:
+    """As in "the last three months", "next five days": a window that ends or starts today."""
+    relative, today = scan.word(at).relative, scan.today
+    counted = _count(scan, at + 1) if relative else None
+    if counted is None or relative is None or today is None:
+        return None
+    other = calendar.shift(today, counted[1], relative * counted[0])
+    if other is None:
+        return None
+    return Match(SpanKind.DATE, DateValue(min(today, other), max(today, other)), at, counted[2], "dates.window")
 
 
 def _count(scan: Scan, at: int) -> tuple[int, str, int] | None:
@@ -80,11 +96,13 @@ def period_at(scan: Scan, at: int) -> tuple[Period, int] | None:
         if inner is not None:
             return inner
         unit = scan.word(at + 1).unit
-        return (Period(unit, 0), at + 2) if unit in {"week", "month", "year"} and _bounded_before(scan, at) else None
+        return (Period(unit, 0), at + 2) if unit in _PERIODS and _bounded_before(scan, at) else None
     if word.period is not None:
         return word.period, at + 1
+    if word.unit in _PERIODS and scan.word(at - 1).boundary is not None and scan.style.language.spaced:
+        return Period(word.unit or "", 0), at + 1
     unit = scan.word(at + 1).unit
-    if word.relative is not None and unit in {"week", "month", "year"}:
+    if word.relative is not None and unit in _PERIODS:
         return Period(unit, word.relative), at + 2
     return None
 
@@ -183,8 +201,10 @@ def _fields(scan: Scan, at: int) -> tuple[tuple[str, ...], int] | None:
         return None
     if numeral.shape == "dotted":
         parts = tuple(numeral.text.split("."))
-        return (parts, at + 1) if len(parts) == _THREE else None
-    if not numeral.text.isdigit():
+        full = len(parts) == _THREE and (len(parts[0]) == _FOUR or len(parts[2]) == _FOUR)
+        return (parts, at + 1) if full else None
+    before = scan.tokens[at - 1].numeral if at else None
+    if not numeral.text.isdigit() or before is not None:
         return None
     fields, end = [numeral.text], at + 1
     mark = scan.text(end)

@@ -18,7 +18,7 @@ def find_named(scan: Scan, at: int) -> Match | None:
     """A date whose month is named, or a day of a month that is clear."""
     word = scan.word(at)
     if word.month is not None:
-        if word.modal and scan.word(at - 1).subject:
+        if word.doubtful and scan.word(at - 1).subject:
             return None
         return _month_first(scan, at, word.month)
     if not (word.definite or word.ordinal or scan.quantity(at) or word.weekday is not None):
@@ -46,9 +46,9 @@ def _month_first(scan: Scan, at: int, month: int) -> Match | None:
     if scan.word(start).definite:
         start += 1
     found = day_number(scan, start)
-    year = year_at(scan, _over_comma(scan, at + 1))
+    year = year_at(scan, _over_comma(scan, at + 1)) if found is None or scan.tokens[start].numeral is None else None
     if found is None or (year is not None and year[1] > _after_year(scan, found[1])):
-        return None if year is None else _month_year(at, month, year)
+        return _month_alone(scan, at, month) if year is None else _month_year(at, month, year)
     day, end = found
     return _resolved(scan, at, month, day, end)
 
@@ -57,6 +57,21 @@ def _after_year(scan: Scan, end: int) -> int:
     """Where the date ends if the number behind the month is its day."""
     year = year_at(scan, _over_comma(scan, end))
     return year[1] if year is not None else end
+
+
+def _month_alone(scan: Scan, at: int, month: int) -> Match | None:
+    """As in "in january": the current or last one, or the coming one."""
+    before = scan.word(at - 1)
+    announced = before.during or before.relative is not None
+    if scan.today is None or (scan.word(at).doubtful and not announced):
+        return None
+    last = scan.today.year if month <= scan.today.month else scan.today.year - 1
+    years = (last + 1, last) if (before.relative or 0) > 0 else (last, last + 1)
+    first, other = (calendar.month(year, month) for year in years)
+    if first is None or other is None:
+        return None
+    readings = ((SpanKind.DATE, other),)
+    return Match(SpanKind.DATE, first, at, at + 1, "dates.month", Ambiguity.PAST_OR_FUTURE, readings)
 
 
 def _month_year(at: int, month: int, year: tuple[int, int]) -> Match | None:
@@ -77,7 +92,7 @@ def _day_first(scan: Scan, at: int) -> Match | None:
     if month is not None:
         return _resolved(scan, at, month, day, link + 1)
     if link != end:
-        return _of_period(scan, at, day, link)
+        return _of_ordinal(scan, at, day, link) or _of_period(scan, at, day, link)
     return _bare(scan, at, day, end) if ordinal(scan, start) is not None and definite else None
 
 
@@ -88,6 +103,12 @@ def _year_first(scan: Scan, at: int) -> Match | None:
     if found is None or month is None or year is None:
         return None
     return dated(at, found[1], "dates.full", calendar.day(year[0], month, found[0]))
+
+
+def _of_ordinal(scan: Scan, at: int, day: int, link: int) -> Match | None:
+    """As in "the sixth of the sixth"."""
+    month = ordinal(scan, link + 1) if scan.word(link).definite else None
+    return _resolved(scan, at, month[0], day, month[1]) if month is not None and month[0] <= calendar.MONTHS else None
 
 
 def _of_period(scan: Scan, at: int, day: int, link: int) -> Match | None:
@@ -165,9 +186,16 @@ def year_at(scan: Scan, at: int) -> tuple[int, int] | None:
         return None
     numeral = scan.tokens[at].numeral
     if numeral is not None:
-        fits = numeral.text.isdigit() and numeral.whole in _YEARS and not _measured(scan, at + 1)
-        return (numeral.whole or 0, at + 1) if fits else None
+        return _written_year(scan, at, numeral.text)
     return _year_with_oh(scan, at) or _spoken_year(scan, at)
+
+
+def _written_year(scan: Scan, at: int, text: str) -> tuple[int, int] | None:
+    if not text.isdigit() or _measured(scan, at + 1):
+        return None
+    if len(text) == len("05") and scan.today is not None and scan.ends(at + 1) and scan.word(at - 1).month is not None:
+        return calendar.full_year(int(text), scan.today), at + 1
+    return (int(text), at + 1) if int(text[:6]) in _YEARS else None
 
 
 def _year_with_oh(scan: Scan, at: int) -> tuple[int, int] | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
-from services.normalize.cardinals import spoken_pair
+from services.normalize.cardinals import HUNDRED, spoken_pair
 from services.normalize.scan import Match, Scan
 
 MAX_DIGITS: Final = 40
@@ -20,6 +20,12 @@ _LISTED: Final = 4
 """Digits that commas may separate only within a string of at least this many."""
 
 
+_SEPARATORS: Final = frozenset({",", "-", "、"})
+
+_SIDE_BY_SIDE: Final = 3
+"""Groups of digits with spaces between them that make a string even without a phrase that announces one."""
+
+
 @dataclass(slots=True)
 class _Run:
     """The string so far."""
@@ -30,6 +36,13 @@ class _Run:
     pairs: int = 0  # groups said as one number (forty one)
     commas: int = 0
     groups: int = 0  # written groups
+
+    def add(self, digits: str, end: int, *, words: int = 0, pairs: int = 0) -> None:
+        """Append a group that ends before the token `end`."""
+        self.digits += digits
+        self.end = end
+        self.words += words
+        self.pairs += pairs
 
 
 def find_digits(scan: Scan, at: int) -> Match | None:
@@ -53,38 +66,38 @@ def _spoken(scan: Scan, at: int, context: bool) -> _Run | None:
         pass
     if run.commas and len(run.digits) < _LISTED and not context:
         return None
-    if run.pairs and not context and run.pairs + run.words < 3:  # noqa: PLR2004 - two groups are a pair, not a string
+    if run.pairs and not context and run.pairs + run.words < _SIDE_BY_SIDE:
         return None
-    enough = len(run.digits) >= 2 or (context and run.words + run.pairs > 0)  # noqa: PLR2004 - one digit is a number
-    return run if enough else None
+    return run if len(run.digits) > 1 else None
 
 
 def _step(scan: Scan, run: _Run, context: bool) -> bool:
     """Take the next group, over a comma if a group follows it."""
-    at, comma = run.end, 0
-    if run.digits and scan.text(at) in {",", "-", "、", "の"} and not scan.text(at).isspace():
-        if scan.text(at) == "の" and not context:
-            return False
-        at, comma = at + 1, 1
-    word = scan.word(at)
-    loose = scan.style.language.joins_digits or context or scan.glued(at) or not run.digits
-    if word.repeat is not None and scan.word(at + 1).digit is not None:
-        run.digits += (scan.word(at + 1).digit or "") * word.repeat
-        run.words += word.repeat
-        run.end = at + 2
-    elif word.digit is not None and loose and scan.word(at + 1).scale is None:
-        run.digits += word.digit
-        run.words += 1
-        run.end = at + 1
-    elif scan.style.language.pairs and _group(scan, run, at):
-        pass
-    elif context and run.digits and scan.tokens[at].numeral is not None if at < len(scan.tokens) else False:
-        numeral = scan.tokens[at].numeral
-        run.digits += numeral.digits if numeral is not None else ""
-        run.end = at + 1
-    else:
+    at = run.end
+    comma = bool(run.digits) and (scan.text(at) in _SEPARATORS or (context and scan.word(at).of))
+    at += comma
+    if not _take(scan, run, at, context):
         return False
     run.commas += comma
+    return True
+
+
+def _take(scan: Scan, run: _Run, at: int, context: bool) -> bool:
+    """Take the group at a place: a digit, a repeated one, a number below a hundred, written digits."""
+    word, language = scan.word(at), scan.style.language
+    if word.repeat is not None and (digit := scan.word(at + 1).digit) is not None:
+        run.add(digit * word.repeat, at + 2, words=word.repeat)
+        return True
+    loose = language.joins_digits or context or scan.glued(at) or not run.digits
+    if word.digit is not None and loose and scan.word(at + 1).scale is None:
+        run.add(word.digit, at + 1, words=1)
+        return True
+    if language.pairs and (_group(scan, run, at) or _round(scan, run, at)):
+        return True
+    numeral = scan.tokens[at].numeral if at < len(scan.tokens) else None
+    if numeral is None or not context or not run.digits or not numeral.text.isdigit():
+        return False
+    run.add(numeral.text, at + 1)
     return True
 
 
@@ -93,9 +106,18 @@ def _group(scan: Scan, run: _Run, at: int) -> bool:
     pair = spoken_pair(scan, at)
     if pair is None or scan.word(pair[1]).scale is not None:
         return False
-    run.digits += str(pair[0])
-    run.pairs += 1
-    run.end = pair[1]
+    run.add(str(pair[0]), pair[1], pairs=1)
+    return True
+
+
+def _round(scan: Scan, run: _Run, at: int) -> bool:
+    """A round hundred that more digits follow: "one eight hundred five five five …"."""
+    digit, scale = scan.word(at).digit, scan.word(at + 1).scale
+    if digit is None or scale is None or scale.value != HUNDRED:
+        return False
+    if any(scan.word(at + 2 + k).digit is None and scan.word(at + 2 + k).repeat is None for k in range(_LISTED)):
+        return False
+    run.add(digit + "00", at + 2, words=1)
     return True
 
 
@@ -106,10 +128,10 @@ def _written(scan: Scan, at: int, context: bool) -> _Run | None:
     plus = scan.text(at + 1 if opened else at) == "+"
     start = at + opened + plus
     token = scan.tokens[start] if start < len(scan.tokens) else None
-    if token is None or token.numeral is None or (opened and not plus and not context):
+    if token is None or token.numeral is None or scan.labelled(start):
         return None
-    joined = _groups(scan, run, start, spaces=context or plus or token.text.startswith("0"), close=opened)
-    if not joined:
+    spaces = context or plus or token.text.startswith("0") or _several(scan, start)
+    if not _groups(scan, run, start, spaces=spaces, close=opened):
         return None
     if plus or context:
         return run if len(run.digits) > 1 else None
@@ -117,6 +139,12 @@ def _written(scan: Scan, at: int, context: bool) -> _Run | None:
         leading = len(run.digits) > 1 and run.digits[0] == "0" and "." not in token.text
         return run if leading or (len(run.digits) >= _LONG and token.text.isdigit()) else None
     return run if len(run.digits) >= _GROUPED else None
+
+
+def _several(scan: Scan, at: int) -> bool:
+    """Whether three groups of plain digits stand side by side: "4111 1111 1111 1111"."""
+    groups = [scan.tokens[k].numeral for k in range(at, min(at + _SIDE_BY_SIDE, len(scan.tokens)))]
+    return len(groups) == _SIDE_BY_SIDE and all(g is not None and g.text.isdigit() for g in groups)
 
 
 def _groups(scan: Scan, run: _Run, at: int, *, spaces: bool, close: bool) -> bool:
@@ -135,6 +163,8 @@ def _groups(scan: Scan, run: _Run, at: int, *, spaces: bool, close: bool) -> boo
         if close and scan.text(at) == ")":
             at, close, spaces = at + 1, False, True
             run.end = at
+        if spaces and scan.text(at) == "(" and scan.text(at + 2) == ")":
+            at, close = at + 1, True
         if scan.text(at) == "-" and scan.glued(at) and scan.glued(at + 1):
             at += 1
         elif not spaces or scan.glued(at):

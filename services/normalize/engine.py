@@ -5,19 +5,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from rules.locales import locale_rules
-from schemas.ids import Locale
+from schemas.ids import Locale, language
 from schemas.span import Ambiguity, Reading, Span, SpanKind
-from services.normalize.context import context_after, is_name
+from services.normalize.context import context_after, is_name, tail_announced
 from services.normalize.dates import find_date
 from services.normalize.digits import find_digits
-from services.normalize.fold import Folded, fold
+from services.normalize.fold import fold
 from services.normalize.money import find_money
 from services.normalize.numbers import find_number, find_ordinal
 from services.normalize.scan import Match, Scan
 from services.normalize.style import Style
 from services.normalize.times import find_time
-from services.normalize.tokens import Token
 from services.normalize.vocabulary import Language
 from services.normalize.words import UNKNOWN
 
@@ -34,15 +32,14 @@ class Engine:
     """A locale's normalizer. Holds compiled data only, so that one instance serves every call."""
 
     def __init__(self, locale: Locale) -> None:
-        rules = locale_rules(locale)
-        self._style = Style.load(locale, rules.language)
-        self._language = Language(rules.language, spaced=self._style.language.spaced)
+        self._style = Style.load(locale)
+        self._language = Language(language(locale), spaced=self._style.language.spaced)
 
     def normalize(self, text: str, now: datetime | None, currencies: tuple[str, ...]) -> tuple[Span, ...]:
         """Every expression found, left to right, without overlap."""
         folded = fold(text[:MAX_CHARS])
         tokens = self._language.lexicon.tokens(folded.text)
-        scan = Scan(text, tokens, self._style, now.date() if now is not None else None, currencies)
+        scan = Scan(folded, tokens, self._style, now.date() if now is not None else None, currencies)
         spans: list[Span] = []
         at, size, numeric_end = 0, len(tokens), -1
         while at < size:
@@ -52,6 +49,9 @@ class Engine:
                 continue
             if token.word.context:
                 scan.in_context = context_after(scan, at)
+            elif token.word.tail and (behind := tail_announced(scan, at)):
+                scan.in_context = at = behind
+                continue
             found = self._best(scan, at)
             if found is None:
                 at += 1
@@ -60,7 +60,7 @@ class Engine:
             if best.kind is SpanKind.MONEY and best.ambiguity is None and at == numeric_end:
                 best = replace(best, ambiguity=Ambiguity.GROUPING)  # a number that fits nowhere stands right before it
             if not best.silent and not is_name(scan, best):
-                spans.append(self._span(folded, tokens, best, rejected))
+                spans.append(self._span(scan, best, rejected))
             at = best.end
             numeric_end = at if best.kind in {SpanKind.NUMBER, SpanKind.DIGITS} else -1
         return tuple(spans)
@@ -72,7 +72,8 @@ class Engine:
         best = max(matches, key=lambda match: match.end)
         return best, [match for match in matches if match is not best and not match.silent]
 
-    def _span(self, folded: Folded, tokens: Sequence[Token], best: Match, rejected: Sequence[Match]) -> Span:
+    def _span(self, scan: Scan, best: Match, rejected: Sequence[Match]) -> Span:
+        folded, tokens = scan.folded, scan.tokens
         start = folded.starts[tokens[best.start].start]
         end = folded.ends[tokens[best.end - 1].end - 1]
         rule = self._language.rule

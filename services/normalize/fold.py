@@ -8,6 +8,9 @@ from typing import Final
 _VOICING: Final = "\u3099\u309a\uff9e\uff9f"
 """Combining and half-width voicing marks: they belong to the kana before them."""
 
+_KEPT: Final = ("<fraction>", "<super>", "<sub>")
+"""Forms whose parts would read as other numbers: ½ is no 1 and 2, m² no m2."""
+
 _PLAIN: Final = str.maketrans(
     {"’": "'", "‘": "'", "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "〜": "~", "ㇼ": "リ"}
 )
@@ -46,4 +49,6 @@ def fold(source: str) -> Folded:
 
 @lru_cache(maxsize=16_384)
 def _canonical(cluster: str) -> str:
+    if unicodedata.decomposition(cluster[0]).startswith(_KEPT):
+        return cluster[0]
     return unicodedata.normalize("NFKC", cluster).lower().translate(_PLAIN)

@@ -7,12 +7,19 @@ from typing import Final
 from schemas.money import EXPONENTS, MAX_MINOR
 from schemas.span import Ambiguity, MoneyValue, SpanKind, SpanValue
 from services.normalize.cardinals import HUNDRED, TEN
+from services.normalize.digits import find_digits
 from services.normalize.numbers import number
 from services.normalize.scan import Match, Number, Scan
 from services.normalize.words import Currency
 
 _CENTS: Final = 2
 """Minor digits of the currencies whose amounts are said in two parts."""
+
+_SHARED_SCALES: Final = (Decimal(10**9), Decimal(10**6), Decimal(10**4), Decimal(1000), Decimal(100))
+"""Scales that are said once for both ends of a range, the largest first."""
+
+_MAX_SAID: Final = 9
+"""Digits said one by one that may still be an amount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +38,26 @@ def find_money(scan: Scan, at: int) -> Match | None:
     first = _amount(scan, at)
     low = None if first is not None else _bare(scan, at)
     if first is None and low is None:
-        return None
+        return _from_digits(scan, at)
     link = first.end if first is not None else (low.end if low is not None else at)
-    if scan.word(link).to:
+    if scan.word(link).to or (scan.word(link).joiner and scan.word(at - 1).between):
         second = _amount(scan, link + 1)
         if second is not None:
             ranged = _range(scan, at, first, low, second)
             if ranged is not None:
                 return ranged
-    return None if first is None else _match(scan, at, first)
+    return _from_digits(scan, at) if first is None else _match(scan, at, first)
+
+
+def _from_digits(scan: Scan, at: int) -> Match | None:
+    """As in "two five zero dollars": digits said one by one are an amount, but one to ask about."""
+    run = find_digits(scan, at) if scan.word(at).digit is not None else None
+    unit = scan.word(run.end).currency if run is not None else None
+    if run is None or unit is None or unit.glued or not isinstance(run.value, str) or len(run.value) > _MAX_SAID:
+        return None
+    value = Decimal(run.value)
+    amount = _Amount((value, value / HUNDRED), unit, run.end + 1, "digits", Ambiguity.GROUPING)
+    return _match(scan, at, amount)
 
 
 def _bare(scan: Scan, at: int) -> Number | None:
@@ -51,13 +69,21 @@ def _range(scan: Scan, at: int, first: _Amount | None, low: Number | None, secon
     """As in "fifty to sixty dollars": both ends share the currency that is said."""
     if second.currency is None or (second.currency.minor and first is not None):
         return None
-    lows = first.values if first is not None else ((low.value,) if low is not None else ())
+    lows = first.values if first is not None else _lows(low.value, second.values[0]) if low is not None else ()
     if first is not None and first.currency is not None and first.currency.codes != second.currency.codes:
         return None
     if not lows or lows[0] >= second.values[0]:
         return None
     both = _Amount((*lows, *second.values), second.currency, second.end, "range", Ambiguity.RANGE)
     return _match(scan, at, both)
+
+
+def _lows(low: Decimal, high: Decimal) -> tuple[Decimal, ...]:
+    """As in "two to three hundred": the low end may share the scale of the high one."""
+    for scale in _SHARED_SCALES:
+        if high >= scale and high % scale == 0:
+            return (low * scale, low) if low < high / scale else (low,)
+    return (low,)
 
 
 def _amount(scan: Scan, at: int) -> _Amount | None:
@@ -92,7 +118,7 @@ def _prefixed(scan: Scan, at: int) -> _Amount | None:
     """As in "$1,250.50", "EUR 20"."""
     unit = scan.word(at).currency
     found = number(scan, at + 1)
-    if unit is None or found is None:
+    if unit is None or found is None or scan.labelled(at):
         return None
     after = scan.word(found.end).currency
     end = found.end
@@ -133,16 +159,23 @@ def _may_glue(scan: Scan, at: int) -> bool:
 def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> _Amount:
     """What the minor unit adds: "and five cents", "forty five"."""
     values = (found.value, *found.others)
-    if unit.minor or found.value != found.value.to_integral_value() or found.form == "pair" or not _splits(scan, unit):
+    whole = found.value == found.value.to_integral_value()
+    if unit.minor or not whole or not _splits(scan, unit):
         return _Amount(values, unit, end, "minor" if unit.minor else "major", found.ambiguity)
-    tail = _tail(scan, unit, end)
-    if tail is None:
-        dangling = scan.quantity(end) and found.ambiguity is None and not _separate(scan, end)
-        return _Amount(values, unit, end, "major", Ambiguity.GROUPING if dangling else found.ambiguity)
-    cents, stop = tail
-    part = Decimal(cents) / HUNDRED
-    sign = -1 if found.value < 0 else 1
-    return _Amount(tuple(v + sign * part for v in values), unit, stop, "major_minor", found.ambiguity)
+    tail = _tail(scan, unit, end, named=len(values) > 1)
+    if tail is not None:
+        sign = -1 if found.value < 0 else 1
+        return _Amount((found.value + sign * tail[0],), unit, tail[1], "major_minor", None)
+    if found.ambiguity is None and scan.quantity(end) and not _separate(scan, end):
+        return _Amount((*values, *_dangling(scan, found, end)), unit, end, "major", Ambiguity.GROUPING)
+    return _Amount(values, unit, end, "major", found.ambiguity)
+
+
+def _dangling(scan: Scan, found: Number, at: int) -> tuple[Decimal, ...]:
+    """As in "ten dollars five": the value if the loose number is its cents."""
+    loose = number(scan, at)
+    fits = loose is not None and loose.whole is not None and 0 < loose.whole < TEN
+    return (found.value + loose.value / HUNDRED,) if fits and loose is not None else ()
 
 
 def _separate(scan: Scan, at: int) -> bool:
@@ -158,42 +191,53 @@ def _splits(scan: Scan, unit: Currency) -> bool:
     return EXPONENTS.get(_codes(scan, unit)[0], 0) == _CENTS
 
 
-def _tail(scan: Scan, unit: Currency, at: int) -> tuple[int, int] | None:
+def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> tuple[Decimal, int] | None:
+    """The part of a unit said behind it, and where it ends; `named` asks for the minor unit's own name."""
     joined = scan.word(at).joiner
     start = at + 1 if joined else at
+    if joined and scan.word(start).article and scan.word(start + 1).fraction is not None:
+        return (scan.word(start + 1).fraction or Decimal(0), start + 2) if scan.ends(start + 2) else None
     found = number(scan, start)
     if found is None or found.whole is None or found.value < 0 or found.form == "pair":
         return _oh_five(scan, start)
     after = scan.word(found.end).currency
-    if after is not None and after.minor and 0 <= found.whole < HUNDRED:
-        return (found.whole, found.end + 1) if set(after.codes) & set(unit.codes) else None
-    if after is not None or not TEN <= found.whole < HUNDRED or found.money:
+    if after is not None and after.minor:
+        fits = found.whole < HUNDRED and set(after.codes) & set(unit.codes)
+        return (found.value / HUNDRED, found.end + 1) if fits else None
+    if named or after is not None or not TEN <= found.whole < HUNDRED or found.money or _measures(scan, found.end):
         return None
-    word = scan.word(found.end)
-    if word.percent is not None or word.month is not None or word.ordinal is not None or word.unit is not None:
-        return None
-    if word.half is not None or word.oclock or scan.quantity(found.end):
-        return None
-    return (found.whole, found.end) if not joined or scan.ends(found.end) else None
+    return (found.value / HUNDRED, found.end) if not joined or scan.ends(found.end) else None
 
 
-def _oh_five(scan: Scan, at: int) -> tuple[int, int] | None:
+def _measures(scan: Scan, at: int) -> bool:
+    """Whether what follows makes the number before it something else than cents."""
+    word = scan.word(at)
+    named = word.percent is not None or word.month is not None or word.ordinal is not None or word.unit is not None
+    return named or word.half is not None or word.oclock or scan.quantity(at)
+
+
+def _oh_five(scan: Scan, at: int) -> tuple[Decimal, int] | None:
     """As in "ten dollars oh five"."""
     first, second = scan.word(at), scan.word(at + 1)
     if first.digit != "0" or second.digit is None or scan.word(at + 2).digit is not None:
         return None
-    return int(second.digit), at + 2
+    after = scan.word(at + 2).currency
+    return Decimal(second.digit) / HUNDRED, at + 3 if after is not None and after.minor else at + 2
 
 
 def _codes(scan: Scan, unit: Currency) -> tuple[str, ...]:
     """The codes a currency word may mean for this caller, the preferred first."""
-    return choose(unit.codes, scan.currencies)
+    return choose(unit.codes, scan.currencies, scan.style.currency)
 
 
-def choose(codes: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
-    """Order the codes a word shares by the accounts held: those alone, if any of them is held."""
-    owned = tuple(code for code in codes if code in held)
-    return owned or codes[:1]
+def choose(codes: tuple[str, ...], held: tuple[str, ...], usual: str) -> tuple[str, ...]:
+    """The codes a word may mean: those of the accounts held, or the locale's own, or else the usual one.
+
+    >>> choose(("USD", "CAD"), ("CAD",), "GBP")
+    ('CAD',)
+    """
+    first = tuple(dict.fromkeys(code for code in (usual, *codes) if code in codes))
+    return tuple(code for code in first if code in held) or first[:1]
 
 
 def _match(scan: Scan, at: int, amount: _Amount) -> Match | None:

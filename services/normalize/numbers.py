@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
-from services.normalize.cardinals import HUNDRED, MAX_VALUE, TEN, cardinal, place_of, spoken_pair
+from services.normalize.cardinals import HUNDRED, MAX_VALUE, TEN, Cardinal, cardinal, place_of, spoken_pair
 from services.normalize.scan import Match, Number, Scan
 
 _MAX_FRACTION: Final = 12
@@ -46,7 +46,8 @@ def _attached(scan: Scan, at: int) -> bool:
     if not scan.glued(at):
         return False
     before = scan.tokens[at - 1]
-    return before.numeral is not None or before.word.sign is not None or before.text[-1].isascii()
+    ascii_word = before.text[-1].isascii() and before.text[-1].isalnum()
+    return before.numeral is not None or before.word.sign is not None or ascii_word
 
 
 def _unsigned(scan: Scan, at: int) -> Number | None:
@@ -58,9 +59,11 @@ def _unsigned(scan: Scan, at: int) -> Number | None:
     if not scan.quantity(at) or (word.scale is not None and scan.word(at - 1).vague):
         return None
     numeral = scan.tokens[at].numeral
-    if numeral is None or (numeral.whole is not None and "." not in numeral.text):
+    if numeral is None or numeral.whole is not None:
         return _from_cardinal(scan, at)
-    return None if numeral.value is None else _scaled(scan, at, at + 1, numeral.value, "numeral")
+    if numeral.value is None or scan.labelled(at):
+        return None
+    return _scaled(scan, at, at + 1, numeral.value, "numeral")
 
 
 def _from_cardinal(scan: Scan, at: int) -> Number | None:
@@ -80,13 +83,21 @@ def _from_cardinal(scan: Scan, at: int) -> Number | None:
         decimal = _decimal(scan, at, end, value)
         if decimal is not None:
             return decimal
-    if scan.word(end).joiner:
-        mixed = _and_a_half(scan, base)
-        if mixed is not None:
-            return mixed
-    if not found.scaled and scan.style.language.pairs and scan.tokens[at].numeral is None:
+    if _divided(scan, base):
+        return None
+    return _and_a_half(scan, base) or _paired(scan, base, found)
+
+
+def _paired(scan: Scan, base: Number, found: Cardinal) -> Number:
+    if not found.scaled and scan.style.language.pairs and scan.tokens[base.start].numeral is None:
         return _pair(scan, base) or base
     return base
+
+
+def _divided(scan: Scan, base: Number) -> bool:
+    """As in "two thirds", "one half", "one third": no number of things."""
+    after = scan.word(base.end)
+    return after.denominator or (base.value == 1 and (after.fraction is not None or (after.ordinal or 0) > 2))  # noqa: PLR2004
 
 
 def _after_article(scan: Scan, at: int) -> Number | None:
@@ -101,7 +112,7 @@ def _after_article(scan: Scan, at: int) -> Number | None:
 
 
 def _fraction(scan: Scan, at: int) -> Number | None:
-    """As in "half a million", "a quarter of a million": a fraction counts only before a big scale."""
+    """As in "half a million", "a quarter of a percent": a fraction counts only before a big scale or percent."""
     start = at
     if scan.word(at).article:
         at += 1
@@ -112,21 +123,23 @@ def _fraction(scan: Scan, at: int) -> Number | None:
     if scan.word(at).article:
         at += 1
     scale = scan.word(at).scale
+    if fraction is not None and scan.word(at).percent is not None:
+        return Number(fraction, start, at, "fraction")
     if fraction is None or scale is None or not scale.big or scale.glued:
         return None
     return Number(fraction * scale.value, start, at + 1, "fraction", money=scale.money)
 
 
 def _and_a_half(scan: Scan, base: Number) -> Number | None:
-    """As in "two and a half grand"."""
-    at = base.end + 1
-    if not scan.word(at).article:
+    """As in "two and a half grand", "one and three quarters", 1½."""
+    at = base.end
+    if scan.word(at).joiner:
+        at += 1
+        at += scan.word(at).article or scan.word(at).value == 1
+    elif not scan.glued(at):
         return None
-    fraction = scan.word(at + 1).fraction
-    if fraction is None:
-        return None
-    scaled = _scaled(scan, base.start, at + 2, base.value + fraction, "fraction")
-    return scaled if scaled is not None else None
+    fraction = scan.word(at).fraction
+    return None if fraction is None else _scaled(scan, base.start, at + 1, base.value + fraction, "fraction")
 
 
 def _decimal(scan: Scan, start: int, point: int, whole: Decimal) -> Number | None:
@@ -171,6 +184,9 @@ def _pair(scan: Scan, base: Number) -> Number | None:
         return None
     if scan.quantity(second.end) and scan.word(second.end).scale is None:
         return None  # three in a row are digits, not a pair
+    if tail == first + TEN and first % TEN == 0 and first >= 3 * TEN:
+        others = (Decimal(tail * rest), Decimal(first * HUNDRED + tail) * rest)
+        return Number(Decimal(first * rest), base.start, second.end, "neighbours", others, Ambiguity.RANGE)
     value = Decimal(first * HUNDRED + tail) * rest
     year = first * HUNDRED + tail in _YEARS and rest == 1
     return Number(

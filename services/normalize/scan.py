@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from schemas.span import Ambiguity, DateValue, SpanKind, SpanValue
+from services.normalize.fold import Folded
 from services.normalize.style import Style
 from services.normalize.tokens import Token
 from services.normalize.words import UNKNOWN, Word
@@ -48,7 +49,7 @@ class Match:
 class Scan:
     """One text being read. Grammars ask it for tokens and for the numbers at a place."""
 
-    source: str
+    folded: Folded
     tokens: Sequence[Token]
     style: Style
     today: date | None
@@ -75,6 +76,21 @@ class Scan:
         token = self.tokens[at]
         word = token.word
         return token.numeral is not None or word.value is not None or word.digit is not None or word.scale is not None
+
+    def capital(self, at: int) -> bool:
+        """Whether the token at a place starts with a capital letter in the text as given."""
+        if not 0 <= at < len(self.tokens):
+            return False
+        return self.folded.source[self.folded.starts[self.tokens[at].start]].isupper()
+
+    def labelled(self, at: int) -> bool:
+        """Whether letters that mean nothing touch the numeral at a place: B5, 3d, SW1A."""
+        before = self.glued(at) and self._letters(at - 1)
+        return before or (self.glued(at + 1) and self._letters(at + 1))
+
+    def _letters(self, at: int) -> bool:
+        token = self.tokens[at]
+        return token.word is UNKNOWN and token.text[0].isascii() and token.text[0].isalpha()
 
     def ends(self, at: int) -> bool:
         """Whether an expression may end before this place: the end, a mark, or a word that closes."""

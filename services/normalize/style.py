@@ -5,6 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from rules.load import RuleFile, load
+from rules.locales import locale_rules
+from schemas.ids import Locale
 
 
 class LanguageStyle(RuleFile):
@@ -25,24 +27,25 @@ class LocaleStyle(RuleFile):
     date_order: Literal["mdy", "dmy", "ymd"]
     exponent: int = Field(ge=0, le=3)  # minor digits of an amount without a currency
     likely_hours: tuple[int, int]  # a clock hour without am or pm is preferred within these, 24-hour
-    currencies: dict[str, list[str]] = Field(default_factory=dict)  # a currency word's codes, where the locale differs
+    half_hour: bool = False  # "half nine" is half past nine
 
 
 class Style:
     """Both together."""
 
-    __slots__ = ("language", "locale", "name")
+    __slots__ = ("currency", "language", "locale")
 
-    def __init__(self, language: LanguageStyle, locale: LocaleStyle, name: str) -> None:
+    def __init__(self, language: LanguageStyle, locale: LocaleStyle, currency: str) -> None:
         self.language = language
         self.locale = locale
-        self.name = name
+        self.currency = currency
 
     @classmethod
-    def load(cls, locale: str, language: str) -> "Style":
-        """Read both files. Raises RulesInvalid."""
+    def load(cls, locale: Locale) -> "Style":
+        """Read a locale's files. Raises RulesInvalid, UnsupportedLocale."""
+        rules = locale_rules(locale)
         return cls(
-            load(f"normalize/{language}/style.yaml", LanguageStyle),
+            load(f"normalize/{rules.language}/style.yaml", LanguageStyle),
             load(f"normalize/locales/{locale}.yaml", LocaleStyle),
-            language,
+            rules.currency,
         )

@@ -1,5 +1,6 @@
 """Times of day: "half past nine", "eleven o six p m", 午後三時半, and parts of the day as windows."""
 
+from decimal import Decimal
 from typing import Final
 
 from schemas.span import SpanKind, TimeValue
@@ -52,6 +53,8 @@ def _related(scan: Scan, at: int) -> tuple[Moment, str] | None:
         if found is None and pair is None:
             return None
         minutes, end = pair if pair is not None else (found.value, found.end) if found is not None else (0, at)
+    if fraction is not None and (hour := _half_hour(scan, start, end)) is not None:
+        return hour, "half_hour"
     named = scan.word(end).unit == "minute"
     end += named
     direction = scan.word(end).past
@@ -60,7 +63,17 @@ def _related(scan: Scan, at: int) -> tuple[Moment, str] | None:
     if fraction is None and not named and direction < 0 and minutes % _FIVE:
         return None
     base = _base(scan, end + 1)
+    if base is not None and fraction is None and not named and not base.exact and not scan.ends(base.end):
+        return None
     return None if base is None else (moved(base, direction * minutes, base.end), "related")
+
+
+def _half_hour(scan: Scan, at: int, end: int) -> Moment | None:
+    """As in "half nine", where a locale says so for half past."""
+    if not scan.style.locale.half_hour or scan.word(at).fraction != Decimal("0.5"):
+        return None
+    hour = _hour(scan, end)
+    return Moment(hour.hour, SIXTY // 2, hour.end) if hour is not None and scan.ends(hour.end) else None
 
 
 def _base(scan: Scan, at: int) -> Moment | None:

@@ -12,19 +12,19 @@ from services.normalize.words import UNKNOWN, Word, merge
 MAX_TOKENS: Final = 4096
 """Tokens considered of one text; what follows is left as it is."""
 
-_NUMERAL: Final = re.compile(
-    r"(?P<clock>\d{1,2}:\d{2}(?::\d{2})?(?![\d:]))"
-    r"|(?P<dotted>\d+(?:\.\d+){2,}(?![\d]))"
-    r"|(?P<grouped>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d]))"
-    r"|(?P<plain>\d+(?:\.\d+)?|\.\d+)"
-)
+_NUMERAL: Final = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?![\d:])|\d+(?:[.,]\d+)*|\.\d+")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_EUROPEAN: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d{2}")
 _LATIN: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+(?:'[^\W\d_\u2e80-\U0003ffff]+)*")
 _MAX_DIGITS: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Numeral:
-    """Written digits. `shape` is clock, dotted, grouped or plain; `value` is None of what is no plain number."""
+    """Written digits. `shape` is clock, dotted, grouped, plain or odd; `value` is None of what is no single number.
+
+    `whole` is the value of one that is written without a fraction.
+    """
 
     shape: str
     text: str
@@ -51,13 +51,13 @@ class Lexicon:
     def __init__(self, entries: Mapping[str, Word], *, spaced: bool) -> None:
         self._spaced = spaced
         self.words = dict(entries)
-        self._phrases: dict[str, list[tuple[tuple[str, ...], Word]]] = {}
+        self._phrases: dict[str, list[tuple[tuple[Token, ...], Word]]] = {}
         self._by_first: dict[str, list[tuple[int, dict[str, Word]]]] = {}
         for surface, word in entries.items():
-            parts = tuple(t.text for t in self._cut(surface))
+            parts = tuple(self._cut(surface))
             if spaced or surface.isascii():
                 if len(parts) > 1:
-                    self._phrases.setdefault(parts[0], []).append((parts, word))
+                    self._phrases.setdefault(parts[0].text, []).append((parts, word))
             else:
                 self._index(surface, word)
         for phrases in self._phrases.values():
@@ -100,7 +100,7 @@ class Lexicon:
             found = _NUMERAL.match(text, at)
             if found:
                 body = found.group()
-                return Token(body, at, found.end(), False, UNKNOWN, _numeral(found.lastgroup or "plain", body))
+                return Token(body, at, found.end(), False, UNKNOWN, _numeral(body))
         found = _LATIN.match(text, at)
         if found:
             return Token(found.group(), at, found.end(), False, self.words.get(found.group(), UNKNOWN))
@@ -117,8 +117,9 @@ class Lexicon:
             token = tokens[at]
             for parts, word in phrases.get(token.text, ()):
                 stop = at + len(parts)
-                if stop <= size and all(tokens[at + k].text == parts[k] for k in range(1, len(parts))):
-                    token = Token(" ".join(parts), token.start, tokens[stop - 1].end, token.glued, word)
+                if stop <= size and all(_fits(tokens[at + k], parts[k]) for k in range(1, len(parts))):
+                    text = " ".join(part.text for part in parts)
+                    token = Token(text, token.start, tokens[stop - 1].end, token.glued, word)
                     at = stop - 1
                     break
             joined.append(token)
@@ -132,6 +133,11 @@ def _hyphen(text: str, at: int) -> bool:
     return before.isalnum() and after.isalnum() and (before.isalpha() or after.isalpha())
 
 
+def _fits(token: Token, part: Token) -> bool:
+    """Whether a token is that part of a phrase; what the phrase writes together must be together."""
+    return token.text == part.text and (token.glued or not part.glued)
+
+
 def _numeric(token: Token) -> bool:
     return token.numeral is not None or token.word.value is not None or token.word.scale is not None
 
@@ -141,12 +147,22 @@ def _starts_decimal(text: str, at: int) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _numeral(shape: str, text: str) -> Numeral:
+def _numeral(text: str) -> Numeral:
     digits = "".join(c for c in text if c.isdigit())
-    if shape in {"clock", "dotted"} or len(digits) > _MAX_DIGITS:
+    shape = _shape(text)
+    if shape in {"clock", "dotted", "odd"} or len(digits) > _MAX_DIGITS:
         return Numeral(shape, text, None, None, digits)
-    value = Decimal(text.replace(",", ""))
-    return Numeral(shape, text, value, int(value) if value == value.to_integral_value() else None, digits)
+    plain = text.replace(".", "").replace(",", ".") if _EUROPEAN.fullmatch(text) else text.replace(",", "")
+    value = Decimal(plain)
+    return Numeral(shape, text, value, int(value) if "." not in plain else None, digits)
+
+
+def _shape(text: str) -> str:
+    if ":" in text:
+        return "clock"
+    if "," in text:
+        return "grouped" if _GROUPED.fullmatch(text) or _EUROPEAN.fullmatch(text) else "odd"
+    return "dotted" if text.count(".") > 1 else "plain"
 
 
 def combine(entries: Iterable[tuple[str, Word]]) -> dict[str, Word]:

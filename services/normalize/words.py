@@ -57,6 +57,7 @@ class Word:
     ordinal_suffix: bool = False  # the th of 15th
     ordinal_prefix: bool = False  # 第
     fraction: Decimal | None = None  # half, quarter
+    denominator: bool = False  # thirds: what is before it is no number of things
     half_after: bool = False  # 半 behind a unit
     article: bool = False  # a, an
     definite: bool = False  # the
@@ -96,7 +97,9 @@ class Word:
     filler: bool = False  # is, をお願い: between context and digits
     closer: bool = False  # ends an amount: please, to, from
     subject: bool = False  # I, you: a verb follows, not a month
-    modal: bool = False  # a month's name that is a verb too: may, march
+    doubtful: bool = False  # a month's name that is a verb or a person too: may, april
+    during: bool = False  # in, since: a month may follow alone
+    tail: bool = False  # last: opens "last four"
     honorific: bool = False  # marks a name: さん, Mr
     protected: bool = False  # a name or an idiom that only looks numeric
 
