@@ -92,12 +92,7 @@ class ConfigureIn:
     config: CallConfig
 
 
-@dataclass(frozen=True, slots=True)
-class HangUp:
-    """The caller is gone."""
-
-
-CallInput = AudioIn | TypedIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn | HangUp
+CallInput = AudioIn | TypedIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn
 
 
 # What comes out, besides the listener's events
@@ -185,9 +180,10 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something was refused or failed; a fatal error ends the call."""
+    """Something was refused or failed; a fatal error ends the call. `cause` is the client's event id, if it had one."""
 
     error: TellerlineError
+    cause: str | None = None
 
 
 CallEvent = (

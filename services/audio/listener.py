@@ -71,7 +71,6 @@ class _Turn:
     start: int
     onset: int
     voiced_until: int
-    revision: int = 0
     voiced: int = 0
     eager: Eager | None = None
     wordless: bool = False
@@ -95,6 +94,7 @@ class Listener:
         self._state = _State.IDLE
         self._turn: _Turn | None = None
         self._last: _Turn | None = None
+        self._revision = 0
         self._onset = 0
         self._now = 0
         self._silent_frame = True
@@ -132,13 +132,14 @@ class Listener:
         return turn is not None and revision in {turn.partial_pending, turn.final_pending}
 
     @property
-    def mergeable(self) -> bool:
-        """Whether the utterance in progress began so soon after the last one that it may be its continuation."""
+    def continues(self) -> ItemId | None:
+        """The last utterance, when the one in progress began so soon after it that it may be its continuation."""
         last, turn = self._last, self._turn
         if last is None or turn is None:
-            return False
+            return None
         soon = turn.onset - last.voiced_until <= self._timing.merge_ms * _PER_MS
-        return soon and self._now - last.start <= self._timing.max_turn_ms * _PER_MS
+        short = self._now - last.start <= self._timing.max_turn_ms * _PER_MS
+        return last.item if soon and short else None
 
     # What the driver tells
 
@@ -302,14 +303,14 @@ class Listener:
     # Decodes
 
     def _request(self, turn: _Turn, *, final: bool) -> DecodeRequest:
-        turn.revision += 1
+        self._revision += 1
         samples = self._tape.cut(turn.start, self._tape.end)
         pad = np.zeros(self._timing.pad_ms * _PER_MS, dtype=np.float32)
         if final:
-            turn.final_pending, turn.partial_pending = turn.revision, None
+            turn.final_pending, turn.partial_pending = self._revision, None
         else:
-            turn.partial_pending, turn.partial_at = turn.revision, self._now
-        return DecodeRequest(turn.item, turn.revision, np.concatenate((samples, pad)), final)
+            turn.partial_pending, turn.partial_at = self._revision, self._now
+        return DecodeRequest(turn.item, self._revision, np.concatenate((samples, pad)), final)
 
     def _maybe_partial(self, turn: _Turn) -> list[Signal]:
         first = turn.partial_at == turn.onset

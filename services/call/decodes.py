@@ -1,0 +1,75 @@
+"""The decodes of one call that are under way. Answers come back by callback; those that nobody wants are cancelled."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from schemas.errors import InternalFault, TellerlineError
+from schemas.ids import Locale
+from schemas.transcript import Transcript
+from services.audio.listener import DecodeRequest
+from services.ports import Clock, Recognizer
+
+log = logging.getLogger(__name__)
+
+
+class Decodes:
+    """At most one partial and one final at a time, as the listener asks for them. Revisions are unique in a call."""
+
+    def __init__(
+        self,
+        recognizer: Recognizer,
+        clock: Clock,
+        done: Callable[[DecodeRequest, Transcript], None],
+        failed: Callable[[DecodeRequest, TellerlineError], None],
+    ) -> None:
+        self._recognizer = recognizer
+        self._clock = clock
+        self._done = done
+        self._failed = failed
+        self._running: dict[int, asyncio.Task[None]] = {}
+        self._last_final: tuple[int, float, float] = (-1, 0.0, 0.0)
+
+    def start(self, tasks: asyncio.TaskGroup, request: DecodeRequest, locale: Locale, *, confirming: bool) -> None:
+        """Decode in the background."""
+        self._running[request.revision] = tasks.create_task(self._decode(request, locale, confirming=confirming))
+
+    def running(self, revision: int) -> bool:
+        """Whether a decode is under way."""
+        return revision in self._running
+
+    async def wait(self, revision: int) -> None:
+        """Until a decode is over, however it ends."""
+        await asyncio.wait({self._running[revision]})
+
+    def keep(self, wanted: Callable[[int], bool]) -> None:
+        """Cancel every decode whose revision is not wanted any more."""
+        for revision, task in list(self._running.items()):
+            if not wanted(revision):
+                del self._running[revision]
+                task.cancel()
+
+    def moments(self, revision: int) -> dict[str, float]:
+        """When the final decode `revision` started and ended, in seconds of the clock; nothing for another one."""
+        last, started, ended = self._last_final
+        return {"asr_start": started, "asr_final": ended} if last == revision else {}
+
+    async def _decode(self, request: DecodeRequest, locale: Locale, *, confirming: bool) -> None:
+        started = self._clock.monotonic()
+        error: TellerlineError | None = None
+        try:
+            transcript = await self._recognizer.transcribe(
+                request.samples, locale, final=request.final, confirming=confirming
+            )
+        except TellerlineError as refused:
+            error = refused
+        except Exception as fault:
+            log.exception("a decode failed: %s", type(fault).__name__)
+            error = InternalFault("a decode failed")
+        self._running.pop(request.revision, None)
+        if error is not None:
+            self._failed(request, error)
+            return
+        if request.final:
+            self._last_final = (request.revision, started, self._clock.monotonic())
+        self._done(request, transcript)
