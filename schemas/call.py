@@ -87,9 +87,21 @@ class ClearIn:
 
 @dataclass(frozen=True, slots=True)
 class ConfigureIn:
-    """New settings; refused in the middle of a turn."""
+    """Settings to change, null where one stays; refused in the middle of a turn."""
 
-    config: CallConfig
+    locale: Locale | None = None
+    form: AudioFormat | None = None
+    patience: Patience | None = None
+    estimated: bool | None = None
+
+    def applied(self, config: CallConfig) -> CallConfig:
+        """`config` with the changes."""
+        return CallConfig(
+            self.locale or config.locale,
+            self.form or config.form,
+            self.patience or config.patience,
+            config.estimated if self.estimated is None else self.estimated,
+        )
 
 
 CallInput = AudioIn | TypedIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn

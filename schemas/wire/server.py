@@ -140,7 +140,7 @@ class ResponseCreated(Event):
 
 
 class TextDelta(Event):
-    """A sentence of the reply. `citations` (ours) name the documents behind a generated one."""
+    """A sentence of the reply; a blank joins it to the one before."""
 
     type: Literal["response.output_text.delta"] = "response.output_text.delta"
     response_id: str
@@ -168,12 +168,23 @@ class ResponseDone(Event):
     response: Response
 
 
+class ReplyInterrupted(Event):
+    """Stop playing this reply and forget what is left of it."""
+
+    type: Literal["tellerline.reply.interrupted"] = "tellerline.reply.interrupted"
+    response_id: str
+    reason: Literal["turn_detected", "client_cancelled"]
+
+
+ErrorKind = Literal["invalid_request_error", "server_error"]
+
+
 class ErrorBody(BaseModel):
     """`code` is stable (schemas/errors.py); `event_id` is the client's event that caused it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    type: Literal["invalid_request_error", "server_error"]
+    type: ErrorKind
     code: str
     message: str
     event_id: str | None = None
@@ -377,6 +388,7 @@ ServerEvent = Annotated[
     | TextDelta
     | TextDone
     | ResponseDone
+    | ReplyInterrupted
     | ErrorEvent
     | PartialEvent
     | EagerEvent

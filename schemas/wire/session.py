@@ -1,11 +1,9 @@
 """The settings of a call: what is sent, how turns end, in which language, and who says when a reply was heard."""
 
 from enum import StrEnum
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-
-T = TypeVar("T", bound=BaseModel)
 
 
 class Strict(BaseModel):
@@ -129,19 +127,3 @@ class Session(Strict):
     output_modalities: tuple[Literal["text"]] = ("text",)
     audio: AudioSettings = AudioSettings()
     tellerline: OwnSettings = OwnSettings()
-
-    def patched(self, patch: SessionPatch) -> "Session":
-        """These settings with the changes of `patch`."""
-        given, own = patch.audio.input if patch.audio else None, patch.tellerline
-        return self.model_copy(
-            update={
-                "audio": AudioSettings(input=_with(self.audio.input, given)),
-                "tellerline": _with(self.tellerline, own),
-            }
-        )
-
-
-def _with(settings: T, patch: BaseModel | None) -> T:
-    if patch is None:
-        return settings
-    return settings.model_copy(update={k: v for k in type(patch).model_fields if (v := getattr(patch, k)) is not None})

@@ -28,7 +28,7 @@ from schemas.errors import CallIdle, CallTooLong, InternalFault, TellerlineError
 from schemas.ids import RuleId
 from schemas.transcript import Source, Transcript
 from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted, Waste
-from services.audio.endpointing import is_backchannel, timing
+from services.audio.endpointing import is_backchannel, judge_words, timing
 from services.audio.frames import VAD_FRAME
 from services.audio.ingest import Ingest
 from services.audio.keypad import Keypad
@@ -144,8 +144,8 @@ class LiveCall:
             case ClearIn():
                 self._on(self._listener.clear())
                 self._outbox.put(Cleared())
-            case ConfigureIn(config):
-                self._configure(config)
+            case ConfigureIn():
+                self._configure(given.applied(self._config))
 
     async def _hear(self, frames: Samples) -> None:
         if frames.size:
@@ -277,8 +277,16 @@ class LiveCall:
         self._decodes.start(self._tasks, request, self._config.locale, confirming=confirming)
 
     def _decoded(self, request: DecodeRequest, transcript: Transcript) -> None:
-        completeness = self._ports.handler.judge(transcript) if request.final else Completeness.UNKNOWN
+        completeness = self._judge(transcript) if request.final else Completeness.UNKNOWN
         self._on(self._listener.heard(request.revision, transcript, completeness))
+
+    def _judge(self, transcript: Transcript) -> Completeness:
+        """How complete the words are; where the grammar fails, by the words alone."""
+        try:
+            return self._ports.handler.judge(transcript)
+        except Exception as fault:
+            log.exception("the grammar failed to judge: %s", type(fault).__name__)
+            return judge_words(transcript.text, transcript.locale)
 
     def _undecoded(self, request: DecodeRequest, error: TellerlineError) -> None:
         wanted = request.final and self._listener.wants(request.revision)

@@ -1,0 +1,1 @@
+"""How callers reach the service."""

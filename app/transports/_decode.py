@@ -1,0 +1,141 @@
+"""Client events of the wire to a call's inputs, and its settings back."""
+
+import base64
+import binascii
+from functools import singledispatch
+from types import MappingProxyType
+from typing import Final
+
+from rules.locales import locale_rules
+from schemas.audio import AudioFormat, Encoding
+from schemas.call import (
+    AudioIn,
+    CallConfig,
+    CallInput,
+    CancelIn,
+    ClearIn,
+    CommitIn,
+    ConfigureIn,
+    KeyIn,
+    Patience,
+    PlaybackIn,
+    PlaybackState,
+    TypedIn,
+)
+from schemas.errors import MalformedAudio
+from schemas.ids import Locale
+from schemas.turn import ReplyId
+from schemas.wire import (
+    AppendAudio,
+    CancelResponse,
+    ClearAudio,
+    ClientEvent,
+    CommitAudio,
+    CreateItem,
+    Playback,
+    PlaybackReport,
+    PressKey,
+    SemanticVad,
+    ServerVad,
+    Session,
+    UpdateSession,
+)
+from schemas.wire.session import AudioSettings, Eagerness, InputSettings, OwnSettings, Pcm, Pcma, Pcmu
+
+_SCALE: Final = MappingProxyType({Eagerness.LOW: 1.5, Eagerness.MEDIUM: 1.0, Eagerness.HIGH: 0.75, Eagerness.AUTO: 1.0})
+
+
+@singledispatch
+def to_input(event: ClientEvent) -> CallInput:
+    """What the call gets. Raises MalformedAudio, UnsupportedLocale."""
+    raise AssertionError(type(event))
+
+
+@to_input.register
+def _(event: UpdateSession) -> CallInput:
+    given, own = event.session.audio and event.session.audio.input, event.session.tellerline
+    locale = Locale(own.locale) if own and own.locale else None
+    if locale is not None:
+        locale_rules(locale)
+    return ConfigureIn(
+        locale,
+        _form(given.format) if given and given.format else None,
+        _patience(given.turn_detection) if given and given.turn_detection else None,
+        own.playback is Playback.ESTIMATED if own and own.playback else None,
+    )
+
+
+@to_input.register
+def _(event: AppendAudio) -> CallInput:
+    try:
+        return AudioIn(base64.b64decode(event.audio, validate=True), event.sequence)
+    except (binascii.Error, ValueError):
+        raise MalformedAudio("the audio is not base64") from None
+
+
+@to_input.register
+def _(_event: CommitAudio) -> CallInput:
+    return CommitIn()
+
+
+@to_input.register
+def _(_event: ClearAudio) -> CallInput:
+    return ClearIn()
+
+
+@to_input.register
+def _(event: CreateItem) -> CallInput:
+    return TypedIn(event.item.content[0].text)
+
+
+@to_input.register
+def _(event: CancelResponse) -> CallInput:
+    return CancelIn(ReplyId(event.response_id) if event.response_id else None)
+
+
+@to_input.register
+def _(event: PressKey) -> CallInput:
+    return KeyIn(event.digit)
+
+
+@to_input.register
+def _(event: PlaybackReport) -> CallInput:
+    return PlaybackIn(ReplyId(event.response_id), PlaybackState(event.state))
+
+
+def to_session(config: CallConfig, identity: str) -> Session:
+    """A call's settings as the client sees them."""
+    detection: SemanticVad | ServerVad
+    if config.patience.fixed_ms is not None:
+        detection = ServerVad(type="server_vad", silence_duration_ms=config.patience.fixed_ms)
+    else:
+        named = {scale: name for name, scale in _SCALE.items()}.get(config.patience.scale, Eagerness.AUTO)
+        detection = SemanticVad.model_validate({"eagerness": named, "tellerline.patience": config.patience.scale})
+    playback = Playback.ESTIMATED if config.estimated else Playback.ACKNOWLEDGED
+    return Session(
+        id=identity,
+        audio=AudioSettings(input=InputSettings(format=_named(config.form), turn_detection=detection)),
+        tellerline=OwnSettings(locale=config.locale, playback=playback),
+    )
+
+
+def _form(form: Pcm | Pcmu | Pcma) -> AudioFormat:
+    if isinstance(form, Pcm):
+        return AudioFormat(Encoding.PCM16, form.rate)
+    return AudioFormat(Encoding.MULAW if isinstance(form, Pcmu) else Encoding.ALAW, 8000)
+
+
+def _named(form: AudioFormat) -> Pcm | Pcmu | Pcma:
+    match form.encoding:
+        case Encoding.MULAW:
+            return Pcmu(type="audio/pcmu")
+        case Encoding.ALAW:
+            return Pcma(type="audio/pcma")
+        case Encoding.PCM16:
+            return Pcm.model_validate({"rate": form.rate})
+
+
+def _patience(detection: SemanticVad | ServerVad) -> Patience:
+    if isinstance(detection, ServerVad):
+        return Patience(fixed_ms=detection.silence_duration_ms)
+    return Patience(scale=detection.patience or _SCALE[detection.eagerness])

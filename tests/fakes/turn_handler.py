@@ -1,0 +1,71 @@
+"""A turn handler for tests of the call around it: it answers by a table and keeps a journal of what it was told."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+from schemas.errors import TellerlineError
+from schemas.transcript import Transcript
+from schemas.turn import Awaits, Completeness, ReplyDone, ReplyEvent, ReplyId, ReplyText
+from services.audio.endpointing import judge_words
+
+
+class FakeTurnHandler:
+    """`answers` gives the reply to a text; without one, the text is repeated."""
+
+    def __init__(
+        self,
+        answers: Mapping[str, tuple[ReplyEvent, ...]] | None = None,
+        judgements: Mapping[str, Completeness] | None = None,
+        *,
+        undo: bool = True,
+    ) -> None:
+        self.answers = answers or {}
+        self.judgements = judgements or {}
+        self.undo = undo
+        self.pause_s = 0.0
+        self.thinking_s = 0.0
+        self.error: TellerlineError | None = None
+        self.journal: list[tuple[str, str]] = []
+        self.closed = False
+
+    def told(self, kind: str) -> list[str]:
+        return [what for name, what in self.journal if name == kind]
+
+    def judge(self, transcript: Transcript) -> Completeness:
+        return self.judgements.get(transcript.text, judge_words(transcript.text, transcript.locale))
+
+    def speculate(self, transcript: Transcript) -> None:
+        self.journal.append(("speculate", transcript.text))
+
+    async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        self.journal.append(("take", transcript.text))
+        await asyncio.sleep(self.thinking_s)
+        if self.error is not None:
+            raise self.error
+        usual = (ReplyText(f"You said: {transcript.text}."), ReplyDone(Awaits.ANSWER))
+        for event in self.answers.get(transcript.text, usual):
+            yield event
+            await asyncio.sleep(self.pause_s)
+
+    async def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        self.journal.append(("failed", error.code))
+        yield ReplyText("Something went wrong. Please say it again.")
+        yield ReplyDone(Awaits.ANSWER)
+
+    async def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        self.journal.append(("silence", reply))
+        yield ReplyText("Are you still there?")
+        yield ReplyDone(Awaits.ANSWER)
+
+    async def withdraw(self, reply: ReplyId) -> bool:
+        self.journal.append(("withdraw", reply))
+        return self.undo
+
+    async def delivered(self, reply: ReplyId) -> None:
+        self.journal.append(("delivered", reply))
+
+    async def interrupted(self, reply: ReplyId) -> None:
+        self.journal.append(("interrupted", reply))
+
+    async def close(self) -> None:
+        self.closed = True

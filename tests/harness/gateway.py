@@ -1,0 +1,189 @@
+"""The calls' route on a real socket, with fakes behind it; and a client that keeps what it hears."""
+
+import asyncio
+import base64
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import uvicorn
+from fastapi import FastAPI, WebSocket
+from websockets.asyncio.client import ClientConnection, connect
+
+from app.server import WS_MAX_BYTES
+from app.transports.mobile import MobileDeps, router
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.errors import Unauthenticated
+from schemas.ids import CallId, CustomerId, Locale
+from services.audio.codec import encode_pcm16
+from services.audio.files import read_file
+from services.audio.vad import SileroVad
+from services.clock import SystemClock
+from services.guard.admission import Admission
+from services.observe import Metrics
+from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.turn_handler import FakeTurnHandler
+
+AUDIO = Path(__file__).parent.parent / "audio"
+Event = dict[str, Any]
+
+
+@lru_cache(maxsize=16)
+def clip(name: str) -> Samples:
+    """A recorded utterance of tests/audio."""
+    return read_file((AUDIO / f"{name}.opus").read_bytes())
+
+
+def hiss(seconds: float, level: float = 1e-4, seed: int = 7) -> Samples:
+    """The line's own noise."""
+    return np.random.default_rng(seed).normal(0, level, round(seconds * SAMPLE_RATE)).astype(np.float32)
+
+
+def line(*parts: Samples | float) -> Samples:
+    """Utterances and pauses (in seconds) in a row, over the line's noise."""
+    whole = np.concatenate([hiss(part) * 0 if isinstance(part, float) else part for part in parts])
+    return whole + hiss(whole.size / SAMPLE_RATE)[: whole.size]
+
+
+@lru_cache(maxsize=1)
+def vad() -> SileroVad:
+    return SileroVad()
+
+
+@dataclass
+class Gateway:
+    """A running gateway and the fakes behind it."""
+
+    url: str
+    recognizer: FakeRecognizer
+    handlers: list[FakeTurnHandler]
+    admission: Admission
+    metrics: Metrics
+
+    @property
+    def handler(self) -> FakeTurnHandler:
+        return self.handlers[-1]
+
+
+@asynccontextmanager
+async def gateway(
+    words: Callable[[float], str],
+    handler: Callable[[], FakeTurnHandler] = FakeTurnHandler,
+    *,
+    calls: int = 64,
+    call_seconds: float = 60.0,
+    delay_s: float = 0.0,
+) -> AsyncIterator[Gateway]:
+    metrics = Metrics()
+    running = Gateway("", FakeRecognizer(words, delay_s), [], Admission(calls, metrics), metrics)
+
+    async def authenticate(websocket: WebSocket) -> CustomerId:
+        if websocket.headers.get("authorization") == "Bearer wrong":
+            raise Unauthenticated("the token does not verify")
+        return CustomerId("c1")
+
+    async def open_call(_customer: CustomerId, _call: CallId, _locale: Locale) -> FakeTurnHandler:
+        running.handlers.append(handler())
+        return running.handlers[-1]
+
+    app = FastAPI()
+    app.include_router(
+        router(
+            MobileDeps(
+                running.admission,
+                authenticate,
+                open_call,
+                running.recognizer,
+                vad(),
+                SystemClock(),
+                metrics,
+                call_seconds,
+            )
+        )
+    )
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(256)  # a client that comes before the server has started waits here
+        running.url = f"ws://127.0.0.1:{listening.getsockname()[1]}/v1/calls"
+        config = uvicorn.Config(
+            app,
+            ws="websockets-sansio",
+            ws_max_size=WS_MAX_BYTES,
+            ws_per_message_deflate=False,
+            lifespan="off",
+            log_config=None,
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server.serve([listening]))
+        try:
+            yield running
+        finally:
+            server.should_exit = True
+            await serving
+
+
+@dataclass
+class Caller:
+    """One client. `heard` is every event so far."""
+
+    socket: ClientConnection
+    heard: list[Event] = field(default_factory=list)
+
+    async def say(self, samples: Samples, *, chunk_ms: int = 20, pace: float = 0.0) -> None:
+        """Send audio as binary frames; `pace` 1 is real time, 0 is at once."""
+        step = SAMPLE_RATE * chunk_ms // 1000
+        for start in range(0, samples.size, step):
+            await self.socket.send(encode_pcm16(samples[start : start + step]))
+            if pace:
+                await asyncio.sleep(chunk_ms / 1000 * pace)
+
+    async def append(self, samples: Samples, sequence: int) -> None:
+        """Send one numbered frame in base64."""
+        audio = base64.b64encode(encode_pcm16(samples)).decode()
+        await self.send({"type": "input_audio_buffer.append", "audio": audio, "tellerline.sequence": sequence})
+
+    async def send(self, event: Event) -> None:
+        await self.socket.send(orjson.dumps(event).decode())
+
+    async def next(self, kind: str, *, within_s: float = 10.0) -> Event:
+        """The next event of this kind; those before it are kept in `heard`."""
+        async with asyncio.timeout(within_s):
+            while True:
+                event: Event = orjson.loads(await self.socket.recv())
+                self.heard.append(event)
+                if event["type"] == kind:
+                    return event
+
+    async def for_a_while(self, seconds: float) -> None:
+        """Keep listening."""
+        try:
+            async with asyncio.timeout(seconds):
+                while True:
+                    self.heard.append(orjson.loads(await self.socket.recv()))
+        except TimeoutError:
+            return
+
+    def kinds(self) -> list[str]:
+        return [event["type"] for event in self.heard]
+
+    def of(self, kind: str) -> list[Event]:
+        return [event for event in self.heard if event["type"] == kind]
+
+
+@asynccontextmanager
+async def caller(running: Gateway, **settings: Any) -> AsyncIterator[Caller]:
+    """A call. Settings go into session.update's own part (locale, playback)."""
+    async with connect(running.url, compression=None) as opened:
+        talking = Caller(opened)
+        await talking.next("session.created")
+        if settings:
+            await talking.send({"type": "session.update", "session": {"type": "realtime", "tellerline": settings}})
+            await talking.next("session.updated")
+        yield talking
