@@ -1,0 +1,119 @@
+"""The issuer's keys: fetched, cached, and fetched again when a token names one we do not know, but not too often."""
+
+import asyncio
+import logging
+from typing import Any, Final, Protocol
+
+import httpx
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet, OctKey
+
+from app.auth.principal import Principal
+from app.auth.tokens import TokenRules, UnknownKey, verify_token
+from schemas.errors import DependencyFailed
+from services.ports import Clock
+
+log = logging.getLogger(__name__)
+
+FRESH_S: Final = 600.0
+"""Keys older than this are fetched again before use; a failure keeps the old ones."""
+STALE_S: Final = 24 * 3600.0
+"""Keys older than this are not used at all."""
+AGAIN_S: Final = 30.0
+"""The least time between two fetches, whoever asks: unknown key ids can't be used to hammer the issuer."""
+_MAX_BYTES: Final = 256 * 1024
+_TIMEOUT_S: Final = 3.0
+
+
+class KeySource(Protocol):
+    """Where verification keys come from."""
+
+    async def fetch(self) -> dict[str, Any]:
+        """The JWKS document. Raises DependencyFailed."""
+        ...
+
+
+class HttpKeys:
+    """A JWKS document behind a URL."""
+
+    def __init__(self, url: str, client: httpx.AsyncClient) -> None:
+        self._url = url
+        self._client = client
+
+    async def fetch(self) -> dict[str, Any]:
+        """Get it; redirects are not followed. Raises DependencyFailed."""
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                answer = await self._client.get(self._url, follow_redirects=False)
+                if answer.status_code != httpx.codes.OK or len(answer.content) > _MAX_BYTES:
+                    raise DependencyFailed("the issuer's keys could not be fetched")
+                document = answer.json()
+        except (httpx.HTTPError, TimeoutError, ValueError) as error:
+            raise DependencyFailed("the issuer's keys could not be fetched") from error
+        if not isinstance(document, dict):
+            raise DependencyFailed("the issuer's keys are malformed")
+        return document
+
+
+class FixedKeys:
+    """A JWKS document in hand: the demo's."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    async def fetch(self) -> dict[str, Any]:
+        """The document."""
+        return self._document
+
+
+class TokenVerifier:
+    """Verifies tokens against a source of keys."""
+
+    def __init__(self, source: KeySource, rules: TokenRules, clock: Clock) -> None:
+        self._source = source
+        self._rules = rules
+        self._clock = clock
+        self._keys: KeySet | None = None
+        self._fetched = self._tried = float("-inf")
+        self._fetching = asyncio.Lock()
+
+    async def verify(self, token: str) -> Principal:
+        """The principal of a token. Raises Unauthenticated, DependencyFailed when no keys can be had."""
+        keys = await self._current(FRESH_S)
+        try:
+            return verify_token(token, keys, self._rules, self._clock.now())
+        except UnknownKey:
+            rotated = await self._current(AGAIN_S)
+            if rotated is keys:
+                raise
+            return verify_token(token, rotated, self._rules, self._clock.now())
+
+    async def _current(self, fresh_s: float) -> KeySet:
+        """Keys no older than `fresh_s`, or the last ones where the issuer does not answer."""
+        async with self._fetching:
+            now = self._clock.monotonic()
+            if now - self._fetched >= fresh_s and now - self._tried >= AGAIN_S:
+                self._tried = now
+                await self._refresh(now)
+            if self._keys is None or now - self._fetched > STALE_S:
+                raise DependencyFailed("no keys to verify tokens with", retry_after_s=AGAIN_S)
+            return self._keys
+
+    async def _refresh(self, now: float) -> None:
+        try:
+            self._keys = public_keys(await self._source.fetch())
+            self._fetched = now
+        except DependencyFailed as error:
+            log.warning("keeping the keys at hand: %s", error.message)
+
+
+def public_keys(document: dict[str, Any]) -> KeySet:
+    """The signature keys of a JWKS document. Raises DependencyFailed where there are none, or a shared secret is."""
+    try:
+        entries = [entry for entry in document["keys"] if entry.get("use", "sig") == "sig"]
+        keys = KeySet.import_key_set({"keys": entries})
+    except (JoseError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DependencyFailed("the issuer's keys are malformed") from error
+    if any(isinstance(key, OctKey) for key in keys):
+        raise DependencyFailed("a shared secret is no public key")
+    return keys

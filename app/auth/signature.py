@@ -1,0 +1,91 @@
+"""Signed requests of IVR bridges: an API key's HMAC over method, path, time, nonce, customer and body. Pure.
+
+The bridge has identified its caller by its own means (a PIN, a registered line) and vouches for the customer under its
+signature; the customer is thus part of the credential, not of the message.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from app.auth.principal import Principal, Scope
+from app.auth.tokens import MAX_ID
+from schemas.errors import ConfigInvalid, RateLimited, Unauthenticated
+from schemas.ids import CustomerId
+
+WINDOW_S: Final = 60
+"""How far a request's time may be from ours; within it a nonce is taken once."""
+MIN_SECRET: Final = 32
+MAX_NONCES: Final = 100_000
+_VERSION: Final = "tellerline.request.1"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRequest:
+    """What a bridge signed. `timestamp` is whole seconds since 1970; `body` is empty for a WebSocket handshake."""
+
+    key_id: str
+    method: str
+    path: str
+    timestamp: str
+    nonce: str
+    customer: str
+    body: bytes
+    signature: str
+
+
+def sign(secret: bytes, request: SignedRequest) -> str:
+    """The request's signature, 64 hex digits; its own `signature` field takes no part."""
+    digest = hashlib.sha256(request.body).hexdigest()
+    r = request
+    parts = (_VERSION, r.key_id, r.method, r.path, r.timestamp, r.nonce, r.customer, digest)
+    encoded = (part.encode() for part in parts)
+    text = b"".join(b"%d:%b" % (len(part), part) for part in encoded)
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()
+
+
+class SeenNonces:
+    """Nonces within the window, bounded; one process's memory (several gateways share a bridge by its routing)."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], float] = {}
+
+    def take(self, key_id: str, nonce: str, now: float) -> None:
+        """Take a nonce. Raises Unauthenticated when it was taken before, RateLimited when too many are held."""
+        while self._seen and self._seen[oldest := next(iter(self._seen))] <= now:
+            del self._seen[oldest]
+        if (key_id, nonce) in self._seen:
+            raise Unauthenticated("the request was sent before")
+        if len(self._seen) >= MAX_NONCES:
+            raise RateLimited("too many signed requests", retry_after_s=WINDOW_S)
+        self._seen[key_id, nonce] = now + 2 * WINDOW_S
+
+
+class RequestVerifier:
+    """Verifies signed requests against the bridges' secrets by key id."""
+
+    def __init__(self, secrets: Mapping[str, bytes]) -> None:
+        if any(len(secret) < MIN_SECRET for secret in secrets.values()):
+            raise ConfigInvalid(f"an IVR secret needs {MIN_SECRET} bytes")
+        self._secrets = dict(secrets)
+        self._seen = SeenNonces()
+
+    def verify(self, request: SignedRequest, now: datetime) -> Principal:
+        """The principal of a request. Raises Unauthenticated, RateLimited."""
+        secret = self._secrets.get(request.key_id, b"\0" * MIN_SECRET)
+        fits = hmac.compare_digest(sign(secret, request).encode(), request.signature.encode("utf-8", "replace"))
+        if not fits or request.key_id not in self._secrets:
+            raise Unauthenticated("the signature does not verify")
+        sent = int(request.timestamp) if request.timestamp.isdecimal() and len(request.timestamp) <= 12 else 0  # noqa: PLR2004 - digits of any timestamp to come
+        if abs(now.timestamp() - sent) > WINDOW_S:
+            raise Unauthenticated("the request's time is not ours")
+        if not 0 < len(request.customer) <= MAX_ID or not request.customer.isprintable():
+            raise Unauthenticated("the request names no customer")
+        if not 8 <= len(request.nonce) <= MAX_ID:  # noqa: PLR2004 - bytes that make a nonce
+            raise Unauthenticated("the request has no nonce")
+        self._seen.take(request.key_id, request.nonce, now.timestamp())
+        customer = CustomerId(request.customer)
+        return Principal(f"ivr:{request.key_id}", customer, frozenset({Scope.CALL}))

@@ -1,0 +1,80 @@
+"""OAuth 2 / OpenID Connect access tokens: verification as a pure function of token, keys, rules and time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from joserfc import jws, jwt
+from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+
+from app.auth.principal import Principal, Scope, scopes_of
+from schemas.errors import Unauthenticated
+from schemas.ids import CustomerId
+
+ALGORITHMS: Final = ("RS256", "PS256", "ES256", "EdDSA", "Ed25519")
+"""Signatures by public key only: no shared secret could be taken for one, and `none` is no algorithm."""
+
+MAX_TOKEN: Final = 8_192
+MAX_ID: Final = 128
+_TYPES: Final = ("JWT", "at+jwt")
+
+
+class UnknownKey(Unauthenticated):
+    """The token names a key that is not among those known; fetching them again may help."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRules:
+    """What a token must say. `skew_s` is how far clocks may differ; `max_life_s` how long a token may live."""
+
+    issuer: str
+    audience: str
+    skew_s: int = 30
+    max_life_s: int = 24 * 3600
+
+
+def verify_token(token: str, keys: KeySet, rules: TokenRules, now: datetime) -> Principal:
+    """The principal of a token. Raises UnknownKey, Unauthenticated; the message never repeats the token."""
+    if not token or len(token) > MAX_TOKEN or not token.isascii():
+        raise Unauthenticated("not a token")
+    try:
+        decoded = jwt.decode(token, keys, algorithms=ALGORITHMS, registry=_registry())
+    except InvalidKeyIdError as error:
+        raise UnknownKey("signed by an unknown key") from error
+    except (JoseError, ValueError, TypeError) as error:
+        raise Unauthenticated(f"the token does not verify: {type(error).__name__}") from error
+    if decoded.header.get("typ", "JWT") not in _TYPES or not isinstance(decoded.header.get("kid"), str):
+        raise Unauthenticated("not an access token")
+    _check_claims(decoded.claims, rules, now)
+    return _principal(decoded.claims)
+
+
+def _registry() -> jws.JWSRegistry:
+    return jws.JWSRegistry(algorithms=list(ALGORITHMS))
+
+
+def _check_claims(claims: dict[str, Any], rules: TokenRules, now: datetime) -> None:
+    registry = jwt.JWTClaimsRegistry(
+        now=int(now.timestamp()),
+        leeway=rules.skew_s,
+        iss={"essential": True, "value": rules.issuer},
+        aud={"essential": True, "value": rules.audience},
+        sub={"essential": True},
+        exp={"essential": True},
+        iat={"essential": True},
+    )
+    try:
+        registry.validate(claims)
+    except (JoseError, ValueError, TypeError) as error:
+        raise Unauthenticated(f"the token does not hold: {type(error).__name__}") from error
+    if claims["exp"] - claims["iat"] > rules.max_life_s:
+        raise Unauthenticated("the token lives too long")
+
+
+def _principal(claims: dict[str, Any]) -> Principal:
+    subject, scope = claims["sub"], claims.get("scope", "")
+    if not isinstance(scope, str) or not 0 < len(subject) <= MAX_ID or not subject.isprintable():
+        raise Unauthenticated("the token's claims are malformed")
+    scopes = scopes_of(scope)
+    return Principal(subject, CustomerId(subject) if Scope.CALL in scopes else None, scopes)

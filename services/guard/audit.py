@@ -1,0 +1,204 @@
+"""The audit log: append-only, each record chained to the one before by SHA-256, the head handed outside.
+
+A chain alone can't show that its end was cut off; the exported heads can. What is personal is encrypted with the
+customer's own key, derived from the master key and a seed of that customer: deleting the seed shreds it, and the chain
+still verifies, since it is taken over the ciphertext.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+import orjson
+import sqlalchemy as sa
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from schemas.audit import AuditRecord, AuditValue
+from schemas.errors import AuditBroken, ConfigInvalid, NotFound
+from schemas.ids import CustomerId
+from services.guard import audit_tables as t
+from services.guard.redact import open_facts
+from services.store import Store, changed, insert_new, micros
+
+GENESIS: Final = "0" * 64
+MIN_KEY_BYTES: Final = 32
+_SEED_BYTES, _NONCE_BYTES, _SUBJECT_DIGITS = 32, 12, 32
+_BATCH: Final = 500
+_HEAD: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The chain's end at some moment: the record's number and hash (hex)."""
+
+    seq: int
+    hash: str
+
+
+class HeadExport(Protocol):
+    """Takes heads to a place the database's administrator can't rewrite."""
+
+    def publish(self, head: Head, at: datetime) -> None:
+        """Note a new head; older ones than the newest may come late and change nothing."""
+        ...
+
+
+class AuditKeys:
+    """Derives what the audit needs from one master key: pseudonyms, and one encryption key a customer."""
+
+    def __init__(self, master: bytes) -> None:
+        if len(master) < MIN_KEY_BYTES:
+            raise ConfigInvalid(f"an audit key needs {MIN_KEY_BYTES} bytes")
+        self._master = master
+        self._pseudonyms = _derive(master, b"", b"tellerline.audit.subject.1")
+
+    def subject(self, customer: CustomerId) -> str:
+        """The customer's pseudonym in the chain."""
+        return hmac.new(self._pseudonyms, customer.encode(), hashlib.sha256).hexdigest()[:_SUBJECT_DIGITS]
+
+    def cipher(self, subject: str, seed: bytes) -> AESGCM:
+        """AES-256-GCM under the customer's own key."""
+        return AESGCM(_derive(self._master, seed, b"tellerline.audit.personal.1" + subject.encode()))
+
+
+class ChainedAudit:
+    """AuditLog over a Store."""
+
+    def __init__(self, store: Store, keys: AuditKeys, export: HeadExport) -> None:
+        self._store = store
+        self._keys = keys
+        self._export = export
+
+    async def append(self, customer: CustomerId, record: AuditRecord) -> str:
+        """Store a record; returns the chain's new head (hex). Raises StoreUnavailable."""
+        subject = self._keys.subject(customer)
+        async with self._store.write("audit.append") as connection:
+            seq, previous = await _lock_head(connection)
+            row: dict[str, Any] = {
+                "seq": seq + 1,
+                "previous": previous,
+                "at": micros(record.at),
+                "event": record.event,
+                "call_id": record.call or "",
+                "subject": subject,
+                "facts": orjson.dumps(open_facts(record.facts, record.personal), option=orjson.OPT_SORT_KEYS).decode(),
+                "personal": await self._sealed(connection, subject, seq + 1, record.personal),
+            }
+            row["hash"] = chain_hash(row)
+            await connection.execute(sa.insert(t.records).values(**row))
+            moved = sa.update(t.head).where(t.head.c.id == _HEAD).values(seq=row["seq"], hash=row["hash"])
+            await connection.execute(moved)
+        head = Head(row["seq"], row["hash"])
+        self._export.publish(head, record.at)
+        return head.hash
+
+    async def personal(self, customer: CustomerId, seq: int) -> dict[str, AuditValue]:
+        """The personal part of one of the customer's records. Raises NotFound, also once it was shredded."""
+        subject = self._keys.subject(customer)
+        mine = (t.records.c.subject == subject) & (t.records.c.seq == seq)
+        async with self._store.read() as connection:
+            stored = (await connection.execute(sa.select(t.records.c.personal).where(mine))).scalar()
+            seed = (await connection.execute(sa.select(t.seeds.c.seed).where(t.seeds.c.subject == subject))).scalar()
+        if stored is None or seed is None:
+            raise NotFound("nothing personal is on record")
+        try:
+            nonce, sealed = stored[:_NONCE_BYTES], stored[_NONCE_BYTES:]
+            text = self._keys.cipher(subject, seed).decrypt(nonce, sealed, _bound(subject, seq))
+        except InvalidTag as error:
+            raise AuditBroken(f"record {seq}: its personal part does not decrypt") from error
+        found: dict[str, AuditValue] = orjson.loads(text)
+        return found
+
+    async def shred(self, customer: CustomerId) -> bool:
+        """Make everything personal of a customer unreadable for ever; whether there was anything."""
+        gone = sa.delete(t.seeds).where(t.seeds.c.subject == self._keys.subject(customer))
+        async with self._store.write("audit.shred") as connection:
+            return changed(await connection.execute(gone)) == 1
+
+    async def _sealed(
+        self, connection: AsyncConnection, subject: str, seq: int, personal: dict[str, AuditValue]
+    ) -> bytes | None:
+        if not personal:
+            return None
+        fresh = {"subject": subject, "seed": secrets.token_bytes(_SEED_BYTES)}
+        await insert_new(connection, t.seeds, fresh)
+        seed = (await connection.execute(sa.select(t.seeds.c.seed).where(t.seeds.c.subject == subject))).scalar_one()
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + self._keys.cipher(subject, seed).encrypt(nonce, orjson.dumps(personal), _bound(subject, seq))
+
+
+def chain_hash(row: dict[str, Any]) -> str:
+    """SHA-256 (hex) over a record's every field and the hash before it; fields are preceded by their length."""
+    personal = b"" if row["personal"] is None else b"\x01" + row["personal"]
+    names = ("seq", "previous", "at", "event", "call_id", "subject", "facts")
+    fields = [str(row[name]).encode() for name in names] + [personal]
+    return hashlib.sha256(b"".join(b"%d:%b" % (len(field), field) for field in fields)).hexdigest()
+
+
+async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
+    """Walk the whole chain; returns its head. Raises AuditBroken naming the first record that does not fit.
+
+    A flipped byte breaks its record's hash, a dropped or reordered record the numbering or the link, and a cut-off end
+    the head in the database or one of those `exported`.
+    """
+    anchors = {head.seq: head.hash for head in exported}
+    last = Head(0, GENESIS)
+    async for row in _records(store):
+        if row["seq"] != last.seq + 1:
+            raise AuditBroken(f"record {last.seq + 1} is missing")
+        if row["previous"] != last.hash:
+            raise AuditBroken(f"record {row['seq']} does not follow the one before")
+        if row["hash"] != chain_hash(row):
+            raise AuditBroken(f"record {row['seq']} was changed")
+        last = Head(row["seq"], row["hash"])
+        if anchors.pop(last.seq, last.hash) != last.hash:
+            raise AuditBroken(f"record {last.seq} is not the one whose hash was exported")
+    anchors.pop(0, None)
+    if anchors:
+        raise AuditBroken(f"the chain ends at record {last.seq}, but record {max(anchors)} was exported")
+    async with store.read() as connection:
+        stored = (await connection.execute(sa.select(t.head.c.seq, t.head.c.hash))).first()
+    if stored is not None and Head(stored.seq, stored.hash) != last:
+        raise AuditBroken(f"the chain ends at record {last.seq}, but its head is record {stored.seq}")
+    return last
+
+
+async def _records(store: Store) -> AsyncIterator[dict[str, Any]]:
+    """Every record in order, a batch at a time."""
+    after = 0
+    while True:
+        wanted = sa.select(t.records).where(t.records.c.seq > after).order_by(t.records.c.seq).limit(_BATCH)
+        async with store.read() as connection:
+            rows: Sequence[sa.Row[Any]] = (await connection.execute(wanted)).all()
+        for row in rows:
+            yield dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for a row's mapping
+            after = row.seq
+        if not rows:
+            return
+
+
+async def _lock_head(connection: AsyncConnection) -> tuple[int, str]:
+    """The chain's end, locked until the transaction ends, so that appends follow one another."""
+    wanted = sa.select(t.head.c.seq, t.head.c.hash).where(t.head.c.id == _HEAD).with_for_update()
+    row = (await connection.execute(wanted)).first()
+    if row is None:
+        await insert_new(connection, t.head, {"id": _HEAD, "seq": 0, "hash": GENESIS})
+        row = (await connection.execute(wanted)).one()
+    return row.seq, row.hash
+
+
+def _bound(subject: str, seq: int) -> bytes:
+    """What a ciphertext belongs to, so that it can't be moved to another record."""
+    return f"{subject}:{seq}".encode()
+
+
+def _derive(key: bytes, salt: bytes, purpose: bytes) -> bytes:
+    return HKDF(SHA256(), 32, salt or None, purpose).derive(key)

@@ -1,0 +1,201 @@
+"""The audit chain on both databases: what it keeps, what it hides, and which tampering it notices."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+import pytest
+import sqlalchemy as sa
+from typer.testing import CliRunner
+
+from app.cli import main
+from schemas.audit import AuditRecord
+from schemas.errors import AuditBroken, ConfigInvalid, NotFound
+from schemas.ids import CallId, CustomerId
+from services.guard import audit_tables as t
+from services.guard.audit import AuditKeys, ChainedAudit, Head, chain_hash, verify
+from services.guard.audit_heads import FileHead, read_heads
+from services.store import Store
+
+AT = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
+ANN, BOB = CustomerId("ann"), CustomerId("bob")
+KEYS = AuditKeys(b"a" * 32)
+
+
+def record(n: int = 0) -> AuditRecord:
+    facts = {"rule": "intent.transfer@3", "score": 0.93, "turn": n, "said": "Catherine Nguyen please", "who": "nguyen"}
+    personal = {"text": "send fifty to Catherine Nguyen", "payee": "Nguyen", "amount": 5_000}
+    return AuditRecord("turn.decided", CallId("call-1"), AT, dict(facts), dict(personal))
+
+
+@pytest.fixture
+def log(store: Store, tmp_path: Path) -> ChainedAudit:
+    return ChainedAudit(store, KEYS, FileHead(tmp_path / "head.json"))
+
+
+async def run(store: Store, *statements: sa.Executable) -> None:
+    async with store.write("test.tamper") as connection:
+        for statement in statements:
+            await connection.execute(statement)
+
+
+async def fill(log: ChainedAudit, count: int = 6) -> None:
+    for n in range(count):
+        await log.append(ANN if n % 2 else BOB, record(n))
+
+
+async def test_appends_make_a_chain_that_verifies(store: Store, log: ChainedAudit, tmp_path: Path) -> None:
+    assert await verify(store) == Head(0, "0" * 64)
+    heads = [await log.append(ANN, record(n)) for n in range(5)]
+    assert len(set(heads)) == 5
+    assert await verify(store, read_heads(tmp_path / "head.json")) == Head(5, heads[-1])
+
+
+async def test_many_writers_make_one_chain(store: Store, tmp_path: Path) -> None:
+    export = FileHead(tmp_path / "head.json")
+    writers = [ChainedAudit(store, KEYS, export) for _ in range(4)]
+    await asyncio.gather(*(writer.append(ANN, record(n)) for n in range(10) for writer in writers))
+    assert (await verify(store, read_heads(tmp_path / "head.json"))).seq == 40
+
+
+async def test_nothing_personal_stands_in_the_open(store: Store, log: ChainedAudit) -> None:
+    await fill(log)
+    async with store.read() as connection:
+        rows = (await connection.execute(sa.select(t.records))).all()
+    stored = repr([tuple(row) for row in rows])
+    for canary in ("Catherine", "Nguyen", "nguyen", "fifty", "5000", "ann", "bob"):
+        assert canary not in stored
+    facts = orjson.loads(rows[0].facts)
+    assert (facts["rule"], facts["score"]) == ("intent.transfer@3", 0.93)
+    assert facts["said"] == facts["who"] == "[withheld]"
+
+
+async def test_the_personal_part_opens_for_its_customer_until_it_is_shredded(store: Store, log: ChainedAudit) -> None:
+    await fill(log)
+    assert (await log.personal(BOB, 1))["payee"] == "Nguyen"
+    for customer, seq in ((ANN, 1), (BOB, 99)):
+        with pytest.raises(NotFound):
+            await log.personal(customer, seq)
+    assert await log.shred(BOB)
+    assert not await log.shred(BOB)
+    with pytest.raises(NotFound):
+        await log.personal(BOB, 1)
+    assert (await log.personal(ANN, 2))["payee"] == "Nguyen"
+    assert (await verify(store)).seq == 6
+
+
+async def test_a_ciphertext_can_not_be_moved_or_read_with_another_key(store: Store, log: ChainedAudit) -> None:
+    await fill(log)
+    third = sa.select(t.records.c.personal).where(t.records.c.seq == 3).scalar_subquery()
+    await run(store, sa.update(t.records).where(t.records.c.seq == 1).values(personal=third))
+    with pytest.raises(AuditBroken):
+        await log.personal(BOB, 1)
+    stranger = ChainedAudit(store, AuditKeys(b"b" * 32), log._export)
+    with pytest.raises(NotFound):
+        await stranger.personal(BOB, 1)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("facts", '{"turn":9}'), ("event", "turn.other"), ("call_id", "call-9"), ("at", 5), ("subject", "0" * 32),
+        ("personal", b"x" * 40), ("personal", None), ("hash", "f" * 64), ("previous", "f" * 64),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("seq", [1, 4, 6])
+async def test_a_flipped_record_is_found(
+    sqlite_store: Store, tmp_path: Path, seq: int, column: str, value: object
+) -> None:
+    await fill(ChainedAudit(sqlite_store, KEYS, FileHead(tmp_path / "head.json")))
+    await run(sqlite_store, sa.update(t.records).where(t.records.c.seq == seq).values({column: value}))
+    with pytest.raises(AuditBroken, match=str(seq)):
+        await verify(sqlite_store)
+
+
+@pytest.mark.parametrize("seq", [1, 4, 6])
+async def test_a_dropped_record_is_found(store: Store, log: ChainedAudit, seq: int) -> None:
+    await fill(log)
+    await run(store, sa.delete(t.records).where(t.records.c.seq == seq))
+    with pytest.raises(AuditBroken):
+        await verify(store)
+
+
+async def test_reordered_records_are_found(store: Store, log: ChainedAudit) -> None:
+    await fill(log)
+    of = t.records.c.seq
+    for seq, target in ((2, 90), (3, 2), (90, 3)):
+        await run(store, sa.update(t.records).where(of == seq).values(seq=target))
+    with pytest.raises(AuditBroken):
+        await verify(store)
+
+
+async def test_an_end_cut_off_with_its_head_is_found_by_the_exported_head(
+    store: Store, log: ChainedAudit, tmp_path: Path
+) -> None:
+    await fill(log)
+    exported = read_heads(tmp_path / "head.json")
+    async with store.read() as connection:
+        fourth = (await connection.execute(sa.select(t.records.c.hash).where(t.records.c.seq == 4))).scalar_one()
+    await run(store, sa.delete(t.records).where(t.records.c.seq > 4), sa.update(t.head).values(seq=4, hash=fourth))
+    assert (await verify(store)).seq == 4
+    with pytest.raises(AuditBroken, match="record 6 was exported"):
+        await verify(store, exported)
+
+
+async def test_a_chain_rewritten_from_the_start_is_found_by_the_exported_head(
+    store: Store, log: ChainedAudit, tmp_path: Path
+) -> None:
+    await fill(log)
+    exported = read_heads(tmp_path / "head.json")
+    async with store.read() as connection:
+        rows = [dict(row._mapping) for row in await connection.execute(sa.select(t.records).order_by(t.records.c.seq))]
+    previous = "0" * 64
+    rows[0]["facts"] = "{}"
+    for row in rows:
+        row["previous"] = previous
+        row["hash"] = previous = chain_hash(row)
+    await run(store, sa.delete(t.records), sa.insert(t.records).values(rows), sa.update(t.head).values(hash=previous))
+    assert (await verify(store)).seq == 6
+    with pytest.raises(AuditBroken):
+        await verify(store, exported)
+
+
+def test_heads_only_go_forward(tmp_path: Path) -> None:
+    path = tmp_path / "head.json"
+    export = FileHead(path)
+    for seq in (2, 1, 3):
+        export.publish(Head(seq, f"{seq}" * 64), AT)
+    assert read_heads(path) == [Head(3, "3" * 64)]
+    FileHead(path).publish(Head(2, "2" * 64), AT)
+    assert read_heads(path) == [Head(3, "3" * 64)]
+    path.write_text("{")
+    with pytest.raises(AuditBroken):
+        read_heads(path)
+
+
+def test_the_command(sqlite_template: Path, tmp_path: Path) -> None:
+    database, heads = tmp_path / "audit.db", tmp_path / "head.json"
+    database.write_bytes(sqlite_template.read_bytes())
+    url = f"sqlite+aiosqlite:///{database}"
+
+    async def write(*statements: sa.Executable) -> None:
+        store = Store(url)
+        if not statements:
+            await fill(ChainedAudit(store, KEYS, FileHead(heads)))
+        await run(store, *statements)
+        await store.close()
+
+    asyncio.run(write())
+    wanted = ["audit", "verify", "--database", url, "--heads", str(heads)]
+    good = CliRunner().invoke(main, wanted)
+    assert (good.exit_code, good.output.split()[0]) == (0, "6")
+    asyncio.run(write(sa.update(t.records).where(t.records.c.seq == 2).values(facts="{}")))
+    bad = CliRunner().invoke(main, wanted)
+    assert bad.exit_code == 1
+    assert "record 2 was changed" in bad.output
+
+
+def test_a_weak_key_is_refused() -> None:
+    with pytest.raises(ConfigInvalid):
+        AuditKeys(b"short")

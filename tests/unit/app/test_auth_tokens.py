@@ -1,0 +1,215 @@
+"""Access tokens: what is accepted, and every way one can be wrong."""
+
+import base64
+import hmac
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from joserfc import jwt
+from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
+
+from app.auth.demo import LIFE_S, DemoIssuer
+from app.auth.jwks import AGAIN_S, FRESH_S, STALE_S, FixedKeys, TokenVerifier, public_keys
+from app.auth.principal import Scope
+from app.auth.tokens import MAX_TOKEN, TokenRules, UnknownKey, verify_token
+from schemas.errors import DependencyFailed, MissingScope, TellerlineError, Unauthenticated
+from services.clock import ManualClock
+
+NOW = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
+AT = int(NOW.timestamp())
+RULES = TokenRules("https://issuer.test", "tellerline")
+KEY = OKPKey.generate_key("Ed25519", {"kid": "one"})
+KEYS = KeySet([KEY])
+
+
+def claims(**changes: Any) -> dict[str, Any]:
+    good = {
+        "iss": RULES.issuer, "aud": RULES.audience, "sub": "ann", "scope": "call openid", "iat": AT, "nbf": AT,
+        "exp": AT + 300,
+    }  # fmt: skip
+    return {key: value for key, value in (good | changes).items() if value is not ...}
+
+
+def token(key: Any = KEY, alg: str = "Ed25519", header: dict[str, Any] | None = None, **changes: Any) -> str:
+    head = {"alg": alg, "kid": key.kid, "typ": "at+jwt"} | (header or {})
+    return jwt.encode({k: v for k, v in head.items() if v is not ...}, claims(**changes), key, algorithms=[alg])
+
+
+def test_a_good_token_names_its_customer() -> None:
+    principal = verify_token(token(), KEYS, RULES, NOW)
+    assert (principal.customer, principal.scopes) == ("ann", {Scope.CALL})
+    assert principal.caller() == "ann"
+    with pytest.raises(MissingScope):
+        principal.require(Scope.ADMIN)
+
+
+def test_staff_are_no_customers() -> None:
+    principal = verify_token(token(scope="qa admin"), KEYS, RULES, NOW)
+    assert principal.customer is None
+    with pytest.raises(MissingScope):
+        principal.caller()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"iss": "https://other.test"}, {"iss": ...}, {"iss": 5}, {"aud": "another"}, {"aud": ...}, {"aud": ["x", "y"]},
+        {"sub": ...}, {"sub": ""}, {"sub": "a" * 129}, {"sub": 7}, {"sub": "a\nb"}, {"exp": AT - 31}, {"exp": ...},
+        {"exp": "soon"}, {"nbf": AT + 31}, {"iat": AT + 31}, {"iat": ...}, {"exp": AT + 90_000}, {"scope": ["call"]},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_claims_that_do_not_hold(changes: dict[str, Any]) -> None:
+    with pytest.raises(Unauthenticated):
+        verify_token(token(**changes), KEYS, RULES, NOW)
+
+
+def test_clocks_may_differ_a_little() -> None:
+    verify_token(token(exp=AT - 29), KEYS, RULES, NOW)
+    verify_token(token(nbf=AT + 29, iat=AT + 29, exp=AT + 60), KEYS, RULES, NOW)
+    verify_token(token(aud=["other", "tellerline"]), KEYS, RULES, NOW)
+
+
+def _parts(text: str) -> list[str]:
+    return text.split(".")
+
+
+def _head(**fields: str) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps(fields | {"kid": "one"})).rstrip(b"=").decode()
+
+
+def _unsigned() -> str:
+    return f"{_head(alg='none')}.{_parts(token())[1]}."
+
+
+def _swapped() -> str:
+    return ".".join([_parts(token())[0], _parts(token(sub="bob"))[1], _parts(token())[2]])
+
+
+def _confused() -> str:
+    """The public key used as a shared secret."""
+    text = f"{_head(alg='HS256')}.{_parts(token())[1]}"
+    mac = hmac.digest(KEY.as_pem(private=False), text.encode(), "sha256")
+    return f"{text}.{base64.urlsafe_b64encode(mac).rstrip(b'=').decode()}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "x", "a.b.c", "é.b.c", "." * 10, token()[:-4] + "AAAA", _unsigned(), _swapped(), _confused(),
+        "a" * (MAX_TOKEN + 1), token(header={"typ": "secevent+jwt"}), token(header={"kid": ...}),
+        "a..b",
+    ],
+)  # fmt: skip
+def test_what_is_no_token(text: str) -> None:
+    with pytest.raises(Unauthenticated) as refused:
+        verify_token(text, KEYS, RULES, NOW)
+    assert not text or text not in str(refused.value)
+
+
+def test_another_issuers_key_with_a_known_name() -> None:
+    impostor = OKPKey.generate_key("Ed25519", {"kid": "one"})
+    with pytest.raises(Unauthenticated):
+        verify_token(token(impostor), KEYS, RULES, NOW)
+
+
+@pytest.mark.parametrize(
+    ("key", "alg"),
+    [
+        (RSAKey.generate_key(2048, {"kid": "r"}), "RS256"),
+        (RSAKey.generate_key(2048, {"kid": "p"}), "PS256"),
+        (ECKey.generate_key("P-256", {"kid": "e"}), "ES256"),
+    ],
+    ids=["RS256", "PS256", "ES256"],
+)
+def test_algorithms_of_real_issuers(key: Any, alg: str) -> None:
+    keys = public_keys({"keys": [key.as_dict(private=False) | {"use": "sig"}]})
+    assert verify_token(token(key, alg), keys, RULES, NOW).customer == "ann"
+
+
+def test_an_unknown_key_is_told_apart() -> None:
+    with pytest.raises(UnknownKey):
+        verify_token(token(OKPKey.generate_key("Ed25519", {"kid": "two"})), KEYS, RULES, NOW)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {}, {"keys": []}, {"keys": [5]}, {"keys": "x"}, {"keys": [{"kty": "oct", "k": "c2VjcmV0" * 6}]},
+        {"keys": [{"kty": "RSA"}]}, {"keys": [KEY.as_dict(private=False) | {"use": "enc"}]},
+    ],
+    ids=lambda document: str(document)[:30],
+)  # fmt: skip
+def test_documents_that_hold_no_keys(document: dict[str, Any]) -> None:
+    with pytest.raises(DependencyFailed):
+        public_keys(document)
+
+
+class FakeIssuer:
+    """A JWKS that rotates and fails on demand."""
+
+    def __init__(self, *keys: OKPKey) -> None:
+        self.keys = keys
+        self.fetched = 0
+        self.down = False
+
+    async def fetch(self) -> dict[str, Any]:
+        self.fetched += 1
+        if self.down:
+            raise DependencyFailed("down")
+        return {"keys": [dict(key.as_dict(private=False)) for key in self.keys]}
+
+
+async def test_rotation_is_noticed_once_and_not_hammered() -> None:
+    clock, old = ManualClock(NOW), KEY
+    new = OKPKey.generate_key("Ed25519", {"kid": "two"})
+    issuer = FakeIssuer(old)
+    verifier = TokenVerifier(issuer, RULES, clock)
+    await verifier.verify(token())
+    await verifier.verify(token())
+    assert issuer.fetched == 1
+    issuer.keys = (old, new)
+    with pytest.raises(UnknownKey):
+        await verifier.verify(token(new))
+    assert issuer.fetched == 1
+    clock.advance(AGAIN_S)
+    assert (await verifier.verify(token(new))).customer == "ann"
+    assert issuer.fetched == 2
+    for _ in range(5):
+        with pytest.raises(UnknownKey):
+            await verifier.verify(token(OKPKey.generate_key("Ed25519", {"kid": "nobody"})))
+    assert issuer.fetched == 2
+
+
+async def test_an_issuer_that_is_down_is_lived_with_for_a_while() -> None:
+    clock, issuer = ManualClock(NOW), FakeIssuer(KEY)
+    verifier = TokenVerifier(issuer, RULES, clock)
+    issuer.down = True
+    with pytest.raises(DependencyFailed):
+        await verifier.verify(token())
+    issuer.down = False
+    clock.advance(AGAIN_S)
+    assert (await verifier.verify(token(iat=AT, exp=AT + 80_000))).customer == "ann"
+    issuer.down = True
+    clock.advance(FRESH_S)
+    assert (await verifier.verify(token(exp=AT + 80_000))).customer == "ann"
+    clock.advance(STALE_S)
+    with pytest.raises(DependencyFailed):
+        await verifier.verify(token(iat=AT + 86_000, exp=AT + 100_000))
+
+
+async def test_the_demo_issues_what_its_verifier_takes(tmp_path: Path) -> None:
+    clock = ManualClock(NOW)
+    issuer = DemoIssuer.under(tmp_path, RULES)
+    again = DemoIssuer.under(tmp_path, RULES)
+    assert (tmp_path / "demo-issuer.pem").stat().st_mode & 0o777 == 0o600
+    verifier = TokenVerifier(FixedKeys(issuer.jwks()), RULES, clock)
+    assert "d" not in again.jwks()["keys"][0]
+    issued = again.token("ann", [Scope.CALL], NOW, clock)
+    assert (await verifier.verify(issued)).caller() == "ann"
+    clock.advance(LIFE_S + RULES.skew_s)
+    with pytest.raises(TellerlineError):
+        await verifier.verify(issued)
