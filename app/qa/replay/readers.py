@@ -50,7 +50,7 @@ def load(path: Path, defaults: Mapping[str, str] | None = None) -> Manifest:
     given: Raw = dict(defaults or {})
     for where, raw in reader(path):
         if "defaults" in raw:
-            given = {**raw["defaults"], **given}
+            given |= raw["defaults"]
             continue
         if len(cases) >= MAX_CASES:
             raise TooLarge(f"more than {MAX_CASES} cases")

@@ -1,0 +1,72 @@
+"""`tellerline label`: correct what should have happened, and make test cases of recorded calls."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from schemas.errors import TellerlineError
+
+label = typer.Typer(no_args_is_help=True, help=__doc__)
+
+
+def register(main: typer.Typer) -> None:
+    """Add the subcommands."""
+    main.add_typer(label, name="label")
+
+
+@label.command("set")
+def set_(
+    case: str,
+    expect: Annotated[list[str], typer.Option(help="intent=transfer_money, slots={JSON} …; `|` between names that do")],
+    out: Annotated[Path, typer.Option(help="corrections file to append to")],
+    turn: Annotated[int, typer.Option(min=1)] = 1,
+    note: str = "",
+) -> None:
+    """Say what should have happened in a turn."""
+    from pydantic import ValidationError
+
+    from app.qa.replay.labels import append_correction, correction
+
+    try:
+        append_correction(out, correction(case, turn, expect, note))
+    except (ValidationError, TellerlineError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from error
+
+
+@label.command()
+def apply(
+    manifest: Path,
+    corrections: Path,
+    out: Annotated[Path, typer.Option(help="JSONL manifest to write, beside the old one so that audio is found")],
+) -> None:
+    """Merge corrections (from the report's export, or `label set`) into a manifest."""
+    from app.qa.replay import labels, readers
+    from app.qa.replay.manifest import dump_jsonl
+
+    try:
+        corrected = labels.apply(readers.load(manifest), labels.read_corrections(corrections))
+    except TellerlineError as error:
+        typer.echo(f"{error.code}: {error}", err=True)
+        raise typer.Exit(2) from error
+    out.write_bytes(dump_jsonl(corrected.cases))
+    typer.echo(f"{len(corrected.cases)} cases in {out}")
+
+
+@label.command()
+def from_recording(
+    folder: Annotated[Path, typer.Argument(help="a recorded call: recording.json, turns.jsonl and its sound")],
+    into: Annotated[Path, typer.Option(help="JSONL manifest to append to; sound goes beside it")],
+    customer: Annotated[str, typer.Option(help="the sandbox customer who says it again")],
+    case: Annotated[str, typer.Option(help="name of the test case; the folder's name unless given")] = "",
+) -> None:
+    """Turn a recorded production call (recorded with consent, codes withheld) into a test case."""
+    from app.qa.replay.recorded import add_recording
+
+    try:
+        added = add_recording(folder, into, case or folder.resolve().name, customer)
+    except TellerlineError as error:
+        typer.echo(f"{error.code}: {error}", err=True)
+        raise typer.Exit(2) from error
+    typer.echo(f"{added.id}: {len(added.turns)} turns in {into}")

@@ -1,0 +1,220 @@
+"""Recording a live call, where the caller agreed: a folder that `tellerline label from-recording` makes a test of.
+
+The folder holds `recording.json` (RecordingHead), `turns.jsonl` (RecordedTurn) and a FLAC file a turn. Keyed digits,
+spoken codes and account numbers are withheld, sound and words alike. A CallRecorder is two decorators, so the call
+itself knows nothing of it: `recognizer` sees the samples of every final decode, `handler` what became of them.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal
+
+import av
+import numpy as np
+import orjson
+from pydantic import BaseModel, ConfigDict
+
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.errors import NotAllowed, TellerlineError
+from schemas.ids import CallId, Locale
+from schemas.span import Span, SpanKind
+from schemas.transcript import Source, Transcript
+from schemas.turn import Completeness, Decided, Normalized, ReplyEvent, ReplyId, ReplyText
+from services.ports import Clock, Recognizer, TurnHandler
+
+HEAD_FILE: Final = "recording.json"
+TURNS_FILE: Final = "turns.jsonl"
+MAX_TURNS: Final = 60
+"""Turns kept of one call; what follows is not recorded."""
+_KEPT_SAMPLES: Final = 4
+"""Final decodes whose samples wait for their turn: speculation may give several, one of them is taken."""
+_SECRET_KINDS: Final = frozenset({SpanKind.DIGITS})
+_LONG_NUMBER: Final = re.compile(r"\d[\d\s-]{5,}\d")
+
+
+class RecordingHead(BaseModel):
+    """What the folder is. `consent` and `redacted` are always true: the format has no place for anything else."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["tellerline.recording@1"] = "tellerline.recording@1"
+    call: str
+    locale: str
+    started_at: datetime
+    consent: Literal[True] = True
+    redacted: Literal[True] = True
+
+
+class RecordedTurn(BaseModel):
+    """One turn as it was answered. `audio` and `text` are empty where `withheld`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    turn: int
+    at: datetime
+    source: Source
+    audio: str | None = None
+    text: str = ""
+    withheld: bool = False
+    intent: str | None = None
+    route: str | None = None
+    decision: str | None = None
+    reply: str | None = None
+    error: str | None = None
+
+
+class CallRecorder:
+    """Records one call into `folder`. Raises NotAllowed where the caller did not agree."""
+
+    def __init__(self, folder: Path, call: CallId, locale: Locale, clock: Clock, *, consent: bool) -> None:
+        if not consent:
+            raise NotAllowed("a call is recorded only with consent")
+        self._folder = folder
+        self._clock = clock
+        self._turns = 0
+        self._samples: list[tuple[Transcript, Samples]] = []
+        folder.mkdir(parents=True, exist_ok=False)
+        head = RecordingHead(call=call, locale=locale, started_at=clock.now())
+        (folder / HEAD_FILE).write_text(head.model_dump_json(indent=2) + "\n", encoding="utf-8")
+
+    def recognizer(self, inner: Recognizer) -> Recognizer:
+        """The recogniser, with its final decodes noted."""
+        return _RecordedRecognizer(inner, self)
+
+    def handler(self, inner: TurnHandler) -> TurnHandler:
+        """The turn handler, with its turns noted."""
+        return _RecordedHandler(inner, self)
+
+    def heard(self, transcript: Transcript, samples: Samples) -> None:
+        """Keep the samples of a final decode until its turn is taken."""
+        self._samples = [*self._samples[1 - _KEPT_SAMPLES :], (transcript, samples.copy())]
+
+    async def turn(self, transcript: Transcript, events: list[ReplyEvent], error: str | None) -> None:
+        """Write a turn, off the event loop."""
+        if self._turns >= MAX_TURNS:
+            return
+        self._turns += 1
+        samples = next((s for t, s in reversed(self._samples) if t is transcript or t == transcript), None)
+        self._samples = []
+        await asyncio.to_thread(self._write, self._turns, transcript, samples, events, error)
+
+    def _write(
+        self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
+    ) -> None:
+        withheld = is_secret(transcript, events)
+        audio = None
+        if samples is not None and not withheld:
+            audio = f"turn-{number:02d}.flac"
+            write_flac(samples, self._folder / audio)
+        decided = next((e for e in reversed(events) if isinstance(e, Decided)), None)
+        turn = RecordedTurn(
+            turn=number,
+            at=self._clock.now(),
+            source=transcript.source,
+            audio=audio,
+            text="" if withheld else transcript.text,
+            withheld=withheld,
+            intent=decided.understood.intent if decided else None,
+            route=decided.understood.route if decided else None,
+            decision=decided.decision.kind if decided else None,
+            reply=next((e.template for e in events if isinstance(e, ReplyText) and e.template), None),
+            error=error,
+        )
+        body = orjson.dumps(turn.model_dump(mode="json", exclude_defaults=True), option=orjson.OPT_SORT_KEYS)
+        with (self._folder / TURNS_FILE).open("ab") as lines:
+            lines.write(body + b"\n")
+
+
+def is_secret(transcript: Transcript, events: list[ReplyEvent]) -> bool:
+    """Whether a turn holds keyed digits, a code, or a number long enough to be an account's or a card's."""
+    spans: tuple[Span, ...] = next((e.spans for e in events if isinstance(e, Normalized)), ())
+    decided = [e.understood.slots.digits for e in events if isinstance(e, Decided)]
+    return (
+        transcript.source is Source.DTMF
+        or any(slot is not None for slot in decided)
+        or any(span.kind in _SECRET_KINDS for span in spans)
+        or _LONG_NUMBER.search(transcript.text) is not None
+    )
+
+
+def write_flac(samples: Samples, path: Path) -> None:
+    """Mono samples at 16 kHz as FLAC."""
+    with av.open(str(path), "w", format="flac") as container:
+        stream = container.add_stream("flac", rate=SAMPLE_RATE, layout="mono")
+        pcm = (np.clip(samples, -1, 1) * 32_767).astype(np.int16).reshape(1, -1)
+        frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="mono")
+        frame.sample_rate = SAMPLE_RATE
+        container.mux([*stream.encode(frame), *stream.encode(None)])
+
+
+class _RecordedRecognizer:
+    """Passes everything on and tells the recorder of finals."""
+
+    def __init__(self, inner: Recognizer, recorder: CallRecorder) -> None:
+        self._inner = inner
+        self._recorder = recorder
+
+    async def transcribe(
+        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+    ) -> Transcript:
+        transcript = await self._inner.transcribe(samples, locale, final=final, confirming=confirming)
+        if final:
+            self._recorder.heard(transcript, samples)
+        return transcript
+
+    async def warm_up(self) -> None:
+        await self._inner.warm_up()
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class _RecordedHandler:
+    """Passes everything on and tells the recorder of taken turns, answered or not."""
+
+    def __init__(self, inner: TurnHandler, recorder: CallRecorder) -> None:
+        self._inner = inner
+        self._recorder = recorder
+
+    def judge(self, transcript: Transcript) -> Completeness:
+        return self._inner.judge(transcript)
+
+    def speculate(self, transcript: Transcript) -> None:
+        self._inner.speculate(transcript)
+
+    async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        events: list[ReplyEvent] = []
+        error = None
+        inner = self._inner.take(transcript, reply)
+        try:
+            async for event in inner:
+                events.append(event)
+                yield event
+        except TellerlineError as raised:
+            error = raised.code
+            raise
+        finally:
+            if isinstance(inner, AsyncGenerator):
+                await inner.aclose()
+            await self._recorder.turn(transcript, events, error)
+
+    def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        return self._inner.failed(error, reply)
+
+    async def withdraw(self, reply: ReplyId) -> bool:
+        return await self._inner.withdraw(reply)
+
+    async def delivered(self, reply: ReplyId) -> None:
+        await self._inner.delivered(reply)
+
+    async def interrupted(self, reply: ReplyId) -> None:
+        await self._inner.interrupted(reply)
+
+    def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        return self._inner.silence(reply)
+
+    async def close(self) -> None:
+        await self._inner.close()

@@ -1,0 +1,84 @@
+"""A whole replay as one call: play, score, write the report, hold to a policy."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from app.qa.replay import policy, readers
+from app.qa.replay.journal import REPORT, SCORES, read_run
+from app.qa.replay.report.build import write_report
+from app.qa.replay.run import PlayerSpec, Watcher, replay
+from app.qa.replay.run import Progress as Done
+from app.qa.replay.score import score
+from app.qa.replay.summary import print_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The options of `tellerline replay`. `jobs` 0 is one a core; `realtime` is a gateway's URL, or empty."""
+
+    manifest: Path
+    out: Path
+    jobs: int = 0
+    fresh: bool = False
+    realtime: str = ""
+    token: str = ""
+    policy: str = ""
+    locale: str = ""
+
+
+def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
+    """Do it; the bounds of the policy that are broken, in words. Raises the errors of the tree."""
+    shown = console or Console()
+    bounds = policy.policy(request.policy) if request.policy else None
+    manifest = readers.load(request.manifest, {"locale": request.locale} if request.locale else None)
+    spec = _spec(request)
+    jobs = 1 if request.realtime else request.jobs or os.cpu_count() or 1
+    with _bar(shown) as watch:
+        replay(
+            manifest,
+            spec,
+            request.out,
+            jobs=jobs,
+            fresh=request.fresh,
+            watch=watch,
+            corpus=request.manifest.resolve().name,
+        )
+    run = read_run(request.out)
+    scores = score(run.results)
+    (request.out / SCORES).write_bytes(orjson.dumps(scores, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    write_report(request.out / REPORT, run, manifest.base, scores)
+    print_scores(scores, shown)
+    shown.print(f"report: {request.out / REPORT}")
+    return bounds.broken(scores.ratios) if bounds else ()
+
+
+def _spec(request: Request) -> PlayerSpec:
+    raise NotImplementedError
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Watcher]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("replaying", total=None, speed="")
+
+        def watch(done: Done) -> None:
+            elapsed = progress.tasks[task].elapsed or 0.0
+            speed = f"{done.audio_s / elapsed:.0f}× real time" if elapsed and done.audio_s else ""
+            progress.update(task, completed=done.done, total=done.cases, speed=speed)
+
+        yield watch

@@ -1,0 +1,73 @@
+"""Corrections: what should have happened after all, merged into a manifest."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+from pydantic import Field, ValidationError
+
+from app.qa.replay.manifest import MAX_TURNS, Case, CaseId, Expectation, Manifest, Strict, Words
+from schemas.errors import MalformedMessage, NotFound
+
+
+class Correction(Strict):
+    """One turn's new expectation, whole. `note` is for people."""
+
+    case: CaseId
+    turn: Annotated[int, Field(ge=1, le=MAX_TURNS)] = 1
+    expect: Expectation
+    note: Words = ""
+
+
+def read_corrections(path: Path) -> tuple[Correction, ...]:
+    """The lines of an export of the report, or of `tellerline label set`. Raises NotFound, MalformedMessage."""
+    if not path.is_file():
+        raise NotFound(f"no corrections {path}")
+    found = []
+    for number, raw in enumerate(path.read_bytes().splitlines(), 1):
+        if raw.strip():
+            try:
+                found.append(Correction.model_validate(orjson.loads(raw)))
+            except (orjson.JSONDecodeError, ValidationError) as error:
+                raise MalformedMessage(f"{path.name}:{number}: {error}") from error
+    return tuple(found)
+
+
+def correction(case: str, turn: int, fields: Iterable[str], note: str = "") -> Correction:
+    """A correction of `name=value` fields: slots, spans, money as JSON, `|` between names. Raises MalformedMessage."""
+    expect: dict[str, object] = {}
+    for field in fields:
+        name, mark, text = field.partition("=")
+        if not mark:
+            raise MalformedMessage(f"{field!r:.60} is not name=value")
+        try:
+            structured = name in {"slots", "spans", "money"}
+            expect[name] = orjson.loads(text) if structured else text.split("|") if "|" in text else text
+        except orjson.JSONDecodeError as error:
+            raise MalformedMessage(f"{name}: {error}") from error
+    return Correction.model_validate({"case": case, "turn": turn, "expect": expect, "note": note})
+
+
+def append_correction(path: Path, correction: Correction) -> None:
+    """Add a line."""
+    with path.open("ab") as lines:
+        body = correction.model_dump(mode="json", exclude_defaults=True)
+        lines.write(orjson.dumps(body, option=orjson.OPT_SORT_KEYS) + b"\n")
+
+
+def apply(manifest: Manifest, corrections: Iterable[Correction]) -> Manifest:
+    """The manifest with the corrections in it; the last of several for one turn holds. Raises NotFound."""
+    wanted = {(c.case, c.turn): c.expect for c in corrections}
+    known = {(case.id, n) for case in manifest.cases for n in range(1, len(case.turns) + 1)}
+    if missing := sorted(set(wanted) - known):
+        raise NotFound(f"no turn {missing[0][0]}#{missing[0][1]} in the manifest")
+    return Manifest(base=manifest.base, cases=tuple(_corrected(case, wanted) for case in manifest.cases))
+
+
+def _corrected(case: Case, wanted: dict[tuple[str, int], Expectation]) -> Case:
+    turns = tuple(
+        turn.model_copy(update={"expect": wanted[case.id, n]}) if (case.id, n) in wanted else turn
+        for n, turn in enumerate(case.turns, 1)
+    )
+    return case.model_copy(update={"turns": turns})
