@@ -1,0 +1,141 @@
+"""The rules of payee search: typed, validated at load, one place to read them from."""
+
+from functools import cached_property, lru_cache
+
+from pydantic import Field
+
+from rules.load import RuleFile, load, load_table
+from schemas.ids import Locale, language
+from services.payees.fold import is_japanese, japanese, words
+
+
+class NameRules(RuleFile):
+    """What surrounds a name inside the name itself, whatever the locale."""
+
+    titles: frozenset[str]
+    particles: frozenset[str]
+    company_words: frozenset[str]
+    company_marks: tuple[str, ...]
+    company_hints: tuple[str, ...]
+    generic_words: frozenset[str]
+    honorifics: tuple[str, ...]
+
+
+class Relationships(RuleFile):
+    """Relationship → the words for it, in every language."""
+
+    relationships: dict[str, tuple[str, ...]]
+
+
+class SpellingRules(RuleFile):
+    """How letters are said aloud."""
+
+    letters: dict[str, tuple[str, ...]]
+    alphabet: dict[str, str]
+    connectors: frozenset[str]
+    doubles: dict[str, int]
+
+
+class FinderRules(RuleFile):
+    """What the finders of every language need."""
+
+    ending: str = Field(description="how the last digits of an account are said; {digits} stand apart")
+
+
+class EnglishFinder(FinderRules):
+    """The part that English words play around a name; a word has the first kind that lists it."""
+
+    verb: frozenset[str]
+    lead: frozenset[str]
+    weak_lead: frozenset[str]
+    possessive: frozenset[str]
+    describer: frozenset[str]
+    filler: frozenset[str]
+    stop: frozenset[str]
+    common: frozenset[str]
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Word → its kind."""
+        kinds: dict[str, str] = {}
+        for kind in ("verb", "lead", "weak_lead", "possessive", "describer", "filler", "stop", "common"):
+            for word in getattr(self, kind):
+                kinds.setdefault(word, kind)
+        return kinds
+
+
+class JapaneseFinder(FinderRules):
+    """The pieces of text around a Japanese name."""
+
+    honorifics: tuple[str, ...]
+    payee_particles: tuple[str, ...]
+    other_particles: tuple[str, ...]
+    leading_particles: tuple[str, ...]
+    paying: tuple[str, ...]
+    carriers: tuple[str, ...]
+    describers: tuple[str, ...]
+    own: tuple[str, ...]
+    closings: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def name_rules() -> NameRules:
+    """Titles, particles, company forms, honorifics."""
+    return load("payees/names.yaml", NameRules)
+
+
+@lru_cache(maxsize=1)
+def spelling_rules() -> SpellingRules:
+    """Letter names and spelling alphabets."""
+    return load("payees/spelling.yaml", SpellingRules)
+
+
+@lru_cache(maxsize=1)
+def english_finder() -> EnglishFinder:
+    """Carrier words of English."""
+    return load("payees/finder_en.yaml", EnglishFinder)
+
+
+@lru_cache(maxsize=1)
+def japanese_finder() -> JapaneseFinder:
+    """Carrier pieces of Japanese."""
+    return load("payees/finder_ja.yaml", JapaneseFinder)
+
+
+def finder_rules(locale: Locale) -> FinderRules:
+    """What the finder of a locale knows; English where a language has none of its own."""
+    return japanese_finder() if language(locale) == "ja" else english_finder()
+
+
+@lru_cache(maxsize=1)
+def relationship_words() -> dict[str, str]:
+    """Folded word → relationship."""
+    table = load("payees/relationships.yaml", Relationships).relationships
+    return {fold_word(word): name for name, said in table.items() for word in (name, *said)}
+
+
+def fold_word(text: str) -> str:
+    """One folding for words of either script, without spaces."""
+    return japanese(text).replace(" ", "") if is_japanese(text) else "".join(words(text))
+
+
+def unpossessed(text: str) -> str:
+    """A phrase without "my" before it: "my landlord" → "landlord", うちの大家さん → 大家さん."""
+    first, _, rest = text.strip().partition(" ")
+    if rest and first.lower() in english_finder().possessive:
+        return rest
+    for own in japanese_finder().own:
+        text = text.removeprefix(own)
+    return text
+
+
+@lru_cache(maxsize=1)
+def nicknames() -> dict[str, tuple[str, ...]]:
+    """Given name → the other names of the groups it belongs to, full names first."""
+    table: dict[str, tuple[str, ...]] = {}
+    for (row,) in load_table("payees/nicknames.tsv")[1]:
+        group = row.split()
+        for name in group:
+            others = (other for other in group if other != name)
+            table[name] = tuple(dict.fromkeys((*table.get(name, ()), *others)))
+    return table

@@ -1,0 +1,99 @@
+"""Retrieval: which of some 20,000 sound strings share the most with what was heard, in a fraction of a millisecond.
+
+An inverted index over pairs of neighbouring sounds (and of sounds two apart) in a coarse alphabet. Every posting list
+is a slice of one array, so a query is one gather and one weighted count.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+_ALPHABET: Final = 16
+_CONSONANTS: Final = "PTKFSCNLWYH"
+_VOWELS: Final = {
+    "i": 12,
+    "j": 12,
+    "e": 12,
+    "E": 12,
+    "a": 13,
+    "v": 13,
+    "x": 13,
+    "o": 14,
+    "u": 14,
+    "y": 15,
+    "w": 15,
+    "q": 15,
+}
+_BOUNDARY: Final = "##"
+CODES: Final = 2 * _ALPHABET * _ALPHABET
+
+Ints = npt.NDArray[np.int32]
+
+
+def _tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    kinds, details = np.zeros(128, np.uint8), np.zeros(128, np.uint8)
+    for number, kind in enumerate(_CONSONANTS, start=1):
+        kinds[ord(kind)] = number
+    for detail, number in _VOWELS.items():
+        details[ord(detail)] = number
+    return kinds, details
+
+
+_KINDS, _DETAILS = _tables()
+
+
+def _sounds(text: str) -> npt.NDArray[np.uint16]:
+    """The coarse sounds of a sound string: 0 boundary, 1–11 consonants, 12–15 vowels."""
+    pairs = np.frombuffer(text.encode("ascii"), np.uint8)
+    kinds, details = pairs[0::2], pairs[1::2]
+    return np.where(kinds == ord("V"), _DETAILS[details], _KINDS[kinds]).astype(np.uint16)
+
+
+def _codes(sounds: npt.NDArray[np.uint16]) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
+    """Codes of neighbouring pairs and of pairs two apart; the n-th begins at the n-th sound."""
+    return sounds[:-1] * _ALPHABET + sounds[1:], _ALPHABET * _ALPHABET + sounds[:-2] * _ALPHABET + sounds[2:]
+
+
+class Grams:
+    """An immutable index over sound strings; results are positions in the sequence it was built from."""
+
+    def __init__(self, sounds: Sequence[str]) -> None:
+        self._size = len(sounds)
+        lengths = np.fromiter((len(s) for s in sounds), np.int32, self._size) // 2 + 1
+        stream = _sounds(_BOUNDARY + _BOUNDARY.join(sounds) + _BOUNDARY)
+        owner = np.repeat(np.arange(self._size, dtype=np.int32), lengths)
+        near, far = _codes(stream)
+        far, far_owner = far[: len(owner) - 1], owner[:-1]
+        inside = stream[1 : len(far) + 1] != 0
+        codes = np.concatenate((near[: len(owner)], far[inside]))
+        owners = np.concatenate((owner, far_owner[inside]))
+        order = np.argsort(codes, kind="stable")
+        self._postings: Ints = owners[order]
+        counts = np.bincount(codes, minlength=CODES)
+        self._ends = np.cumsum(counts)
+        self._starts = self._ends - counts
+        self._weight = np.log1p(self._size / (1.0 + counts))
+        self._norm = 1.0 / np.sqrt(np.bincount(owners, minlength=self._size) + 4.0)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def nearest(self, heard: Sequence[tuple[str, float]], limit: int) -> Ints:
+        """Positions of the `limit` strings nearest to any of the weighted sound strings, in no order."""
+        weights = np.zeros(CODES)
+        for sound, weight in heard:
+            near, far = _codes(_sounds(_BOUNDARY + sound + _BOUNDARY))
+            for code in {*near.tolist(), *far.tolist()}:
+                weights[code] += weight
+        wanted = np.flatnonzero(weights)
+        parts = [self._postings[self._starts[c] : self._ends[c]] for c in wanted]
+        if not parts:
+            return np.zeros(0, np.int32)
+        lengths = [len(part) for part in parts]
+        gains = np.repeat((weights * self._weight)[wanted], lengths)
+        scores = np.bincount(np.concatenate(parts), weights=gains, minlength=self._size) * self._norm
+        if limit >= self._size:
+            return np.arange(self._size, dtype=np.int32)
+        return np.argpartition(scores, -limit)[-limit:].astype(np.int32)

@@ -1,0 +1,87 @@
+"""Kanji to readings: never one, always the set a name may have. What the customer's own book says comes first."""
+
+import lzma
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Final
+
+from rules.load import load_table, read
+from services.payees.fold import has_kanji
+
+MAX_READINGS: Final = 12
+"""Readings of one heard name that are tried."""
+_MAX_SURNAME: Final = 4
+_MAX_NAME: Final = 10
+
+Book = Mapping[str, tuple[str, ...]]
+
+
+@lru_cache(maxsize=1)
+def _surnames() -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for path in ("payees/readings_more.tsv", "payees/surnames_ja.tsv"):
+        for kanji, readings in load_table(path)[1]:
+            table[kanji] = _distinct((*table.get(kanji, ()), *readings.split()))
+    return table
+
+
+@lru_cache(maxsize=1)
+def _given() -> dict[str, list[str]]:
+    table: dict[str, list[str]] = {}
+    for row in lzma.decompress(read("payees/given_ja.xz")).decode("utf-8").splitlines():
+        if row.startswith("#"):
+            continue
+        reading, _, forms = row.partition("\t")
+        for form in forms.split(" "):
+            table.setdefault(form, []).append(reading)
+    return table
+
+
+@lru_cache(maxsize=1)
+def surname_sounds() -> frozenset[str]:
+    """Every reading of a known surname."""
+    return frozenset(reading for readings in _surnames().values() for reading in readings)
+
+
+def _distinct(readings: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(readings))
+
+
+def surname(text: str, book: Book) -> tuple[str, ...]:
+    """Readings of a family name; kana reads as itself."""
+    if not has_kanji(text):
+        return (text,)
+    return _distinct((*book.get(text, ()), *_surnames().get(text, ())))
+
+
+def given(text: str, book: Book) -> tuple[str, ...]:
+    """Readings of a given name; kana reads as itself."""
+    if not has_kanji(text):
+        return (text,)
+    return _distinct((*book.get(text, ()), *_given().get(text, ())))
+
+
+def split(text: str, kana: str) -> int:
+    """Where the family name ends in an unspaced reading, by the kanji (0: unknown)."""
+    for end in range(min(_MAX_SURNAME, len(text) - 1), 0, -1):
+        for reading in _surnames().get(text[:end], ()):
+            if kana.startswith(reading) and len(kana) > len(reading):
+                return len(reading)
+    return 0
+
+
+def readings(text: str, book: Book) -> tuple[tuple[str, ...], ...]:
+    """The readings of a folded name in kanji (or a mix with kana), each as (family, given) or as one part."""
+    parts = text.split(" ")
+    if len(parts) > 1:
+        first, rest = surname(parts[0], book), given("".join(parts[1:]), book)
+        return tuple((f, g) for f in first for g in rest)[:MAX_READINGS]
+    text = text[:_MAX_NAME]
+    found = [(reading,) for reading in _distinct((*surname(text, book), *_given().get(text, ())))]
+    pairs = [
+        (family, name)
+        for end in range(min(_MAX_SURNAME, len(text) - 1), 0, -1)
+        for family in surname(text[:end], book)
+        for name in given(text[end:], book)
+    ]
+    return tuple(dict.fromkeys((*found[:MAX_READINGS], *pairs)))[:MAX_READINGS]

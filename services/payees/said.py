@@ -1,0 +1,102 @@
+"""What was heard, as the strings that are compared with forms: each hypothesis in every reading it may have."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice, product
+from typing import Final, NamedTuple
+
+from services.payees import kana, kanji
+from services.payees.data import name_rules, nicknames
+from services.payees.fold import has_kanji, is_japanese, words
+from services.payees.forms import MAX_TOKENS, bare, exact_key, keys, strip_company
+
+MAX_HYPOTHESES: Final = 5
+MAX_CHARACTERS: Final = 120
+MAX_SAID: Final = 32
+MAX_NICKNAMES: Final = 4
+DECAY: Final = 0.7
+"""How much less each further hypothesis counts."""
+
+
+class Said(NamedTuple):
+    """One reading of one hypothesis."""
+
+    rank: int
+    spelled: str
+    sound: str
+    key: str
+    """The exact key of the words as read."""
+    tokens: tuple[str, ...]
+    literal: bool
+    """Whether these are the words themselves, not a nickname's full form, another order, or one reading of many."""
+    written: str = ""
+    """The kanji heard, where there were any."""
+
+
+def strip_honorific(folded: str) -> str:
+    """A folded Japanese name without さん, 様 …"""
+    for honorific in name_rules().honorifics:
+        if folded.endswith(honorific) and len(folded) > len(honorific):
+            return folded[: -len(honorific)].rstrip()
+    return folded
+
+
+def latin_words(text: str) -> list[str]:
+    """The words of a heard Latin name without titles and a company's legal form."""
+    tokens = words(text)[:MAX_TOKENS]
+    kept = [token for token in tokens if token not in name_rules().titles] or tokens
+    return list(strip_company(kept)[0])
+
+
+def _said(rank: int, tokens: tuple[str, ...], *, literal: bool = True, written: str = "") -> Said:
+    each = [keys(token) for token in tokens]
+    spelled = "".join([k.spelled for k in each])
+    return Said(rank, spelled, "".join([k.sounds[0] for k in each]), exact_key(tokens), tokens, literal, written)
+
+
+def _latin(rank: int, text: str) -> list[Said]:
+    tokens = tuple(latin_words(text))
+    if not tokens:
+        return []
+    found = [_said(rank, tokens)]
+    if 1 < len(tokens) <= 3:  # noqa: PLR2004 - given, middle, family
+        found.append(_said(rank, (*tokens[1:], tokens[0]), literal=False))
+    folded = [kana.romaji_of_latin(token) for token in tokens]
+    if all(folded) and folded != list(tokens):
+        found.append(_said(rank, tuple(folded)))
+    full = [(name,) if place else (name, *nicknames().get(name, ())) for place, name in enumerate(tokens)]
+    others = islice(product(*full), 1, MAX_NICKNAMES + 1)
+    found.extend(_said(rank, other, literal=False) for other in others)
+    return found
+
+
+def _japanese(rank: int, text: str, book: Mapping[str, tuple[str, ...]]) -> list[Said]:
+    folded = strip_honorific(bare(text)[0])
+    if not has_kanji(folded):
+        return [_said(rank, tuple(folded.split(" ")))]
+    written = folded.replace(" ", "")
+    stored = set(book.get(written, ()))
+    return [
+        _said(rank, parts, written=written, literal=not stored or "".join(parts) in stored)
+        for parts in kanji.readings(folded, book)
+    ]
+
+
+class Heard(NamedTuple):
+    """All that was heard of one name. `weights[rank]` is how much a hypothesis counts; they sum to 1."""
+
+    said: tuple[Said, ...]
+    weights: tuple[float, ...]
+
+
+def heard(names: Sequence[str], book: Mapping[str, tuple[str, ...]]) -> Heard:
+    """Every reading of every hypothesis (best first); a hypothesis that comes again counts for more."""
+    weights: dict[str, float] = {}
+    for place, name in enumerate(names[:MAX_HYPOTHESES]):
+        text = name[:MAX_CHARACTERS]
+        weights[text] = weights.get(text, 0.0) + DECAY**place
+    said: list[Said] = []
+    for rank, text in enumerate(weights):
+        found = _japanese(rank, text, book) if is_japanese(text) else _latin(rank, text)
+        said.extend(each for each in found if each.sound)
+    total = sum(weights.values()) or 1.0
+    return Heard(tuple(said[:MAX_SAID]), tuple(weight / total for weight in weights.values()))

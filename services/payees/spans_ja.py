@@ -1,0 +1,124 @@
+"""Where a name may stand in a Japanese utterance: 「*タナカさん*に五千円振り込んで」."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from services.payees.data import fold_word, japanese_finder, relationship_words
+from services.payees.fold import KANJI
+from services.payees.spans import MAX_PLACES, MAX_TEXT, Cue, Place
+
+MAX_NAME: Final = 16
+_NAME_CHAR: Final = re.compile(f"[{KANJI}ぁ-ゖァ-ヺーｦ-ﾟ・A-Za-zＡ-Ｚａ-ｚ㈱㈲()（）.&＆ 　-]")
+_HARD: Final = re.compile(f"[{KANJI}ァ-ヺーｦ-ﾟA-Za-zＡ-Ｚａ-ｚ]")
+_AMOUNT: Final = (
+    r"[0-9０-９][0-9０-９,，.]*[十百千万億]*(?:円|ドル|ユーロ|ポンド|日|月|時|分)?"
+    r"|[一二三四五六七八九十百千万億〇零]+(?:円|ドル|ユーロ|ポンド|日|月|時)"
+)
+
+
+class _Patterns(NamedTuple):
+    boundary: re.Pattern[str]
+    after: re.Pattern[str]
+    leading: re.Pattern[str]
+    closing: re.Pattern[str]
+    paying: re.Pattern[str]
+
+
+def _any(pieces: Sequence[str]) -> str:
+    return "|".join(map(re.escape, sorted(pieces, key=len, reverse=True)))
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> _Patterns:
+    rules = japanese_finder()
+    honorific, payee, other = map(_any, (rules.honorifics, rules.payee_particles, rules.other_particles))
+    named = f"(?P<honorific>{honorific})?[ 　]*(?:(?P<payee>{payee})|(?P<other>{other})|(?P<end>$))"
+    return _Patterns(
+        boundary=re.compile(f"{_any(rules.describers)}|{_any(rules.carriers)}|{_AMOUNT}|[。、，,!?！？:：「」『』]"),
+        after=re.compile(f"{named}|(?P<bare>{honorific})"),
+        leading=re.compile(f"(?:{_any(rules.leading_particles)}|[ 　・])+"),
+        closing=re.compile(f"(?:{_any(rules.closings)})+[。、]?$"),
+        paying=re.compile(_any(rules.paying)),
+    )
+
+
+def _segments(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left between boundaries and taken ranges."""
+    closing = _patterns().closing.search(text)
+    cuts = [*taken, *(match.span() for match in _patterns().boundary.finditer(text))]
+    if closing:
+        cuts.append(closing.span())
+    left, start = [], 0
+    for begin, end in sorted(cuts):
+        if begin > start:
+            left.append((start, begin))
+        start = max(start, end)
+    if start < len(text):
+        left.append((start, len(text)))
+    return left
+
+
+def _within(text: str, start: int, end: int, *, paying: bool, alone: bool) -> list[Place]:
+    """Places in one segment: up to each particle or honorific that may end a name."""
+    found = list[Place]()
+    for place in range(start + 1, end + 1):
+        if place < end and text[place - 1] not in " 　" and not _NAME_CHAR.match(text[place - 1]):
+            start = place
+            continue
+        match = _patterns().after.match(text, place, end)
+        if match is None or place == start:
+            continue
+        cue = _cue(match, paying=paying, alone=alone and start == 0)
+        led = _patterns().leading.match(text, start, place)
+        for begin in {start, *([led.end()] if led and led.end() < place else [])}:
+            name = text[begin:place]
+            if 0 < len(name.strip()) <= MAX_NAME:
+                found.append(_place(text, begin, place, cue, match))
+        if match["honorific"] or match["bare"] or match["payee"]:
+            hard = _HARD.match(text[place - 1]) is not None
+            start = match.end() if hard else start
+    return found
+
+
+def _place(text: str, begin: int, end: int, cue: Cue, match: re.Match[str]) -> Place:
+    name = text[begin:end]
+    lead = len(name) - len(name.lstrip(" 　・"))
+    trail = len(name) - len(name.rstrip(" 　・"))
+    soft = _HARD.search(name) is None and not (match["honorific"] or match["bare"])
+    return Place(begin + lead, end - trail, cue, common=soft)
+
+
+def _cue(match: re.Match[str], *, paying: bool, alone: bool) -> Cue:
+    polite = bool(match["honorific"] or match["bare"])
+    if polite or (match["payee"] and paying):
+        return Cue.PAYEE
+    if match["payee"]:
+        return Cue.WEAK
+    return Cue.ALONE if alone and match["end"] is not None else Cue.NONE
+
+
+def _related(text: str, found: Sequence[Place]) -> list[Place]:
+    """大家さんに, 母に: a relationship where a payee is due takes its honorific along."""
+    table = relationship_words()
+    return [
+        place._replace(common=False)
+        for place in found
+        if place.cue >= Cue.WEAK and fold_word(text[place.start : place.end]) in table
+    ]
+
+
+def places(text: str, taken: Sequence[tuple[int, int]]) -> list[Place]:
+    """Places where a name may stand, likeliest first."""
+    text = text[:MAX_TEXT]
+    paying = bool(taken) or _patterns().paying.search(text) is not None
+    segments = _segments(text, taken)
+    found = list[Place]()
+    for start, end in segments:
+        found.extend(_within(text, start, end, paying=paying, alone=len(segments) == 1))
+    related = _related(text, found)
+    spans = dict.fromkeys((p.start, p.end) for p in related)
+    unique = {(p.start, p.end): p for p in sorted(found, key=lambda p: p.cue) if p.cue >= Cue.WEAK or not p.common}
+    rest = sorted(unique.values(), key=lambda p: (-p.cue, p.common, -(p.end - p.start)))
+    return [*related, *(p for p in rest if (p.start, p.end) not in spans)][:MAX_PLACES]
