@@ -28,7 +28,7 @@ class IndexCache:
     """The most recently used indexes, keyed by customer and the version of the book.
 
     Another version of a customer's book replaces the former one. Owned by one thread: the event loop looks with `peek`,
-    has a missing index built elsewhere (`PayeeIndex.build` takes about 0.1 s for 10,000 payees), and keeps it with `put`.
+    has a missing index built elsewhere (`PayeeIndex.build`: about 0.1 s for 10,000 payees), and keeps it with `put`.
     """
 
     def __init__(self, max_books: int = MAX_BOOKS, max_payees: int = MAX_HELD_PAYEES) -> None:
