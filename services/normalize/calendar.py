@@ -54,6 +54,9 @@ def shift(start: date, unit: str, count: int) -> date | None:
 
 def period(today: date, unit: str, offset: int) -> DateValue | None:
     """The whole week (from Monday), month or year `offset` from the current one."""
+    if unit == "weekend":
+        week = period(today, "week", offset)
+        return DateValue(week.end - timedelta(days=1), week.end) if week is not None else None
     inside = shift(today, unit, offset)
     if inside is None:
         return None

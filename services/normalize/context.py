@@ -7,6 +7,7 @@ from services.normalize.scan import Match, Scan
 from services.normalize.words import UNKNOWN
 
 _MAX_FILLERS: Final = 6
+_NAMED_LIKE: Final = frozenset({SpanKind.NUMBER, SpanKind.ORDINAL, SpanKind.DIGITS, SpanKind.DATE})
 _TAILS: Final = range(2, 7)
 
 
@@ -51,10 +52,13 @@ def _capitalised(scan: Scan, found: Match) -> bool:
 
 
 def _inside_a_word(scan: Scan, found: Match) -> bool:
-    """Kanji that means nothing to us directly behind, or directly before a lone numeral: 千田, 健三."""
-    if found.kind not in {SpanKind.NUMBER, SpanKind.ORDINAL, SpanKind.DIGITS}:
+    """Kanji that means nothing to us right behind, or right before a lone numeral: 千田, 六本木, 一ノ瀬, 健三."""
+    if found.kind not in _NAMED_LIKE or (found.kind is SpanKind.DATE and not found.rule.endswith("day_alone")):
         return False
-    if scan.glued(found.end) and _unknown_ideograph(scan, found.end):
+    end = found.end
+    if scan.glued(end) and (scan.word(end).counter or scan.word(end).name_link):
+        end += 1
+    if scan.glued(end) and _unknown_ideograph(scan, end):
         return True
     lone = found.end - found.start == 1 and not scan.word(found.end).counter
     return lone and scan.glued(found.start) and _unknown_ideograph(scan, found.start - 1)

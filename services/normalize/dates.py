@@ -13,7 +13,7 @@ from services.normalize.scan import Match, Scan, dated
 from services.normalize.words import Period
 
 _WEEKS_OF: Final = {"fortnight": ("week", 2)}
-_PERIODS: Final = frozenset({"week", "month", "year"})
+_PERIODS: Final = frozenset({"week", "month", "year", "weekend"})
 _DAY_UNITS: Final = frozenset({"day", "week", "month", "year", "fortnight"})
 
 
@@ -257,7 +257,13 @@ def _plausible(month: int, day: int) -> bool:
 
 def _by_order(scan: Scan, first: int, second: int) -> list[tuple[int, int]]:
     month_first = [(first, second), (second, first)]
-    return month_first[::-1] if scan.style.locale.date_order == "dmy" else month_first
+    match scan.style.locale.date_order:
+        case "dmy":
+            return month_first[::-1]
+        case "ymd":
+            return month_first[:1]
+        case _:
+            return month_first
 
 
 _GRAMMARS: Final[Sequence[Callable[[Scan, int], Match | None]]] = (

@@ -5,7 +5,8 @@ from typing import Final
 from schemas.span import Ambiguity, SpanKind
 from services.normalize import calendar
 from services.normalize.cardinals import HUNDRED, TEN, atom, spoken_pair
-from services.normalize.numbers import number, ordinal
+from services.normalize.numbers import number
+from services.normalize.ordinals import ordinal
 from services.normalize.scan import Match, Scan, dated
 
 _LONGEST: Final = 31

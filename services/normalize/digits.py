@@ -133,7 +133,7 @@ def _written(scan: Scan, at: int, context: bool) -> _Run | None:
     spaces = context or plus or token.text.startswith("0") or _several(scan, start)
     if not _groups(scan, run, start, spaces=spaces, close=opened):
         return None
-    if plus or context:
+    if plus or context or token.numeral.shape == "string":
         return run if len(run.digits) > 1 else None
     if run.groups == 1:
         leading = len(run.digits) > 1 and run.digits[0] == "0" and "." not in token.text

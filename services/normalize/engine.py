@@ -12,7 +12,8 @@ from services.normalize.dates import find_date
 from services.normalize.digits import find_digits
 from services.normalize.fold import fold
 from services.normalize.money import find_money
-from services.normalize.numbers import find_number, find_ordinal
+from services.normalize.numbers import find_number
+from services.normalize.ordinals import find_ordinal
 from services.normalize.scan import Match, Scan
 from services.normalize.style import Style
 from services.normalize.times import find_time
@@ -26,6 +27,9 @@ GRAMMARS: Final[Sequence[Grammar]] = (find_money, find_date, find_time, find_dig
 
 MAX_CHARS: Final = 4_000
 """Code points of a text that are read; an utterance is far shorter."""
+
+
+_AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 
 
 class Engine:
@@ -57,8 +61,8 @@ class Engine:
                 at += 1
                 continue
             best, rejected = found
-            if best.kind is SpanKind.MONEY and best.ambiguity is None and at == numeric_end:
-                best = replace(best, ambiguity=Ambiguity.GROUPING)  # a number that fits nowhere stands right before it
+            if best.kind in _AMOUNTS and best.ambiguity is None:
+                best = replace(best, ambiguity=_doubt(scan, best, numeric_end))
             if not best.silent and not is_name(scan, best):
                 spans.append(self._span(scan, best, rejected))
             at = best.end
@@ -88,3 +92,11 @@ class Engine:
             readings=tuple(Reading(kind, value, rule(best.rule)) for kind, value in best.readings),
             rejected=tuple(Reading(m.kind, m.value, rule(m.rule)) for m in rejected),
         )
+
+
+def _doubt(scan: Scan, found: Match, numeric_end: int) -> Ambiguity | None:
+    """What makes a clear amount doubtful: a number that fits nowhere right before it, or a word like "about"."""
+    if found.kind is SpanKind.MONEY and found.start == numeric_end:
+        return Ambiguity.GROUPING
+    vague = scan.word(found.start - 1).approximate or scan.word(found.end).approximate_after
+    return Ambiguity.APPROXIMATE if vague else None

@@ -18,6 +18,8 @@ _CENTS: Final = 2
 _SHARED_SCALES: Final = (Decimal(10**9), Decimal(10**6), Decimal(10**4), Decimal(1000), Decimal(100))
 """Scales that are said once for both ends of a range, the largest first."""
 
+_LIST_MARKS: Final = frozenset({",", "、"})
+
 _MAX_SAID: Final = 9
 """Digits said one by one that may still be an amount."""
 
@@ -40,7 +42,7 @@ def find_money(scan: Scan, at: int) -> Match | None:
     if first is None and low is None:
         return _from_digits(scan, at)
     link = first.end if first is not None else (low.end if low is not None else at)
-    if scan.word(link).to or (scan.word(link).joiner and scan.word(at - 1).between):
+    if scan.word(link).to or (scan.word(link).joiner and scan.word(at - 1).between) or scan.text(link) in _LIST_MARKS:
         second = _amount(scan, link + 1)
         if second is not None:
             ranged = _range(scan, at, first, low, second)
@@ -74,8 +76,16 @@ def _range(scan: Scan, at: int, first: _Amount | None, low: Number | None, secon
         return None
     if not lows or lows[0] >= second.values[0]:
         return None
+    listed = low is not None and scan.text(low.end) in _LIST_MARKS
+    if (first is not None and scan.text(first.end) in _LIST_MARKS) or (listed and not _adjacent(lows, second)):
+        return None
     both = _Amount((*lows, *second.values), second.currency, second.end, "range", Ambiguity.RANGE)
     return _match(scan, at, both)
+
+
+def _adjacent(lows: tuple[Decimal, ...], second: _Amount) -> bool:
+    """Whether a list of two is a range: 2、3万円 is, 5、3万円 is not."""
+    return lows[-1] < TEN and lows[0] * (lows[-1] + 1) == second.values[0] * lows[-1]
 
 
 def _lows(low: Decimal, high: Decimal) -> tuple[Decimal, ...]:
@@ -256,16 +266,10 @@ def _match(scan: Scan, at: int, amount: _Amount) -> Match | None:
     if first is None:
         return Match(SpanKind.MONEY, "", at, amount.end, f"money.{amount.rule}", silent=True)
     ambiguity = amount.ambiguity or (Ambiguity.CURRENCY if len(codes) > 1 else None)
-    if ambiguity is None and _approximate(scan, at):
-        ambiguity = Ambiguity.APPROXIMATE
     return Match(
         SpanKind.MONEY, values[0], at, amount.end, f"money.{amount.rule}", ambiguity,
         tuple((SpanKind.MONEY, v) for v in values[1:]),
     )  # fmt: skip
-
-
-def _approximate(scan: Scan, at: int) -> bool:
-    return scan.word(at - 1).approximate
 
 
 def _minor(scan: Scan, value: Decimal, code: str | None, unit: Currency | None) -> int | None:

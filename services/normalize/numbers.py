@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
-from services.normalize.cardinals import HUNDRED, MAX_VALUE, TEN, Cardinal, cardinal, place_of, spoken_pair
+from services.normalize.cardinals import HUNDRED, MAX_VALUE, TEN, Cardinal, cardinal, spoken_pair
 from services.normalize.scan import Match, Number, Scan
 
 _MAX_FRACTION: Final = 12
@@ -74,7 +74,10 @@ def _from_cardinal(scan: Scan, at: int) -> Number | None:
     if found is None:
         return None
     value, end = Decimal(found.value), found.end
-    written = scan.tokens[at].numeral is not None and end == at + 1
+    numeral = scan.tokens[at].numeral
+    written = numeral is not None and end == at + 1
+    if numeral is not None and numeral.other is not None and written:
+        return Number(value, at, end, "heard", (numeral.other,), Ambiguity.GROUPING)
     base = Number(
         value, at, end, "numeral" if written else "cardinal", money=found.money, written=written,
         ambiguity=Ambiguity.GROUPING if found.broken else None,
@@ -83,7 +86,7 @@ def _from_cardinal(scan: Scan, at: int) -> Number | None:
         decimal = _decimal(scan, at, end, value)
         if decimal is not None:
             return decimal
-    if _divided(scan, base):
+    if _divided(scan, base) or (scan.word(at - 1).of and scan.word(at - 2).denominator and _numerator(scan, at)):
         return None
     return _and_a_half(scan, base) or _paired(scan, base, found)
 
@@ -95,9 +98,18 @@ def _paired(scan: Scan, base: Number, found: Cardinal) -> Number:
 
 
 def _divided(scan: Scan, base: Number) -> bool:
-    """As in "two thirds", "one half", "one third": no number of things."""
+    """As in "two thirds", "one half", "one third", 三分の一: no number of things."""
     after = scan.word(base.end)
+    if not scan.style.language.spaced:
+        return after.denominator and scan.word(base.end + 1).of and _numerator(scan, base.end + 2)
     return after.denominator or (base.value == 1 and (after.fraction is not None or (after.ordinal or 0) > 2))  # noqa: PLR2004
+
+
+def _numerator(scan: Scan, at: int) -> bool:
+    """Whether a bare number stands at a place, as the upper part of a fraction does."""
+    found = cardinal(scan, at) if scan.quantity(at) else None
+    after = scan.word(found.end) if found is not None else None
+    return after is not None and after.currency is None and not after.counter and after.suffix is None
 
 
 def _after_article(scan: Scan, at: int) -> Number | None:
@@ -249,44 +261,3 @@ def find_number(scan: Scan, at: int) -> Match | None:
         kind, plain(found.value * factor), at, end, rule, found.ambiguity,
         tuple((kind, plain(o * factor)) for o in found.others),
     )  # fmt: skip
-
-
-def find_ordinal(scan: Scan, at: int) -> Match | None:
-    """As in "twenty second", "22nd", 第三."""
-    found = ordinal(scan, at)
-    if found is None:
-        return None
-    value, end = found
-    return Match(SpanKind.ORDINAL, value, at, end, "numbers.ordinal")
-
-
-def ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
-    """An ordinal's value and the token behind it."""
-    word = scan.word(at)
-    if word.ordinal is not None:
-        return word.ordinal, at + 1
-    if word.ordinal_prefix:
-        found = number(scan, at + 1)
-        whole = found.whole if found is not None else None
-        return (whole, found.end) if found is not None and whole is not None and whole > 0 else None
-    if not scan.quantity(at):
-        return None
-    numeral = scan.tokens[at].numeral
-    if numeral is not None:
-        fits = scan.word(at + 1).ordinal_suffix and scan.glued(at + 1) and numeral.whole is not None
-        return (numeral.whole or 0, at + 2) if fits else None
-    return _spoken_ordinal(scan, at)
-
-
-def _spoken_ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
-    before = cardinal(scan, at)
-    if before is None:
-        return None
-    end = before.end
-    if scan.word(end).joiner and before.scaled:
-        end += 1
-    last = scan.word(end).ordinal
-    if last is None:
-        return None
-    joins = before.value >= scan.style.language.joins_from and last < place_of(before.value)
-    return (before.value + last, end + 1) if joins else None

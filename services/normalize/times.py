@@ -7,8 +7,8 @@ from schemas.span import SpanKind, TimeValue
 from services.normalize.cardinals import TEN, atom, spoken_pair
 from services.normalize.clock import HALF_DAY, SIXTY, Moment, in_half, moved, timed
 from services.normalize.numbers import number
+from services.normalize.numerals import Numeral
 from services.normalize.scan import Match, Scan
-from services.normalize.tokens import Numeral
 
 _FIVE: Final = 5
 _CLOCK_DIGITS: Final = (3, 4)

@@ -3,34 +3,16 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import lru_cache
 from typing import Final
 
+from services.normalize.numerals import Numeral, numeral_at
+from services.normalize.readings import Readings
 from services.normalize.words import UNKNOWN, Word, merge
 
 MAX_TOKENS: Final = 4096
 """Tokens considered of one text; what follows is left as it is."""
 
-_NUMERAL: Final = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?![\d:])|\d+(?:[.,]\d+)*|\.\d+")
-_GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_EUROPEAN: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d{2}")
 _LATIN: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+(?:'[^\W\d_\u2e80-\U0003ffff]+)*")
-_MAX_DIGITS: Final = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Numeral:
-    """Written digits. `shape` is clock, dotted, grouped, plain or odd; `value` is None of what is no single number.
-
-    `whole` is the value of one that is written without a fraction.
-    """
-
-    shape: str
-    text: str
-    value: Decimal | None
-    whole: int | None
-    digits: str
 
 
 @dataclass(slots=True)
@@ -48,8 +30,9 @@ class Token:
 class Lexicon:
     """A language's surfaces and their meanings, for the longest match at a place."""
 
-    def __init__(self, entries: Mapping[str, Word], *, spaced: bool) -> None:
+    def __init__(self, entries: Mapping[str, Word], *, spaced: bool, readings: Readings | None = None) -> None:
         self._spaced = spaced
+        self._readings = readings
         self.words = dict(entries)
         self._phrases: dict[str, list[tuple[tuple[Token, ...], Word]]] = {}
         self._by_first: dict[str, list[tuple[int, dict[str, Word]]]] = {}
@@ -79,16 +62,44 @@ class Lexicon:
     def _cut(self, text: str) -> list[Token]:
         tokens: list[Token] = []
         at, size, last = 0, len(text), -1
+        sounds = self._readings.sounds(text) if self._readings is not None else text
         while at < size and len(tokens) < MAX_TOKENS:
             if text[at].isspace() or (self._spaced and text[at] == "-" and _hyphen(text, at)):
                 at += 1
                 continue
-            after_number = at == last and _numeric(tokens[-1])
+            before = tokens[-1] if at == last else None
+            heard = self._heard(text, sounds, at, before) if self._readings is not None else []
+            if heard:
+                heard[0].glued = at == last
+                tokens += heard
+                at = last = heard[-1].end
+                continue
+            after_number = before is not None and _numeric(before)
             token = self._at(text, at, after_number)
             token.glued = at == last
             tokens.append(token)
             at = last = token.end
         return tokens
+
+    def _heard(self, text: str, sounds: str, at: int, before: Token | None) -> list[Token]:
+        """The tokens of a number read from its sounds: the number, and its currency if that is spelled too."""
+        if self._readings is None or (before is not None and _open(before)):
+            return []
+        loose = before is not None and not before.word.closer and self.words.get(text[at], UNKNOWN).closer
+        found = self._readings.hear(sounds, at, particle=loose, bounded=lambda end: self._bounded(text, end))
+        if found is None:
+            return []
+        tokens = [Token(text[at : found.end], at, found.end, False, UNKNOWN, found.numeral)]
+        if found.unit is not None:
+            tokens.append(Token(found.unit, found.end, found.unit_end, True, self.words[found.unit]))
+        return tokens
+
+    def _bounded(self, text: str, end: int) -> bool:
+        """Whether a word may end at a place: no letter of the same script follows, or a known word does."""
+        if end >= len(text) or not _spells(text[end]):
+            return True
+        lengths = self._by_first.get(text[end], ())
+        return any(self.words.get(text[end : end + size], UNKNOWN) is not UNKNOWN for size, _ in lengths)
 
     def _at(self, text: str, at: int, after_number: bool) -> Token:
         char = text[at]
@@ -96,11 +107,9 @@ class Lexicon:
             word = table.get(text[at : at + length])
             if word is not None and not (word.protected and after_number and length > 1):
                 return Token(text[at : at + length], at, at + length, False, word)
-        if (char.isdigit() and char.isascii()) or (char == "." and _starts_decimal(text, at)):
-            found = _NUMERAL.match(text, at)
-            if found:
-                body = found.group()
-                return Token(body, at, found.end(), False, UNKNOWN, _numeral(body))
+        numeral = numeral_at(text, at)
+        if numeral is not None:
+            return Token(numeral.text, at, at + len(numeral.text), False, UNKNOWN, numeral)
         found = _LATIN.match(text, at)
         if found:
             return Token(found.group(), at, found.end(), False, self.words.get(found.group(), UNKNOWN))
@@ -142,27 +151,13 @@ def _numeric(token: Token) -> bool:
     return token.numeral is not None or token.word.value is not None or token.word.scale is not None
 
 
-def _starts_decimal(text: str, at: int) -> bool:
-    return text[at + 1 : at + 2].isdigit() and not (at and (text[at - 1].isalnum() or text[at - 1] == "."))
+def _spells(char: str) -> bool:
+    return "\u3041" <= char <= "\u30ff" and char != "・"
 
 
-@lru_cache(maxsize=4096)
-def _numeral(text: str) -> Numeral:
-    digits = "".join(c for c in text if c.isdigit())
-    shape = _shape(text)
-    if shape in {"clock", "dotted", "odd"} or len(digits) > _MAX_DIGITS:
-        return Numeral(shape, text, None, None, digits)
-    plain = text.replace(".", "").replace(",", ".") if _EUROPEAN.fullmatch(text) else text.replace(",", "")
-    value = Decimal(plain)
-    return Numeral(shape, text, value, int(value) if "." not in plain else None, digits)
-
-
-def _shape(text: str) -> str:
-    if ":" in text:
-        return "clock"
-    if "," in text:
-        return "grouped" if _GROUPED.fullmatch(text) or _EUROPEAN.fullmatch(text) else "odd"
-    return "dotted" if text.count(".") > 1 else "plain"
+def _open(token: Token) -> bool:
+    """Whether a token is an unknown letter of a script that spells by sound, so that a word is still open."""
+    return token.word is UNKNOWN and token.numeral is None and _spells(token.text[-1])
 
 
 def combine(entries: Iterable[tuple[str, Word]]) -> dict[str, Word]:

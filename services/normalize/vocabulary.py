@@ -6,9 +6,10 @@ from typing import Final
 
 from pydantic import Field
 
-from rules.load import RuleFile, load
+from rules.load import RuleFile, exists, load
 from schemas.errors import RulesInvalid
 from schemas.ids import RuleId
+from services.normalize.readings import ReadingRules, Readings
 from services.normalize.tokens import Lexicon, combine
 from services.normalize.words import Currency, DayPart, Period, Scale, Word, make
 
@@ -63,9 +64,11 @@ class Language:
 
     def __init__(self, name: str, *, spaced: bool) -> None:
         files = {family: load(f"normalize/{name}/{family}.yaml", Vocabulary) for family in FAMILIES}
+        kana = f"normalize/{name}/kana.yaml"
+        readings = Readings(load(kana, ReadingRules)) if exists(kana) else None
         try:
             entries = combine(entry for file in files.values() for entry in file.entries())
-            self.lexicon = Lexicon(entries, spaced=spaced)
+            self.lexicon = Lexicon(entries, spaced=spaced, readings=readings)
         except ValueError as error:
             raise RulesInvalid(f"normalize/{name}: {error}") from error
         self._files = files

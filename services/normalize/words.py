@@ -65,6 +65,7 @@ class Word:
     point: bool = False
     sign: int | None = None
     approximate: bool = False  # about
+    approximate_after: bool = False  # or so, くらい
     vague: bool = False  # several, 数
     between: bool = False  # opens a range
     to: bool = False  # joins a range
@@ -101,6 +102,7 @@ class Word:
     during: bool = False  # in, since: a month may follow alone
     tail: bool = False  # last: opens "last four"
     honorific: bool = False  # marks a name: さん, Mr
+    name_link: bool = False  # ノ of 一ノ瀬
     protected: bool = False  # a name or an idiom that only looks numeric
 
 
