@@ -59,6 +59,8 @@ class Settings(BaseSettings):
     fineract_url: str = ""
     fineract_user: str = ""
     fineract_password: SecretStr = SecretStr("")
+    code_webhook_url: str = ""
+    code_channel: str = "a text message"
 
     token_issuer: str = "tellerline-demo"  # noqa: S105 - a name
     token_audience: str = "tellerline"  # noqa: S105 - a name
@@ -77,6 +79,7 @@ class Settings(BaseSettings):
                     ("AUDIT_KEY", self.audit_key.get_secret_value()),
                     ("DATABASE_URL", self.database_url),
                     ("JWKS_URL", self.jwks_url),
+                    ("CODE_WEBHOOK_URL", self.code_webhook_url),
                 )
                 if not value
             ]

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Union
+
+from typing_extensions import TypeAliasType
 
 from schemas.banking import TransactionFilter, TransferOrder
 from schemas.ids import AccountId, CardId, PayeeId, ProposalId, RuleId
@@ -22,7 +23,7 @@ class DecisionKind(StrEnum):
     HANDOFF = "handoff"
 
 
-ReplyParam = Union[str, int, Money, date, "Reply", tuple["ReplyParam", ...]]
+ReplyParam = TypeAliasType("ReplyParam", "str | int | Money | date | Reply | tuple[ReplyParam, ...]")
 """A speakable value; a reply within a reply is rendered first, a tuple becomes a list in words."""
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
 MAX_TEXT = 2_000
 """Characters of one utterance."""
@@ -40,9 +40,6 @@ class TextIn(BaseModel):
     alternatives: Annotated[tuple[Words, ...], Field(max_length=16)] = ()
     payees: Annotated[tuple[TextPayee, ...], Field(max_length=MAX_BOOK)] | None = None
     payees_file: str | None = None
-
-
-JsonValue = str | int | float | bool | None | dict[str, "JsonValue"] | list["JsonValue"]
 
 
 class TextSpan(BaseModel):

@@ -1,14 +1,12 @@
 """Stages, their stamps and their metrics. Labels hold stage, route, intent and outcome names only."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-
-from services.ports import Clock
 
 
 class Stamp(StrEnum):
@@ -49,14 +47,14 @@ DURATIONS: Final = (
 
 @dataclass(slots=True)
 class Stamps:
-    """The moments of one turn, in seconds of a monotonic clock. The first mark of each kind counts."""
+    """The moments of one turn, in seconds of the monotonic clock `tick`. The first mark of each kind counts."""
 
-    clock: Clock
+    tick: Callable[[], float]
     at: dict[Stamp, float] = field(default_factory=dict)
 
     def mark(self, stamp: Stamp) -> None:
         """Note that `stamp` is now."""
-        self.at.setdefault(stamp, self.clock.monotonic())
+        self.at.setdefault(stamp, self.tick())
 
     @contextmanager
     def between(self, start: Stamp, end: Stamp) -> Iterator[None]:

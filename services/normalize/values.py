@@ -1,8 +1,8 @@
 """Span values as JSON, as the text contract writes them."""
 
-from schemas.span import DateValue, MoneyValue, SpanValue, TimeValue
+from pydantic import JsonValue
 
-JsonValue = str | int | dict[str, str | int | None]
+from schemas.span import DateValue, MoneyValue, SpanValue, TimeValue
 
 
 def jsonable(value: SpanValue) -> JsonValue:

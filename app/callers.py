@@ -1,0 +1,62 @@
+"""Callers: who a customer is to a call, and the turn handler that serves them."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from rules.act import zone
+from rules.load import locales
+from schemas.ids import CallId, CustomerId, Locale
+from services.look import Lookout
+from services.observe import Metrics
+from services.payees import IndexCache, PayeeIndex, content_version
+from services.perform import Hands, Performer
+from services.ports import Answerer, AuditLog, Extractor
+from services.record import Recorder
+from services.reply import Speaker
+from services.turn import Caller, Turn, TurnParts
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """Opens calls. One a process; the indexes of payees are kept between calls, each for its customer alone."""
+
+    hands: Hands
+    extractor: Extractor | None
+    answerer: Answerer
+    audit: AuditLog
+    metrics: Metrics
+    _indexes: IndexCache = field(default_factory=IndexCache)
+
+    async def caller(self, customer: CustomerId, call: CallId, locale: Locale) -> Caller:
+        """What a call may know of its customer. Raises NotFound, BankUnavailable."""
+        bank = self.hands.bank
+        profile, payees = await asyncio.gather(bank.profile(customer), bank.payees(customer))
+        today = self.hands.clock.now().astimezone(zone(profile.zone)).date()
+        version = await asyncio.to_thread(content_version, payees, today)
+        index = self._indexes.peek(customer, version)
+        if index is None:
+            index = await asyncio.to_thread(PayeeIndex.build, payees, today)
+            self._indexes.put(customer, version, index)
+        return Caller(customer, call, locale, profile, {payee.id: payee for payee in payees}, index)
+
+    async def open(self, customer: CustomerId, call: CallId, locale: Locale) -> Turn:
+        """The turn handler of a new call. Raises NotFound, BankUnavailable, StoreUnavailable."""
+        caller = await self.caller(customer, call, locale)
+        recorder = Recorder(self.audit, self.metrics, self.hands.clock, customer, call)
+        await recorder.event("call.started", locale=locale)
+        parts = TurnParts(
+            clock=self.hands.clock,
+            bank=self.hands.bank,
+            performer=Performer(self.hands, customer, call),
+            answerer=self.answerer,
+            recorder=recorder,
+            extractor=self.extractor,
+        )
+        return Turn(parts, caller)
+
+    def warm_up(self) -> None:
+        """Load every locale's rules, so that the first caller does not wait for them. Raises RulesInvalid."""
+        nobody = PayeeIndex.build(())
+        for locale in locales():
+            Lookout.of(locale, nobody)
+            Speaker.for_locale(locale)

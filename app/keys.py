@@ -1,0 +1,34 @@
+"""Secrets: those of the settings, or ones the demo makes for itself and keeps under its state folder."""
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+
+from app.settings import Environment, Settings
+from schemas.errors import ConfigInvalid
+
+KEY_BYTES: Final = 32
+
+
+def secret(settings: Settings, name: str, given: SecretStr) -> bytes:
+    """The secret as bytes. In demo mode an absent one is made once, in a file only its owner can read."""
+    if text := given.get_secret_value():
+        if len(text.encode()) < KEY_BYTES:
+            raise ConfigInvalid(f"TELLERLINE_{name.upper()} needs at least {KEY_BYTES} bytes")
+        return text.encode()
+    if settings.environment is Environment.PRODUCTION:
+        raise ConfigInvalid(f"TELLERLINE_{name.upper()} is not set")
+    return _own(settings.state_dir / "keys" / name)
+
+
+def _own(path: Path) -> bytes:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with path.open("xb") as file:
+            path.chmod(0o600)
+            file.write(secrets.token_bytes(KEY_BYTES))
+    except FileExistsError:
+        pass
+    return path.read_bytes()

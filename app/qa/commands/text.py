@@ -1,0 +1,70 @@
+"""`tellerline text`: the text contract, a JSON object a line in and out."""
+
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import typer
+
+if TYPE_CHECKING:
+    from app.qa.text import TextPath
+
+
+def register(main: typer.Typer) -> None:
+    """Add the subcommand."""
+
+    @main.command()
+    def text() -> None:
+        """Understand utterances: JSON lines on standard input, JSON lines on standard output."""
+        from schemas.errors import TellerlineError
+
+        for number, line in enumerate(sys.stdin.buffer, 1):
+            if not line.strip():
+                continue
+            try:
+                out = _answer(line)
+            except TellerlineError as error:
+                out = orjson.dumps({"line": number, "error": {"code": error.code, "message": error.message}})
+            sys.stdout.buffer.write(out + b"\n")
+            sys.stdout.buffer.flush()
+
+
+def _answer(line: bytes) -> bytes:
+    from pydantic import ValidationError
+
+    from app.qa.text import TextPath, payee_of
+    from schemas.errors import MalformedMessage
+    from schemas.text import TextIn
+    from services.clock import SystemClock
+
+    try:
+        given = TextIn.model_validate_json(line)
+    except ValidationError as error:
+        places = ", ".join(sorted({".".join(str(p) for p in item["loc"]) or "the line" for item in error.errors()}))
+        raise MalformedMessage(f"does not validate: {places}") from error
+    if given.payees is not None:
+        path = TextPath(SystemClock(), [payee_of(payee) for payee in given.payees])
+    else:
+        path = _path_of(given.payees_file)
+    return orjson.dumps(path.take(given).model_dump())
+
+
+@lru_cache(maxsize=8)
+def _path_of(file: str | None) -> "TextPath":
+    from app.qa.text import TextPath, payee_of
+    from schemas.errors import MalformedMessage, TooLarge
+    from schemas.text import MAX_BOOK, TextPayee
+    from services.clock import SystemClock
+
+    if file is None:
+        return TextPath(SystemClock())
+    try:
+        lines = [line for line in Path(file).read_bytes().splitlines() if line.strip()]
+        payees = [payee_of(TextPayee.model_validate_json(line)) for line in lines[: MAX_BOOK + 1]]
+    except (OSError, ValueError) as error:
+        raise MalformedMessage("the payees' file does not read") from error
+    if len(payees) > MAX_BOOK:
+        raise TooLarge(f"more than {MAX_BOOK} payees")
+    return TextPath(SystemClock(), payees)

@@ -1,0 +1,135 @@
+"""The text path for QA: one utterance at a time, as a fresh call would understand it."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from app.qa.anyone import anyone, billers
+from rules.act import zone
+from schemas.banking import CustomerProfile
+from schemas.ids import Locale, PayeeId
+from schemas.intent import Slots
+from schemas.payee import Payee, PayeeMatch
+from schemas.span import DateValue, MoneyValue, Span
+from schemas.text import TextCandidate, TextIn, TextMicros, TextOut, TextPayee, TextPayeeMatch, TextSpan
+from schemas.transcript import Transcript
+from services.decide import DialogueState, Facts, UtteranceUnderstood, context_of, decide
+from services.look import Lookout
+from services.normalize.values import jsonable
+from services.observe import Stamp, Stamps
+from services.payees import PayeeIndex
+from services.ports import Clock
+from services.reply import Speaker
+
+
+class TextPath:
+    """Understands utterances for someone with these payees, and this profile or that of nobody in particular."""
+
+    def __init__(self, clock: Clock, payees: Sequence[Payee] = (), profile: CustomerProfile | None = None) -> None:
+        self._clock = clock
+        self._profile = profile
+        self._payees = {payee.id: payee for payee in payees}
+        self._index = PayeeIndex.build(payees)
+
+    def take(self, given: TextIn) -> TextOut:
+        """One line in, one line out. Raises UnsupportedLocale."""
+        transcript = Transcript.typed(given.text, Locale(given.locale), given.alternatives)
+        return self.understand(transcript, given.now, given.id)
+
+    def understand(self, transcript: Transcript, now: datetime | None = None, identity: str = "") -> TextOut:
+        """What a transcript of any source holds, means and leads to."""
+        at = now or self._clock.now()
+        profile = self._profile or anyone(transcript.locale, at)
+        local = now or at.astimezone(zone(profile.zone))
+        facts = Facts(profile, self._known(transcript.locale), local.date(), transcript.locale)
+        currencies = tuple(dict.fromkeys(account.balance.currency for account in profile.accounts))
+        lookout = Lookout.of(transcript.locale, self._index, currencies)
+        state, stamps = DialogueState(), Stamps(time.perf_counter)
+        stamps.mark(Stamp.REQUEST_RECEIVED)
+        looked = lookout.look(transcript, context_of(state, facts), local, stamps)
+        understood = looked.understood
+        _, decision = decide(state, UtteranceUnderstood(transcript.text, understood), facts)
+        stamps.mark(Stamp.RESPONSE_SENT)
+        reply = getattr(decision, "reply", None)
+        return TextOut(
+            id=identity,
+            spans=[text_span(span) for span in looked.heard.spans],
+            payee=_match(looked.heard.payees),
+            intent=understood.intent.value if understood.intent else None,
+            slots=slot_values(understood.slots),
+            missing=[slot.value for slot in understood.missing],
+            route=understood.route.value,
+            decision=decision.kind.value,
+            confidence=round(understood.confidence, 4),
+            rule=understood.rule,
+            vetoes=list(understood.vetoes),
+            reply=Speaker.for_locale(transcript.locale).say(reply) if reply else "",
+            micros=_micros(stamps.stages_ms()),
+        )
+
+    def _known(self, locale: Locale) -> Mapping[PayeeId, Payee]:
+        """The payees, and those behind the bills that nobody in particular has."""
+        if self._profile is not None:
+            return self._payees
+        return self._payees | {id_: Payee(id_, name) for id_, name in billers(locale)}
+
+
+def payee_of(given: TextPayee) -> Payee:
+    """A payee as QA wrote it."""
+    return Payee(
+        id=PayeeId(given.id),
+        name=given.name,
+        kana=given.kana,
+        aliases=given.aliases,
+        relationship=given.relationship,
+        bank=given.bank,
+        account_last4=given.account_last4,
+    )
+
+
+def text_span(span: Span) -> TextSpan:
+    """A span as JSON."""
+    return TextSpan(
+        kind=span.kind.value,
+        surface=span.surface,
+        start=span.start,
+        end=span.end,
+        value=jsonable(span.value),
+        rule=span.rule,
+        ambiguity=span.ambiguity.value if span.ambiguity else None,
+        readings=[jsonable(reading.value) for reading in span.readings],
+    )
+
+
+def slot_values(slots: Slots) -> dict[str, JsonValue]:
+    """The filled slots' values by name."""
+    filled = {f.name: getattr(slots, f.name) for f in fields(slots)}
+    return {name: _plain(slot.value) for name, slot in filled.items() if slot is not None}
+
+
+def _plain(value: object) -> JsonValue:
+    if isinstance(value, MoneyValue | DateValue | str | int):
+        return jsonable(value)
+    raise AssertionError(type(value))
+
+
+def _match(match: PayeeMatch | None) -> TextPayeeMatch | None:
+    if match is None:
+        return None
+    candidates = [TextCandidate(id=c.id, score=round(c.score, 4)) for c in match.candidates]
+    return TextPayeeMatch(heard=match.heard, candidates=candidates, choice=match.choice)
+
+
+def _micros(stages_ms: Mapping[str, float]) -> TextMicros:
+    def micros(stage: str) -> int:
+        return round(stages_ms.get(stage, 0.0) * 1000)
+
+    return TextMicros(
+        normalize=micros("normalization"),
+        payee=micros("fuzzy_lookup"),
+        understand=micros("understanding"),
+        total=micros("total"),
+    )

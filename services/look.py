@@ -1,0 +1,61 @@
+"""The pure half of a turn: transcript → spans → payees → meaning. No effect, so it may run ahead of the turn's end."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from schemas.ids import Locale
+from schemas.intent import Context, Heard, Understood
+from schemas.transcript import Transcript
+from schemas.turn import Completeness
+from services.audio.endpointing import judge_words
+from services.normalize import Normalizer
+from services.observe import Stamp, Stamps
+from services.payees import PayeeIndex
+from services.understand.fast import Understander
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What one utterance holds and means."""
+
+    heard: Heard
+    understood: Understood
+
+
+@dataclass(frozen=True, slots=True)
+class Lookout:
+    """The stages that only look, for one language and one customer's payees."""
+
+    normalizer: Normalizer
+    understander: Understander
+    payees: PayeeIndex
+    currencies: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, locale: Locale, payees: PayeeIndex, currencies: tuple[str, ...] = ()) -> "Lookout":
+        """The stages of a locale. Raises UnsupportedLocale."""
+        return cls(Normalizer.for_locale(locale), Understander.for_locale(locale), payees, currencies)
+
+    def look(self, transcript: Transcript, context: Context, now: datetime, stamps: Stamps) -> Looked:
+        """What `transcript` means to someone who was asked `context` at `now` (the caller's local time)."""
+        with stamps.between(Stamp.NORMALIZATION_START, Stamp.NORMALIZATION_END):
+            spans = self.normalizer.normalize(transcript.text, now=now, currencies=self.currencies)
+        with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
+            taken = tuple((span.start, span.end) for span in spans)
+            match = self.payees.find((transcript.text, *transcript.alternatives), transcript.locale, taken)
+        heard = Heard(transcript, spans, match)
+        understood = self.understander.understand(heard, context)
+        stamps.mark(Stamp.UNDERSTANDING_END)
+        return Looked(heard, understood)
+
+
+_BY_EAR = frozenset({Completeness.HESITATION, Completeness.TRAILING, Completeness.DIGITS, Completeness.YES_NO})
+
+
+def completeness(looked: Looked) -> Completeness:
+    """How complete an utterance is: by its last words where they tell, else by what the grammar makes of it."""
+    transcript, understood = looked.heard.transcript, looked.understood
+    by_ear = judge_words(transcript.text, transcript.locale)
+    if by_ear in _BY_EAR or understood.intent is None:
+        return by_ear
+    return Completeness.MISSING_SLOT if understood.missing else Completeness.COMPLETE

@@ -1,0 +1,68 @@
+"""Puts each turn on record: the audit log, the metrics, and nothing personal in either unless retention is on."""
+
+from dataclasses import dataclass
+
+from rules.load import ruleset_hash
+from schemas.audit import AuditRecord, AuditValue
+from schemas.decision import Decision
+from schemas.errors import TellerlineError
+from schemas.ids import CallId, CustomerId
+from services.look import Looked
+from services.observe import Metrics, Stamps
+from services.ports import AuditLog, Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """The record of one call. `keep_words` also stores what was said, encrypted for the customer."""
+
+    audit: AuditLog
+    metrics: Metrics
+    clock: Clock
+    customer: CustomerId
+    call: CallId
+    keep_words: bool = False
+
+    async def turn(self, looked: Looked | None, decision: Decision | None, stamps: Stamps) -> None:
+        """Record a finished turn. Raises StoreUnavailable: what can't be put on record must be known."""
+        intent = looked.understood.intent if looked else None
+        route = looked.understood.route.value if looked else "none"
+        outcome = decision.kind.value if decision else "none"
+        self.metrics.turn(stamps, route, intent.value if intent else "none", outcome)
+        facts: dict[str, AuditValue] = {"outcome": outcome, "rules": ruleset_hash()}
+        if looked is not None:
+            facts |= _facts(looked)
+        facts["stages_ms"] = {name: round(ms, 3) for name, ms in stamps.stages_ms().items()}
+        personal: dict[str, AuditValue] = {}
+        if self.keep_words and looked is not None:
+            personal["text"] = looked.heard.transcript.text
+        await self.audit.append(self.customer, AuditRecord("turn", self.call, self.clock.now(), facts, personal))
+
+    async def event(self, name: str, **facts: AuditValue) -> None:
+        """Record something besides a turn: a call's start and end, a transfer's state."""
+        await self.audit.append(self.customer, AuditRecord(name, self.call, self.clock.now(), facts))
+
+    def error(self, error: TellerlineError) -> None:
+        """Count an error that the caller does not hear of."""
+        self.metrics.error(error.code)
+
+
+def _facts(looked: Looked) -> dict[str, AuditValue]:
+    understood, transcript = looked.understood, looked.heard.transcript
+    match = looked.heard.payees
+    return {
+        "intent": understood.intent.value if understood.intent else None,
+        "route": understood.route.value,
+        "rule": understood.rule,
+        "confidence": round(understood.confidence, 4),
+        "vetoes": list(understood.vetoes),
+        "source": transcript.source.value,
+        "avg_logprob": round(transcript.avg_logprob, 4),
+        "hypotheses": len(transcript.hypotheses),
+        "spans": [
+            {"kind": span.kind.value, "start": span.start, "end": span.end, "rule": span.rule}
+            for span in looked.heard.spans
+        ],
+        "payees": [{"id": c.id, "score": round(c.score, 4)} for c in match.candidates] if match else [],
+        "payee_outcome": match.outcome.value if match else None,
+    }

@@ -1,0 +1,352 @@
+"""The pipeline: one call's turns, each from transcript to reply in a straight line.
+
+look (normalise → payees → understand) → extract, where only a model can tell → decide → perform → say
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from rules.act import zone
+from schemas.answer import Done, Question, Refused, SentenceReady
+from schemas.banking import CustomerProfile
+from schemas.decision import (
+    Answer,
+    Clarify,
+    Confirm,
+    Decision,
+    DecisionKind,
+    Execute,
+    Handoff,
+    LockCard,
+    Reply,
+    SubmitTransfer,
+    UnlockCard,
+    VerifyStepUp,
+)
+from schemas.errors import DependencyFailed, TellerlineError, TimedOut
+from schemas.ids import CallId, CustomerId, Locale, PayeeId, RuleId
+from schemas.intent import Route, Understood
+from schemas.payee import Payee
+from schemas.transcript import Transcript
+from schemas.turn import (
+    Awaits,
+    Completeness,
+    Decided,
+    HandedOff,
+    ModelUse,
+    Normalized,
+    PayeesMatched,
+    ReadBackReady,
+    ReplyDone,
+    ReplyEvent,
+    ReplyId,
+    ReplyText,
+    TransferMoved,
+)
+from services.decide import (
+    ActionFailed,
+    DialogueState,
+    Event,
+    Extracted,
+    Facts,
+    Proposed,
+    ReadbackDelivered,
+    ReadbackInterrupted,
+    Silence,
+    TransferSettled,
+    UtteranceUnderstood,
+    context_of,
+    decide,
+    voided,
+)
+from services.look import Looked, Lookout, completeness
+from services.observe import Stamp, Stamps
+from services.payees import PayeeIndex
+from services.perform import Performer
+from services.ports import Answerer, Clock, CoreBank, Extractor
+from services.record import Recorder
+from services.reply import Speaker
+from services.understand.ground import offer_of
+
+_IRREVOCABLE: Final = (LockCard, UnlockCard, SubmitTransfer, VerifyStepUp)
+_MAX_STEPS: Final = 8
+"""Decisions one utterance may lead to; the longest way (confirm, step up, submit, say) takes four."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling, what they have, and whom they pay. `locale` holds until they are heard in another one."""
+
+    customer: CustomerId
+    call: CallId
+    locale: Locale
+    profile: CustomerProfile
+    payees: Mapping[PayeeId, Payee]
+    index: PayeeIndex
+
+
+@dataclass(frozen=True, slots=True)
+class TurnParts:
+    """What turns are made with."""
+
+    clock: Clock
+    bank: CoreBank
+    performer: Performer
+    answerer: Answerer
+    recorder: Recorder
+    extractor: Extractor | None = None
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far one turn has come."""
+
+    stamps: Stamps
+    looked: Looked | None = None
+    shown: Decision | None = None
+    awaits: Awaits = Awaits.NOTHING
+    models: list[ModelUse] = field(default_factory=list)
+
+    def reveals(self, decision: Decision) -> bool:
+        """Whether `decision` says something new of the turn; an answer only when it comes first."""
+        if self.shown is not None and decision.kind in {self.shown.kind, DecisionKind.ANSWER}:
+            return False
+        self.shown = decision
+        return True
+
+
+class Turn:
+    """One call's `TurnHandler`."""
+
+    def __init__(self, parts: TurnParts, caller: Caller) -> None:
+        self._parts = parts
+        self._caller = caller
+        self._locale = caller.locale
+        self._profile = caller.profile
+        self._state = DialogueState()
+        self._before = self._state
+        self._ahead: tuple[Transcript, DialogueState, Looked, Stamps] | None = None
+        self._answering: ReplyId | None = None
+        self._read_back: ReplyId | None = None
+        self._irrevocable = False
+        self._unsaid: tuple[Reply, ...] = ()
+
+    # What the live call asks
+
+    def judge(self, transcript: Transcript) -> Completeness:
+        """How complete the words are, in the dialogue's present state."""
+        return completeness(self._look(transcript, Stamps(self._parts.clock.monotonic)))
+
+    def speculate(self, transcript: Transcript) -> None:
+        """Look ahead and keep what was seen."""
+        stamps = Stamps(self._parts.clock.monotonic)
+        self._ahead = (transcript, self._state, self._look(transcript, stamps), stamps)
+
+    async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """Decide and act on a turn."""
+        self._begin(reply)
+        self._locale = transcript.locale
+        looked, stamps = self._looked(transcript)
+        progress = _Progress(stamps, looked)
+        yield Normalized(looked.heard.spans)
+        if looked.heard.payees is not None:
+            yield PayeesMatched(looked.heard.payees)
+        async for event in self._converse(await self._meaning(looked, progress), progress):
+            yield event
+
+    async def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What to say when the caller says nothing."""
+        self._begin(reply)
+        async for event in self._converse(Silence(), _Progress(Stamps(self._parts.clock.monotonic))):
+            yield event
+
+    async def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What to say after an error."""
+        self._begin(reply)
+        failure = ActionFailed(error.code, error.spoken)
+        async for event in self._converse(failure, _Progress(Stamps(self._parts.clock.monotonic))):
+            yield event
+
+    async def withdraw(self, reply: ReplyId) -> bool:
+        """Undo the turn that `reply` answered, if nothing irrevocable came of it."""
+        if reply != self._answering or self._irrevocable:
+            return False
+        proposed = self._state.proposal is not None and self._state.proposal != self._before.proposal
+        self._state, self._read_back = self._before, None
+        if proposed:
+            await self._parts.performer.void()
+        return True
+
+    async def delivered(self, reply: ReplyId) -> None:
+        """The caller heard all of `reply`: a read-back may now be confirmed."""
+        if reply != self._read_back or self._state.proposal is None:
+            return
+        self._read_back = None
+        if await self._parts.performer.delivered():
+            self._decide(ReadbackDelivered(self._state.proposal))
+
+    async def interrupted(self, reply: ReplyId) -> None:
+        """The caller did not hear all of `reply`: a read-back must be heard again."""
+        if reply == self._read_back and self._state.proposal is not None:
+            self._read_back = None
+            self._decide(ReadbackInterrupted(self._state.proposal))
+
+    async def close(self) -> None:
+        """The call is over. What was read back may be taken up by the customer's next call, until it expires."""
+        await self._parts.recorder.event("call.ended")
+
+    # Looking
+
+    @property
+    def _facts(self) -> Facts:
+        today = self._parts.clock.now().astimezone(zone(self._profile.zone)).date()
+        return Facts(self._profile, self._caller.payees, today, self._locale)
+
+    def _look(self, transcript: Transcript, stamps: Stamps) -> Looked:
+        now = self._parts.clock.now().astimezone(zone(self._profile.zone))
+        currencies = tuple(dict.fromkeys(account.balance.currency for account in self._profile.accounts))
+        lookout = Lookout.of(transcript.locale, self._caller.index, currencies)
+        return lookout.look(transcript, context_of(self._state, self._facts), now, stamps)
+
+    def _looked(self, transcript: Transcript) -> tuple[Looked, Stamps]:
+        """What speculation saw, if of the same words in the same state; else look now."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and ahead[:2] == (transcript, self._state):
+            looked, stamps = ahead[2:]
+        else:
+            stamps = Stamps(self._parts.clock.monotonic)
+            looked = self._look(transcript, stamps)
+        stamps.mark(Stamp.REQUEST_RECEIVED)
+        return looked, stamps
+
+    async def _meaning(self, looked: Looked, progress: _Progress) -> Event:
+        """The utterance as an event of the dialogue; by the extraction model only where the fast path can't tell."""
+        text, understood = looked.heard.transcript.text, looked.understood
+        extractor = self._parts.extractor
+        if understood.route is not Route.EXTRACT or extractor is None:
+            return UtteranceUnderstood(text, understood)
+        offer = offer_of(looked.heard, self._state.asked)
+        with progress.stamps.between(Stamp.LLM_REQUEST_START, Stamp.LLM_REQUEST_END):
+            try:
+                chosen = await extractor.extract(self._caller.customer, offer)
+            except (DependencyFailed, TimedOut) as error:
+                self._parts.recorder.error(error)
+                progress.models.append(ModelUse("extract", "", outcome=error.code))
+                return UtteranceUnderstood(text, understood)
+        progress.models.append(ModelUse("extract", chosen.model, chosen.prompt_version, chosen.fallback.value))
+        return Extracted(text, understood, chosen)
+
+    # Deciding, acting, saying
+
+    def _begin(self, reply: ReplyId) -> None:
+        self._answering, self._before, self._irrevocable = reply, self._state, False
+
+    def _decide(self, event: Event) -> Decision:
+        self._state, decision = decide(self._state, event, self._facts)
+        return decision
+
+    async def _converse(self, event: Event, progress: _Progress) -> AsyncIterator[ReplyEvent]:
+        """Decide, act on it, decide on what came of that, until there are words to be said."""
+        understood = progress.looked.understood if progress.looked else Understood(None)
+        unsaid, self._unsaid = self._unsaid, ()
+        for reply in unsaid:
+            yield self._text(reply)
+        for _ in range(_MAX_STEPS):
+            before = self._state
+            decision = self._decide(event)
+            if voided(before, self._state):
+                await self._parts.performer.void()
+            if progress.reveals(decision):
+                yield Decided(understood, decision)
+            if not isinstance(decision, Execute) and (not isinstance(decision, Confirm) or decision.reply):
+                async for said in self._say(decision, progress):
+                    yield said
+                break
+            with progress.stamps.between(Stamp.TOOL_VALIDATION_START, Stamp.TOOL_VALIDATION_END):
+                event = await self._act(decision)
+            if isinstance(event, Proposed):
+                yield ReadBackReady(event.proposal)
+            if isinstance(event, TransferSettled):
+                yield TransferMoved(event.receipt)
+        progress.stamps.mark(Stamp.RESPONSE_SENT)
+        yield ReplyDone(progress.awaits, progress.stamps.stages_ms(), tuple(progress.models))
+        await self._parts.recorder.turn(progress.looked, progress.shown, progress.stamps)
+
+    async def _act(self, decision: Execute | Confirm) -> Event:
+        """Carry out a decision. Barge-in stops the reply, never this."""
+        if isinstance(decision, Execute):
+            self._irrevocable = self._irrevocable or isinstance(decision.action, _IRREVOCABLE)
+            work = self._parts.performer.perform(decision.action)
+        else:
+            work = self._parts.performer.propose(decision.order)
+        task = asyncio.ensure_future(work)
+        try:
+            event = await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(self._absorb)
+            raise
+        if self._irrevocable:
+            await self._refresh()
+        return event
+
+    async def _refresh(self) -> None:
+        """Balances and locks have changed; the old ones serve where the bank can't be asked."""
+        with contextlib.suppress(TellerlineError):
+            self._profile = await self._parts.bank.profile(self._caller.customer)
+
+    def _absorb(self, task: "asyncio.Task[Event]") -> None:
+        """What came of an action whose reply was stopped: the dialogue knows it, and says it next."""
+        if not task.cancelled() and task.exception() is None:
+            decision = self._decide(task.result())
+            if not isinstance(decision, Execute) and decision.reply is not None:
+                self._unsaid = (*self._unsaid, decision.reply)
+
+    async def _say(self, decision: Decision, progress: _Progress) -> AsyncIterator[ReplyEvent]:
+        """The words of a decision, and what they wait for."""
+        assert not isinstance(decision, Execute)
+        if isinstance(decision, Answer) and decision.question:
+            async for said in self._answer(decision.question, progress):
+                yield said
+        if isinstance(decision, Confirm):
+            self._read_back = self._answering
+        progress.awaits = _awaits(decision, self._state)
+        if decision.reply is not None:
+            yield self._text(decision.reply)
+        if isinstance(decision, Handoff):
+            yield HandedOff(decision.reply.id, _summary(progress))
+
+    async def _answer(self, question: str, progress: _Progress) -> AsyncIterator[ReplyEvent]:
+        """An open question, sentence by sentence as each may be spoken."""
+        asked = Question(question, self._locale)
+        with progress.stamps.between(Stamp.LLM_REQUEST_START, Stamp.LLM_REQUEST_END):
+            async for event in self._parts.answerer.answer(self._caller.customer, asked):
+                match event:
+                    case SentenceReady(text, citations):
+                        yield ReplyText(text, citations)
+                    case Refused(reason):
+                        progress.models.append(ModelUse("answer", "", outcome=reason))
+                        yield self._text(Reply(RuleId("answer.not_found")))
+                    case Done(model=model) if model:
+                        progress.models.append(ModelUse("answer", model, outcome="answered"))
+
+    def _text(self, reply: Reply) -> ReplyText:
+        return ReplyText(Speaker.for_locale(self._locale).say(reply), template=reply.id)
+
+
+def _awaits(decision: Decision, state: DialogueState) -> Awaits:
+    if isinstance(decision, Confirm):
+        return Awaits.CONFIRMATION
+    if isinstance(decision, Handoff):
+        return Awaits.END
+    pending = isinstance(decision, Clarify) or state.asked is not None
+    return Awaits.ANSWER if pending else Awaits.NOTHING
+
+
+def _summary(progress: _Progress) -> str:
+    """What the person who takes over is told: what was wanted last, in names of ours, never in the caller's words."""
+    understood = progress.looked.understood if progress.looked else Understood(None)
+    wanted = understood.intent.value if understood.intent else "unclear"
+    return f"intent {wanted}, missing {', '.join(understood.missing) or 'nothing'}"
