@@ -1,0 +1,105 @@
+"""Serving profiles: every flag is one that the engine's own parser knows, and what is rendered is current."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from deploy.vllm.render import COMPOSE_FILE, compose, current, kubernetes
+from deploy.vllm.serving import HERE, load, names, shell
+
+PROFILES = {name: load(name) for name in names()}
+KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
+SGLANG = {
+    "--model-path", "--port", "--served-model-name", "--host", "--context-length", "--max-running-requests",
+    "--mem-fraction-static", "--dtype", "--kv-cache-dtype", "--grammar-backend", "--enable-metrics",
+    "--constrained-json-disable-any-whitespace",
+}  # fmt: skip
+
+
+def flags_of(name: str) -> list[str]:
+    return [part for part in PROFILES[name].command() if part.startswith("--")]
+
+
+def test_every_setup_that_is_promised_has_a_profile() -> None:
+    promised = {
+        ("vllm", "nvidia-l4", "extraction"), ("vllm", "nvidia-l4", "qna"), ("vllm", "nvidia-h200", "extraction"),
+        ("vllm", "nvidia-h200", "qna"), ("vllm", "nvidia-h100", "qna"), ("vllm", "nvidia-rtx-4090", "qna"),
+        ("vllm", "nvidia-rtx-5090", "qna"), ("vllm", "google-tpu-v6e", "qna"),
+        ("sglang", "nvidia-h200", "extraction"), ("tensorrt-llm", "nvidia-h200", "extraction"),
+    }  # fmt: skip
+    assert promised <= {(p.engine, p.hardware.accelerator, p.role) for p in PROFILES.values()}
+    drafts = {n: PROFILES[f"qna-26b-awq-4090-n{n}"].args["speculative-config"] for n in (1, 2, 3)}
+    assert {n: d["num_speculative_tokens"] for n, d in drafts.items() if isinstance(d, dict)} == {1: 1, 2: 2, 3: 3}
+
+
+@pytest.mark.parametrize("name", [n for n, p in PROFILES.items() if p.engine == "vllm"])
+def test_vllm_knows_every_flag(name: str) -> None:
+    assert PROFILES[name].engine_version == "0.24.0"
+    assert PROFILES[name].image.endswith("v0.24.0")
+    assert not [flag for flag in flags_of(name) if flag not in KNOWN]
+
+
+def test_sglang_knows_every_flag() -> None:
+    assert set(flags_of("extraction-sglang-h200")) <= SGLANG
+
+
+@pytest.mark.parametrize("name", [n for n, p in PROFILES.items() if p.engine == "vllm" and p.role == "extraction"])
+def test_extraction_is_served_as_it_was_measured_to_be_safe(name: str) -> None:
+    args = PROFILES[name].args
+    assert args["structured-outputs-config"] == {"backend": "guidance", "disable_any_whitespace": True}
+    assert args["default-chat-template-kwargs"] == {"enable_thinking": False}
+    assert not {"reasoning-parser", "chat-template", "speculative-config", "kv-cache-dtype"} & set(args)
+    assert args["enable-prefix-caching"] is True
+
+
+@pytest.mark.parametrize("name", list(PROFILES))
+def test_no_profile_logs_requests_or_holds_a_key(name: str) -> None:
+    text = json.dumps(PROFILES[name].command())
+    assert "log-requests" not in text
+    assert "api-key" not in text
+    assert "trust-remote-code" not in text
+
+
+@pytest.mark.parametrize("name", list(PROFILES))
+def test_a_command_reads_back_as_it_was(name: str) -> None:
+    command = PROFILES[name].command()
+    assert shlex.split(shell(command).replace("\\\n", " ")) == command
+
+
+def test_the_compose_file_is_current() -> None:
+    assert COMPOSE_FILE.read_text(encoding="utf-8") == current(), "run `python -m deploy.vllm.render current`"
+
+
+@pytest.mark.parametrize("name", list(PROFILES))
+def test_compose_publishes_no_port_and_warms_the_endpoint(name: str) -> None:
+    services = yaml.safe_load(compose({"extraction": name}))["services"]
+    assert set(services) == {"extraction", "extraction-doctor"}
+    assert "ports" not in services["extraction"]
+    assert all(service["profiles"] == ["gpu"] for service in services.values())
+    assert services["extraction-doctor"]["depends_on"] == {"extraction": {"condition": "service_healthy"}}
+    assert services["extraction-doctor"]["command"][:2] == ["tellerline", "doctor"]
+
+
+@pytest.mark.parametrize("name", list(PROFILES))
+def test_kubernetes_is_ready_only_when_the_doctor_is_and_only_for_the_gateway(name: str) -> None:
+    documents = {d["kind"]: d for d in yaml.safe_load_all(kubernetes(name))}
+    assert set(documents) >= {"Deployment", "Service", "NetworkPolicy"}
+    pod = documents["Deployment"]["spec"]["template"]["spec"]
+    engine, doctor = pod["containers"]
+    assert doctor["readinessProbe"]["exec"]["command"] == ["test", "-f", "/ready/warm"]
+    assert "readinessProbe" not in engine
+    (limits,) = engine["resources"]["limits"].items()
+    assert limits == (("google.com/tpu", 4) if "tpu" in name else ("nvidia.com/gpu", 1))
+    (rule,) = documents["NetworkPolicy"]["spec"]["ingress"]
+    assert rule["from"] == [{"podSelector": {"matchLabels": {"app.kubernetes.io/name": "tellerline"}}}]
+    assert ("ConfigMap" in documents) == bool(PROFILES[name].config)
+    assert "&id" not in kubernetes(name)
+
+
+def test_profile_files_are_small_and_say_what_they_are() -> None:
+    for path in sorted(Path(HERE / "profiles").glob("*.yaml")):
+        assert re.search(r"^(title: |# )", path.read_text(), re.MULTILINE), path.name
