@@ -62,7 +62,7 @@ class Grammar:
     guard_names: tuple[str, ...]
     conjunctions: Trie
     routing: Trie
-    not_names: frozenset[str]
+    not_names: Trie
     typos: Typos
     nouns: NounsFile
     confidence: ConfidenceFile
@@ -109,7 +109,7 @@ def grammar(language: str) -> Grammar:
         guard_names=names,
         conjunctions=_lexicon([(1, words.conjunctions)], words),
         routing=_lexicon(routes, words),
-        not_names=frozenset(unit for text in words.not_names for unit in _phrases(text, words)[0]),
+        not_names=_lexicon([(1, words.not_names)], words),
         typos=Typos(words.keywords, trie.units()),
         nouns=load(f"{folder}/nouns.yaml", NounsFile),
         confidence=load("intents/confidence.yaml", ConfidenceFile),

@@ -77,10 +77,11 @@ def _typed(grammar: Grammar, heard: Heard, units: Units) -> tuple[dict[int, list
 def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:
     if grammar.spaced:
         word = words[at]
-        return [at + 1] if at not in taken and word.isalpha() and word not in grammar.not_names else []
+        allowed = at not in taken and word.isalpha() and not grammar.not_names.scan((word,), 0)
+        return [at + 1] if allowed else []
     ends: list[int] = []
     for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
-        if end - 1 in taken or not _name_like(words[end - 1]) or words[end - 1] in grammar.not_names:
+        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.not_names.scan(words, end - 1):
             break
         ends.append(end)
     return ends
