@@ -1,13 +1,11 @@
-"""Dates: what every language shares. Words for days, weekdays and periods, counted distances, and written shapes."""
+"""Dates that every language says alike: words for days, weekdays and periods, counted distances, written shapes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
 from schemas.span import Ambiguity, DateValue, SpanKind
 from services.normalize import calendar
-from services.normalize.dates_named import find_named
-from services.normalize.dates_suffixed import find_suffixed
 from services.normalize.numbers import number
 from services.normalize.scan import Match, Scan, dated
 from services.normalize.words import Period
@@ -17,17 +15,7 @@ _PERIODS: Final = frozenset({"week", "month", "year", "weekend"})
 _DAY_UNITS: Final = frozenset({"day", "week", "month", "year", "fortnight"})
 
 
-def find_date(scan: Scan, at: int) -> Match | None:
-    """The longest date that starts at a place."""
-    best: Match | None = None
-    for grammar in _GRAMMARS:
-        found = grammar(scan, at)
-        if found is not None and (best is None or found.end > best.end):
-            best = found
-    return best
-
-
-def _day_word(scan: Scan, at: int) -> Match | None:
+def find_day_word(scan: Scan, at: int) -> Match | None:
     """As in "tomorrow", 明後日."""
     offset = scan.word(at).day
     if offset is None or scan.today is None:
@@ -36,7 +24,7 @@ def _day_word(scan: Scan, at: int) -> Match | None:
     return dated(at, at + 1, "dates.day_word", found)
 
 
-def _counted(scan: Scan, at: int) -> Match | None:
+def find_counted(scan: Scan, at: int) -> Match | None:
     """As in "three weeks ago", "in 7 days", "two days from tomorrow", 二週間後."""
     last = _last_counted(scan, at)
     if last is not None:
@@ -111,7 +99,7 @@ def _bounded_before(scan: Scan, at: int) -> bool:
     return scan.word(at - 1).boundary is not None or scan.word(at - 1).of
 
 
-def _period(scan: Scan, at: int) -> Match | None:
+def find_period(scan: Scan, at: int) -> Match | None:
     """As in "last month", 先月, 月末, "the end of the month"."""
     before = scan.word(at).boundary
     start = at + 1 if before is not None else at
@@ -138,7 +126,7 @@ def _needs_boundary(scan: Scan, at: int) -> bool:
     return word.suffix is not None or (word.definite and scan.word(at + 1).relative is None)
 
 
-def _weekday(scan: Scan, at: int) -> Match | None:
+def find_weekday(scan: Scan, at: int) -> Match | None:
     """As in "next Friday", "Friday next week", "friday"."""
     today, relative, named = scan.today, scan.word(at).relative, scan.word(at).weekday
     if today is None:
@@ -183,7 +171,7 @@ def _relative_weekday(scan: Scan, at: int, relative: int, today: date) -> Match 
     return dated(at, at + 2, "dates.weekday", *days, ambiguity=Ambiguity.WHICH_WEEK)
 
 
-def _written(scan: Scan, at: int) -> Match | None:
+def find_written(scan: Scan, at: int) -> Match | None:
     """As in 2015-03-03, 13.5.2015, 3/4/2026, 2019/sep/01."""
     fields = _fields(scan, at)
     if fields is None:
@@ -264,14 +252,3 @@ def _by_order(scan: Scan, first: int, second: int) -> list[tuple[int, int]]:
             return month_first[:1]
         case _:
             return month_first
-
-
-_GRAMMARS: Final[Sequence[Callable[[Scan, int], Match | None]]] = (
-    find_named,
-    find_suffixed,
-    _written,
-    _weekday,
-    _counted,
-    _day_word,
-    _period,
-)

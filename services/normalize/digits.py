@@ -51,8 +51,10 @@ def find_digits(scan: Scan, at: int) -> Match | None:
     token = scan.tokens[at]
     written = token.numeral is not None or token.text in "+("
     run = _written(scan, at, context) if written else _spoken(scan, at, context)
-    if run is None or not run.digits or len(run.digits) > MAX_DIGITS:
+    if run is None or not run.digits:
         return None
+    if len(run.digits) > MAX_DIGITS:
+        return Match(SpanKind.DIGITS, "", at, run.end, "digits.too_long", silent=True)
     loose = run.pairs and not context
     return Match(
         SpanKind.DIGITS, run.digits, at, run.end, "digits.written" if written else "digits.spoken",
@@ -62,7 +64,7 @@ def find_digits(scan: Scan, at: int) -> Match | None:
 
 def _spoken(scan: Scan, at: int, context: bool) -> _Run | None:
     run = _Run(end=at)
-    while len(run.digits) <= MAX_DIGITS and _step(scan, run, context):
+    while _step(scan, run, context):
         pass
     if run.commas and len(run.digits) < _LISTED and not context:
         return None
@@ -148,7 +150,7 @@ def _several(scan: Scan, at: int) -> bool:
 
 
 def _groups(scan: Scan, run: _Run, at: int, *, spaces: bool, close: bool) -> bool:
-    while at < len(scan.tokens) and len(run.digits) <= MAX_DIGITS:
+    while at < len(scan.tokens):
         token = scan.tokens[at]
         numeral = token.numeral
         if (

@@ -1,6 +1,6 @@
 """The engine: fold, cut, and at each place take the longest reading any grammar offers. It knows no language."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -8,22 +8,12 @@ from typing import Final
 from schemas.ids import Locale, language
 from schemas.span import Ambiguity, Reading, Span, SpanKind
 from services.normalize.context import context_after, is_name, tail_announced
-from services.normalize.dates import find_date
-from services.normalize.digits import find_digits
 from services.normalize.fold import fold
-from services.normalize.money import find_money
-from services.normalize.numbers import find_number
-from services.normalize.ordinals import find_ordinal
+from services.normalize.grammars import Dispatch
 from services.normalize.scan import Match, Scan
 from services.normalize.style import Style
-from services.normalize.times import find_time
 from services.normalize.vocabulary import Language
 from services.normalize.words import UNKNOWN
-
-Grammar = Callable[[Scan, int], Match | None]
-
-GRAMMARS: Final[Sequence[Grammar]] = (find_money, find_date, find_time, find_digits, find_ordinal, find_number)
-"""Of readings of equal length the earlier grammar's wins."""
 
 MAX_CHARS: Final = 4_000
 """Code points of a text that are read; an utterance is far shorter."""
@@ -32,11 +22,16 @@ MAX_CHARS: Final = 4_000
 _AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 
 
+MAX_FOUND: Final = 96
+"""Expressions read of one text; nobody says more in a breath."""
+
+
 class Engine:
     """A locale's normalizer. Holds compiled data only, so that one instance serves every call."""
 
     def __init__(self, locale: Locale) -> None:
         self._style = Style.load(locale)
+        self._dispatch = Dispatch(self._style.language)
         self._language = Language(language(locale), spaced=self._style.language.spaced)
 
     def normalize(self, text: str, now: datetime | None, currencies: tuple[str, ...]) -> tuple[Span, ...]:
@@ -45,10 +40,10 @@ class Engine:
         tokens = self._language.lexicon.tokens(folded.text)
         scan = Scan(folded, tokens, self._style, now.date() if now is not None else None, currencies)
         spans: list[Span] = []
-        at, size, numeric_end = 0, len(tokens), -1
-        while at < size:
+        at, size, numeric_end, found_so_far = 0, len(tokens), -1, 0
+        while at < size and found_so_far < MAX_FOUND:
             token = tokens[at]
-            if token.word is UNKNOWN and token.numeral is None and token.text not in "+(":
+            if token.word is UNKNOWN and token.numeral is None and token.text != "(":
                 at += 1
                 continue
             if token.word.context:
@@ -60,6 +55,7 @@ class Engine:
             if found is None:
                 at += 1
                 continue
+            found_so_far += 1
             best, rejected = found
             if best.kind in _AMOUNTS and best.ambiguity is None:
                 best = replace(best, ambiguity=_doubt(scan, best, numeric_end))
@@ -70,7 +66,7 @@ class Engine:
         return tuple(spans)
 
     def _best(self, scan: Scan, at: int) -> tuple[Match, list[Match]] | None:
-        matches = [match for grammar in GRAMMARS if (match := grammar(scan, at)) is not None]
+        matches = [match for grammar in self._dispatch(scan.tokens[at]) if (match := grammar(scan, at)) is not None]
         if not matches:
             return None
         best = max(matches, key=lambda match: match.end)

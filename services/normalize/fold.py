@@ -31,6 +31,8 @@ def fold(source: str) -> Folded:
     if source.isascii():
         size = len(source)
         return Folded(source.lower(), source, range(size), range(1, size + 1))
+    if unicodedata.is_normalized("NFKC", source) and len(lower := source.lower()) == len(source):
+        return Folded(lower.translate(_PLAIN), source, range(len(lower)), range(1, len(lower) + 1))
     text: list[str] = []
     starts: list[int] = []
     ends: list[int] = []

@@ -49,7 +49,7 @@ class Readings:
         self._string = re.compile(rf"(?:{_any(rules.digits)})(?: ?(?:{_any(rules.digits)})){{{_LEAST_DIGITS - 1},39}}")
         self._digit = re.compile(_any(rules.digits))
         self._roots = frozenset(min(group, key=len) for group in rules.groups)
-        self._firsts = frozenset(sound[0] for sound in (*self._values, *rules.digits))
+        self.firsts = frozenset(sound[0] for sound in (*self._values, *rules.digits))
 
     @staticmethod
     def sounds(text: str) -> str:
@@ -58,8 +58,6 @@ class Readings:
 
     def hear(self, sounds: str, at: int, *, particle: bool, bounded: Callable[[int], bool]) -> Heard | None:
         """The number at a place; `particle` says that its first sound may close the word before."""
-        if sounds[at] not in self._firsts:
-            return None
         return self._amount(sounds, at, particle, bounded) or self._spelled(sounds, at, bounded)
 
     def _amount(self, sounds: str, at: int, particle: bool, bounded: Callable[[int], bool]) -> Heard | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from typing import Final
 
 from schemas.span import Ambiguity, DateValue, SpanKind, SpanValue
 from services.normalize.fold import Folded
@@ -45,6 +46,10 @@ class Match:
     silent: bool = False  # consumes the tokens without a span, because any value would be a guess
 
 
+_BEYOND: Final = [UNKNOWN] * 32
+"""Grammars look a few tokens past the end, and two before the start."""
+
+
 @dataclass(slots=True)
 class Scan:
     """One text being read. Grammars ask it for tokens and for the numbers at a place."""
@@ -55,11 +60,15 @@ class Scan:
     today: date | None
     currencies: tuple[str, ...]
     in_context: int = -1  # the token behind the last phrase that announces a digit string
+    words: list[Word] = field(init=False)
     numbers: dict[int, Number | None] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.words = [token.word for token in self.tokens] + _BEYOND
+
     def word(self, at: int) -> Word:
-        """The word at a place; past either end, the unknown word."""
-        return self.tokens[at].word if 0 <= at < len(self.tokens) else UNKNOWN
+        """The word at a place; a little past either end, the unknown word."""
+        return self.words[at]
 
     def text(self, at: int) -> str:
         """The folded text of the token at a place, or nothing."""

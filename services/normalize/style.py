@@ -18,6 +18,7 @@ class LanguageStyle(RuleFile):
     positional: bool  # digits written side by side make a number: 二三〇〇
     joins_digits: bool  # spoken digits with spaces between them are one string
     next_weekday: Literal["following", "coming"]  # whether "next Friday" skips the coming one
+    dates: Literal["named", "suffixed"]  # "march fifth", or 三月五日
     title_before: bool  # Mr Smith rather than 佐藤さん
 
 

@@ -12,6 +12,9 @@ from services.normalize.words import UNKNOWN, Word, merge
 MAX_TOKENS: Final = 4096
 """Tokens considered of one text; what follows is left as it is."""
 
+_IDEOGRAPHS: Final = "\u2e80"
+"""From here on a character is a word, or part of one that the lexicon holds."""
+
 _LATIN: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+(?:'[^\W\d_\u2e80-\U0003ffff]+)*")
 
 
@@ -33,6 +36,7 @@ class Lexicon:
     def __init__(self, entries: Mapping[str, Word], *, spaced: bool, readings: Readings | None = None) -> None:
         self._spaced = spaced
         self._readings = readings
+        self._sounds: frozenset[str] = readings.firsts if readings is not None else frozenset()
         self.words = dict(entries)
         self._phrases: dict[str, list[tuple[tuple[Token, ...], Word]]] = {}
         self._by_first: dict[str, list[tuple[int, dict[str, Word]]]] = {}
@@ -68,7 +72,7 @@ class Lexicon:
                 at += 1
                 continue
             before = tokens[-1] if at == last else None
-            heard = self._heard(text, sounds, at, before) if self._readings is not None else []
+            heard = self._heard(text, sounds, at, before) if sounds[at] in self._sounds else []
             if heard:
                 heard[0].glued = at == last
                 tokens += heard
@@ -107,6 +111,8 @@ class Lexicon:
             word = table.get(text[at : at + length])
             if word is not None and not (word.protected and after_number and length > 1):
                 return Token(text[at : at + length], at, at + length, False, word)
+        if char >= _IDEOGRAPHS:
+            return Token(char, at, at + 1, False, self.words.get(char, UNKNOWN))
         numeral = numeral_at(text, at)
         if numeral is not None:
             return Token(numeral.text, at, at + len(numeral.text), False, UNKNOWN, numeral)
