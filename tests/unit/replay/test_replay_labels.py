@@ -1,0 +1,202 @@
+"""Corrections and recorded calls: what a person says goes into the manifest; what is secret never reaches a file."""
+
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from app.cli import main
+from app.qa.recording import CallRecorder
+from app.qa.replay import labels
+from app.qa.replay.manifest import Expectation
+from app.qa.replay.readers import load
+from app.qa.replay.recorded import as_case, read_recording
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.decision import Clarify, Reply
+from schemas.errors import MalformedMessage, ModelUnavailable, NotAllowed, NotFound, TellerlineError
+from schemas.ids import EN_US, CallId, Locale, RuleId
+from schemas.intent import Intent, Understood
+from schemas.span import Span, SpanKind
+from schemas.transcript import Source, Transcript
+from schemas.turn import Completeness, Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
+from services.clock import ManualClock
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    path = tmp_path / "m.jsonl"
+    path.write_text(json.dumps({"id": "a", "locale": "en-US", "text": "hi", "expect": {"intent": "deny"}}) + "\n")
+    return path
+
+
+def test_labels_are_merged_and_the_last_holds(tmp_path: Path, manifest: Path) -> None:
+    run, corrections = CliRunner(), tmp_path / "c.jsonl"
+    for intent in ("cancel", "help|repeat"):
+        done = run.invoke(
+            main,
+            [
+                "label",
+                "set",
+                "a",
+                "--expect",
+                f"intent={intent}",
+                "--expect",
+                'slots={"payee":"p1"}',
+                "--out",
+                str(corrections),
+            ],
+        )
+        assert done.exit_code == 0, done.output
+    done = run.invoke(main, ["label", "apply", str(manifest), str(corrections), "--out", str(tmp_path / "n.jsonl")])
+    assert done.exit_code == 0, done.output
+    expect = load(tmp_path / "n.jsonl").cases[0].turns[0].expect
+    assert expect == Expectation(intent=("help", "repeat"), slots={"payee": "p1"})
+
+
+def test_a_label_for_no_turn_is_refused(manifest: Path) -> None:
+    with pytest.raises(NotFound, match="a#2"):
+        labels.apply(load(manifest), [labels.Correction(case="a", turn=2, expect=Expectation())])
+
+
+@pytest.mark.parametrize("field", ["intent", "slots={", "spans=nothing"])
+def test_a_field_that_can_not_be_read(field: str) -> None:
+    with pytest.raises(MalformedMessage):
+        labels.correction("a", 1, [field])
+
+
+def test_unknown_fields_end_the_command(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["label", "set", "a", "--expect", "intnet=x", "--out", str(tmp_path / "c")])
+    assert done.exit_code == 2
+    assert not (tmp_path / "c").exists()
+
+
+class FakeRecognizer:
+    """Hears what it is told to."""
+
+    def __init__(self, *said: str) -> None:
+        self.said = list(said)
+
+    async def transcribe(
+        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+    ) -> Transcript:
+        return Transcript(self.said.pop(0), locale, ())
+
+    async def warm_up(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class FakeHandler:
+    """Asks back whatever is said; digits are spans of digits, "fail" fails."""
+
+    def judge(self, transcript: Transcript) -> Completeness:
+        return Completeness.COMPLETE
+
+    def speculate(self, transcript: Transcript) -> None: ...
+
+    async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        if transcript.text == "fail":
+            raise ModelUnavailable("down")
+        if "four two" in transcript.text:
+            yield Normalized((Span(SpanKind.DIGITS, "four two", 0, 8, "42", RuleId("d@1")),))
+        yield Decided(Understood(Intent.TRANSFER_MONEY), Clarify(Reply(RuleId("ask.amount@1"))))
+        yield ReplyText("How much?", template=RuleId("ask.amount@1"))
+        yield ReplyDone()
+
+    async def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        yield ReplyDone()
+
+    async def withdraw(self, reply: ReplyId) -> bool:
+        return False
+
+    async def delivered(self, reply: ReplyId) -> None: ...
+
+    async def interrupted(self, reply: ReplyId) -> None: ...
+
+    async def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        yield ReplyDone()
+
+    async def close(self) -> None: ...
+
+
+async def recorded(folder: Path, *said: str) -> Path:
+    """A recorded call in which the caller says all of `said`."""
+    clock = ManualClock(datetime(2026, 1, 15, 17, 0, tzinfo=UTC))
+    recorder = CallRecorder(folder, CallId("c1"), EN_US, clock, consent=True)
+    recognizer, handler = recorder.recognizer(FakeRecognizer(*said)), recorder.handler(FakeHandler())
+    for number in range(len(said)):
+        clock.advance(3)
+        samples = np.full(SAMPLE_RATE, 0.1 * (number + 1), dtype=np.float32)
+        transcript = await recognizer.transcribe(samples, EN_US, final=True)
+        try:
+            async for _ in handler.take(transcript, ReplyId(f"r{number}")):
+                pass
+        except TellerlineError:
+            pass
+    return folder
+
+
+async def test_a_recorded_call_becomes_a_case(tmp_path: Path) -> None:
+    call = await recorded(tmp_path / "call", "send money", "fail")
+    done = CliRunner().invoke(
+        main,
+        [
+            "label",
+            "from-recording",
+            str(call),
+            "--into",
+            str(tmp_path / "m.jsonl"),
+            "--customer",
+            "alex-morgan",
+            "--case",
+            "x",
+        ],
+    )
+    assert done.exit_code == 0, done.output
+    case = load(tmp_path / "m.jsonl").cases[0]
+    assert (case.id, case.customer, case.locale, len(case.turns)) == ("x", "alex-morgan", "en-US", 2)
+    assert case.turns[0].audio is not None
+    assert (tmp_path / case.turns[0].audio).is_file()
+    assert case.turns[0].expect == Expectation(
+        transcript="send money", intent="transfer_money", route="clarify", decision="clarify", reply="ask.amount@1"
+    )
+    assert case.turns[1].after_s == 3.0
+
+
+async def test_secrets_are_neither_heard_nor_read(tmp_path: Path) -> None:
+    call = await recorded(tmp_path / "call", "send money", "four two", "card 4556 1234 9876", "then this")
+    written = b"".join(path.read_bytes() for path in call.iterdir() if path.suffix != ".flac")
+    assert b"four two" not in written
+    assert b"4556" not in written
+    assert sorted(path.name for path in call.glob("*.flac")) == ["turn-01.flac", "turn-04.flac"]
+    case = as_case(call, "x", "alex-morgan", "recordings/x")
+    assert len(case.turns) == 1, "nothing after a withheld turn can be replayed"
+
+
+async def test_keys_are_withheld(tmp_path: Path) -> None:
+    clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
+    recorder = CallRecorder(tmp_path / "call", CallId("c1"), EN_US, clock, consent=True)
+    await recorder.turn(Transcript.typed("1234", EN_US, source=Source.DTMF), [], None)
+    (turn,) = read_recording(tmp_path / "call")[1]
+    assert (turn.withheld, turn.text, turn.audio) == (True, "", None)
+    with pytest.raises(NotFound):
+        as_case(tmp_path / "call", "x", "c", "p")
+
+
+def test_no_consent_no_recording(tmp_path: Path) -> None:
+    clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
+    with pytest.raises(NotAllowed):
+        CallRecorder(tmp_path / "call", CallId("c1"), EN_US, clock, consent=False)
+    assert not (tmp_path / "call").exists()
+
+
+async def test_a_recording_without_consent_is_not_read(tmp_path: Path) -> None:
+    call = await recorded(tmp_path / "call", "send money")
+    head = call / "recording.json"
+    head.write_text(head.read_text().replace('"consent": true', '"consent": false'))
+    with pytest.raises(MalformedMessage):
+        read_recording(call)
