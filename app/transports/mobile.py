@@ -73,7 +73,7 @@ async def _refuse(socket: WebSocket, denial: Response, error: TellerlineError) -
         if socket.application_state is WebSocketState.CONNECTING:
             await socket.send_denial_response(denial)
         elif socket.application_state is WebSocketState.CONNECTED:
-            await socket.close(error.ws_close, error.code)
+            await _close(socket, error.ws_close, error.code)
 
 
 class _Hung(Exception):
@@ -187,5 +187,7 @@ def _outcome(task: "asyncio.Task[TellerlineError | None]") -> "TellerlineError |
 
 
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
-    with contextlib.suppress(RuntimeError, WebSocketDisconnect, OSError):
-        await socket.close(code, reason)
+    """Say goodbye, unless the client does not even read that."""
+    with contextlib.suppress(RuntimeError, WebSocketDisconnect, OSError, TimeoutError):
+        async with asyncio.timeout(FLUSH_S):
+            await socket.close(code, reason)

@@ -111,10 +111,10 @@ def parse_client_event(message: str) -> ClientEvent:
     try:
         return _Message.model_validate_json(message).root
     except ValidationError as invalid:
-        kinds = {error["type"] for error in invalid.errors(include_url=False, include_input=False)}
-        if "union_tag_invalid" in kinds:
+        errors = invalid.errors(include_url=False, include_input=False)
+        if any(error["type"] == "union_tag_invalid" and not error["loc"] for error in errors):
             raise UnknownEvent("an event type that the protocol does not have") from None
-        places = sorted({_place(error["loc"]) for error in invalid.errors(include_url=False, include_input=False)})
+        kinds, places = {error["type"] for error in errors}, sorted({_place(error["loc"]) for error in errors})
         raise MalformedMessage(f"{', '.join(sorted(kinds))} at {', '.join(places)}"[:400]) from None
 
 
