@@ -280,9 +280,12 @@ class Listener:
             over = turn.forced is not None or self._silence(turn) >= self._timing.no_speech_ms * _PER_MS
             return self._discard(turn, Waste.NO_SPEECH) if over else []
         eager = turn.eager
-        if eager is None or (turn.forced is None and self._silence(turn) < eager.wait_ms * _PER_MS):
+        if eager is None:
             return []
-        return self._end(turn, eager.revision, eager.transcript, eager.rule) if self._quiet(turn) else []
+        long_enough = self._silence(turn) >= eager.wait_ms * _PER_MS and self._quiet(turn)
+        if turn.forced is None and not long_enough:
+            return []
+        return self._end(turn, eager.revision, eager.transcript, eager.rule)
 
     def _end(self, turn: _Turn, revision: int, transcript: Transcript, rule: RuleId) -> list[Signal]:
         voiced_until_ms = turn.voiced_until // _PER_MS

@@ -189,7 +189,7 @@ async def test_hanging_up_in_the_middle_leaves_nothing_behind() -> None:
             await call.say(line(0.3, clip("balance"), 0.2))
             await call.next("input_audio_buffer.speech_started")
             while not running.recognizer.decodes:
-                await call.say(line(0.02))
+                await call.say(line(0.02), pace=1.0)
         for _ in range(100):
             if running.handler.closed and running.admission.inside == 0 and len(asyncio.all_tasks()) <= before:
                 break

@@ -1,0 +1,308 @@
+"""The listener's states, driven by scripted probabilities: no model, no clock, no socket."""
+
+from itertools import count
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.call import Patience
+from schemas.ids import EN_US
+from schemas.transcript import Transcript
+from schemas.turn import (
+    Completeness,
+    Discarded,
+    Eager,
+    Ended,
+    ItemId,
+    Merged,
+    Partial,
+    Resumed,
+    SpeechStarted,
+    SpeechStopped,
+    Waste,
+)
+from services.audio.endpointing import timing
+from services.audio.frames import VAD_FRAME
+from services.audio.listener import DecodeRequest, Listener, Signal
+
+VOICE = (0.3 * np.sin(np.arange(VAD_FRAME) / 4)).astype(np.float32)
+QUIET = np.zeros(VAD_FRAME, dtype=np.float32)
+FRAME_MS = 32
+
+
+class Bench:
+    """A listener whose decodes are answered at once, late, or by hand."""
+
+    def __init__(self, completeness: Completeness = Completeness.COMPLETE, *, patience: Patience | None = None) -> None:
+        items = count()
+        self.listener = Listener(EN_US, lambda: ItemId(f"item-{next(items)}"), patience)
+        self.completeness = completeness
+        self.automatic = True
+        self.words = "send fifty dollars"
+        self.signals: list[Signal] = []
+        self.requests: list[DecodeRequest] = []
+
+    def take(self, signals: list[Signal]) -> None:
+        for signal in signals:
+            if isinstance(signal, DecodeRequest):
+                self.requests.append(signal)
+                if self.automatic:
+                    self.answer(signal)
+            else:
+                self.signals.append(signal)
+
+    def answer(self, request: DecodeRequest, words: str | None = None) -> None:
+        transcript = Transcript.typed(self.words if words is None else words, EN_US)
+        self.take(self.listener.heard(request.revision, transcript, self.completeness))
+
+    def voice(self, frames: int) -> None:
+        for _ in range(frames):
+            self.take(self.listener.feed(VOICE, 0.95))
+
+    def quiet(self, frames: int) -> None:
+        for _ in range(frames):
+            self.take(self.listener.feed(QUIET, 0.02))
+
+    def of(self, kind: type) -> list[Signal]:
+        return [signal for signal in self.signals if isinstance(signal, kind)]
+
+
+def test_a_complete_command_ends_after_its_short_silence() -> None:
+    bench = Bench()
+    bench.quiet(10)
+    bench.voice(30)
+    bench.quiet(12)
+    started, ended = bench.of(SpeechStarted)[0], bench.of(Ended)[0]
+    assert isinstance(started, SpeechStarted)
+    assert isinstance(ended, Ended)
+    assert started.at_ms == 320
+    assert ended.voiced_until_ms == 40 * FRAME_MS
+    assert 170 <= ended.ended_at_ms - ended.voiced_until_ms < 170 + FRAME_MS
+    assert ended.rule == "endpointing.en.complete@1"
+
+
+def test_the_clock_runs_between_frames() -> None:
+    bench = Bench()
+    bench.voice(30)
+    bench.quiet(5)  # 160 ms of silence: 10 ms short
+    assert not bench.of(Ended)
+    bench.take(bench.listener.advance(9 * 16))
+    assert not bench.of(Ended)
+    bench.take(bench.listener.advance(10 * 16))
+    assert len(bench.of(Ended)) == 1
+
+
+def test_each_kind_of_words_has_its_own_silence() -> None:
+    waits = {}
+    for kind in Completeness:
+        bench = Bench(kind)
+        bench.voice(30)
+        bench.quiet(80)
+        (ended,) = bench.of(Ended)
+        assert isinstance(ended, Ended)
+        waits[kind] = ended.ended_at_ms - ended.voiced_until_ms
+        assert ended.rule == f"endpointing.en.{kind.value}@1"
+    assert waits[Completeness.COMPLETE] < 250 < waits[Completeness.UNKNOWN] < waits[Completeness.MISSING_SLOT]
+    assert waits[Completeness.YES_NO] < 250 < waits[Completeness.DIGITS] < waits[Completeness.TRAILING]
+
+
+def test_going_on_voids_the_eager_words() -> None:
+    bench = Bench(Completeness.MISSING_SLOT)
+    bench.voice(20)
+    bench.quiet(10)
+    bench.voice(20)
+    bench.quiet(80)
+    kinds = [type(s) for s in bench.signals if not isinstance(s, Partial)]
+    assert kinds == [SpeechStarted, Eager, Resumed, Eager, SpeechStopped, Ended]
+
+
+def test_a_click_starts_nothing_and_a_short_noise_is_nothing() -> None:
+    bench = Bench()
+    bench.voice(1)
+    bench.quiet(30)
+    assert not bench.signals
+    bench.voice(2)
+    bench.quiet(40)
+    (discarded,) = bench.of(Discarded)
+    assert isinstance(discarded, Discarded)
+    assert discarded.reason is Waste.NO_SPEECH
+    assert not bench.requests
+
+
+def test_sound_without_words_is_dropped() -> None:
+    bench = Bench()
+    bench.words = "  "
+    bench.voice(20)
+    bench.quiet(40)
+    assert [type(s) for s in bench.signals] == [SpeechStarted, SpeechStopped, Discarded]
+
+
+def test_the_segment_has_its_pre_roll_and_its_padding() -> None:
+    bench = Bench()
+    bench.quiet(20)
+    bench.voice(20)
+    bench.quiet(4)
+    final = next(request for request in bench.requests if request.final)
+    rules = timing()
+    silence_ms = final.samples.size / 16 - 20 * FRAME_MS - rules.preroll_ms - rules.pad_ms
+    assert rules.eager_after_ms <= silence_ms <= rules.eager_after_ms + FRAME_MS
+    assert not final.samples[-rules.pad_ms * 16 :].any()
+
+
+def test_partials_come_one_at_a_time_and_grow() -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(40)
+    assert len(bench.requests) == 1
+    assert bench.requests[0].samples.size / 16 <= 500 + timing().pad_ms
+    bench.answer(bench.requests[0], "send")
+    bench.voice(10)
+    bench.answer(bench.requests[1], "send fifty")
+    bench.voice(10)
+    bench.answer(bench.requests[2], "send fifteen dollars")
+    shown = [(s.text, s.stable) for s in bench.of(Partial) if isinstance(s, Partial)]
+    assert shown == [("send", 0), ("send fifty", 4), ("send fifteen dollars", 5)]
+
+
+def test_a_stale_answer_changes_nothing() -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(20)
+    bench.quiet(3)
+    stale = bench.requests[-1]
+    assert stale.final
+    bench.voice(10)
+    assert not bench.listener.wants(stale.revision)
+    bench.answer(stale, "send")
+    assert not bench.of(Eager)
+
+
+def test_audio_waits_for_words_once_a_turn_could_end() -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(20)
+    bench.quiet(3)
+    assert bench.listener.waiting is None
+    bench.quiet(3)
+    assert bench.listener.waiting == bench.requests[-1].revision
+    bench.answer(bench.requests[-1])
+    assert bench.listener.waiting is None
+    assert len(bench.of(Ended)) == 1
+
+
+def test_a_failed_final_is_no_turn() -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(20)
+    bench.quiet(4)
+    bench.take(bench.listener.unheard(bench.requests[-1].revision))
+    (discarded,) = bench.of(Discarded)
+    assert isinstance(discarded, Discarded)
+    assert discarded.reason is Waste.FAILED
+
+
+def test_a_turn_without_end_is_cut() -> None:
+    bench = Bench(Completeness.MISSING_SLOT)
+    bench.voice(16_000 // FRAME_MS)
+    (ended,) = bench.of(Ended)
+    assert isinstance(ended, Ended)
+    assert ended.rule == "endpointing.max_turn@1"
+    assert ended.ended_at_ms <= timing().max_turn_ms + FRAME_MS
+
+
+def test_what_was_said_right_after_the_end_can_be_merged() -> None:
+    bench = Bench()
+    bench.voice(20)
+    bench.quiet(10)
+    (ended,) = bench.of(Ended)
+    assert isinstance(ended, Ended)
+    bench.voice(10)
+    assert bench.listener.continues == ended.item
+    bench.take(bench.listener.merge())
+    (merged,) = bench.of(Merged)
+    assert isinstance(merged, Merged)
+    assert (merged.item, merged.into) == (ended.item, bench.listener.item)
+    bench.voice(10)
+    bench.quiet(10)
+    whole = bench.requests[-1].samples.size / 16
+    assert whole >= (20 + 10 + 20) * FRAME_MS
+
+
+def test_what_comes_later_is_a_turn_of_its_own() -> None:
+    bench = Bench()
+    bench.voice(20)
+    bench.quiet(60)
+    bench.voice(10)
+    assert bench.listener.continues is None
+
+
+def test_a_fixed_silence_decodes_only_then() -> None:
+    bench = Bench(patience=Patience(fixed_ms=500))
+    bench.voice(30)
+    bench.quiet(14)
+    assert not any(request.final for request in bench.requests)
+    bench.quiet(3)
+    (ended,) = bench.of(Ended)
+    assert isinstance(ended, Ended)
+    assert 500 <= ended.ended_at_ms - ended.voiced_until_ms <= 500 + FRAME_MS
+
+
+script = st.lists(st.tuples(st.booleans(), st.integers(1, 60)), min_size=1, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(script, st.lists(st.sampled_from(list(Completeness)), min_size=1), st.lists(st.integers(0, 8), min_size=1))
+def test_invariants_hold_whatever_is_said_and_however_late_the_words_come(
+    parts: list[tuple[bool, int]], kinds: list[Completeness], delays: list[int]
+) -> None:
+    """End's text is the last Eager's, or Resumed came first; every utterance ends once; nothing grows."""
+    bench = Bench()
+    bench.automatic = False
+    due: list[tuple[int, DecodeRequest]] = []
+    frame = answered = 0
+    for voiced, frames in [*parts, (False, 200)]:
+        for _ in range(frames):
+            frame += 1
+            waiting = bench.listener.waiting
+            for at, request in list(due):
+                if at <= frame or request.revision == waiting:
+                    due.remove((at, request))
+                    bench.completeness = kinds[answered % len(kinds)]
+                    bench.answer(request, f"words {request.revision}")
+            before = len(bench.requests)
+            bench.voice(1) if voiced else bench.quiet(1)
+            for request in bench.requests[before:]:
+                due.append((frame + delays[answered % len(delays)], request))
+                answered += 1
+    _check(bench.signals)
+
+
+def _check(signals: list[Signal]) -> None:
+    eager: Eager | None = None
+    open_item: ItemId | None = None
+    for signal in signals:
+        match signal:
+            case SpeechStarted():
+                assert open_item is None
+                open_item, eager = signal.item, None
+            case Eager():
+                assert eager is None
+                eager = signal
+            case Resumed():
+                assert eager is not None
+                eager = None
+            case Ended():
+                assert eager is not None
+                assert signal.item == open_item == eager.item
+                assert signal.transcript == eager.transcript
+                assert signal.revision == eager.revision
+                assert signal.ended_at_ms - signal.voiced_until_ms >= eager.wait_ms or "max_turn" in signal.rule
+                open_item, eager = None, None
+            case Discarded():
+                assert signal.item == open_item
+                assert eager is None
+                open_item = None
+            case _:
+                pass
+    assert open_item is None
