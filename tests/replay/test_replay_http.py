@@ -9,7 +9,6 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI, Request
-from tests.replay.fakes import FakeSpec
 
 from app import errors
 from app.auth.principal import Principal, Scope
@@ -23,6 +22,7 @@ from app.transports.replays import ReplayDeps, router
 from schemas.errors import BadInput, Busy, NotFound, Unauthenticated, WrongState
 from services.clock import ManualClock
 from services.observe import Metrics
+from tests.replay.fakes import FakeSpec
 
 LINE = {"id": "a", "locale": "en-US", "text": "hi", "expect": {"intent": "deny"}}
 MANIFEST = json.dumps(LINE).encode()
