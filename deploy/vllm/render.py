@@ -114,7 +114,7 @@ def _sidecar(profile: Profile) -> dict[str, Any]:
     return {
         "name": "doctor",
         "image": GATEWAY_IMAGE,
-        "command": ["tellerline", *args, "--ready-file", "/ready/warm", "--stay"],
+        "command": ["tellerline", *args, "--sidecar", "/ready/warm"],
         "env": [key],
         "readinessProbe": {"exec": {"command": ["test", "-f", "/ready/warm"]}, "periodSeconds": 2},
         "securityContext": {

@@ -1,0 +1,59 @@
+"""`tellerline doctor URL`: what a model endpoint really does; warms it, and tells readiness."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+import orjson
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from app.qa.bench._report import machine
+from app.qa.doctor.findings import Report
+
+COLOURS = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "red"}
+
+
+def doctor(
+    url: Annotated[str, typer.Argument(help="the endpoint, without /v1")],
+    role: Annotated[Literal["extraction", "qna"], typer.Option(help="whose requests it will get")] = "extraction",
+    key: Annotated[str, typer.Option(envvar="TELLERLINE_DOCTOR_KEY")] = "",
+    batch: Annotated[int, typer.Option(min=1, max=64, help="warm every batch size up to this")] = 16,
+    wait_s: Annotated[float, typer.Option(help="how long to wait for /health")] = 0.0,
+    log: Annotated[Path | None, typer.Option(help="the engine's log, for its attention backend")] = None,
+    sidecar: Annotated[Path | None, typer.Option(help="write this file once warm and sound, and stay")] = None,
+    json: Path | None = None,
+) -> None:
+    """Report engine, attention, cache, drafting, structured output, cold buckets, open routes. Exits 1 if unusable."""
+    from app.qa.doctor.examine import Patient, examine
+
+    report = asyncio.run(examine(Patient(url, role, key, batch, wait_s, log)))
+    _show(report, f"{url} as {role}", json)
+    if not report.usable:
+        raise typer.Exit(1)
+    if sidecar is not None:
+        sidecar.write_text("warm\n", encoding="utf-8")
+        while True:
+            time.sleep(3600)
+
+
+def _show(report: Report, what: str, json: Path | None) -> None:
+    table = Table("what", "", "found", title=f"doctor: {what}", title_justify="left")
+    for finding in report.findings:
+        table.add_row(finding.subject, f"[{COLOURS[finding.health]}]{finding.health}[/]", finding.said)
+    Console().print(table)
+    if json is not None:
+        said = {f"finding_{_key(f.subject)}": f"{f.health}: {f.said}" for f in report.findings}
+        head = {"doctor": what, "machine": machine(), "usable": report.usable}
+        json.write_bytes(orjson.dumps(head | dict(report.figures) | said, option=orjson.OPT_INDENT_2))
+
+
+def _key(subject: str) -> str:
+    return subject.replace(":", "").replace(" ", "_")
+
+
+def register(main: typer.Typer) -> None:
+    """Add the command."""
+    main.command()(doctor)

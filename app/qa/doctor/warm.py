@@ -1,0 +1,155 @@
+"""Warming: every batch size with short and long prompts, until none stalls. The first of each compiles kernels."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.qa.bench._offers import offers
+from app.qa.doctor.client import Endpoint
+from app.qa.doctor.findings import Health, Report
+from schemas.answer import Question
+from schemas.errors import TellerlineError
+from schemas.extraction import ExtractionOffer
+from schemas.ids import EN_US, CustomerId
+from services.answer.generate import Endpoint as AnswerEndpoint
+from services.answer.generate import GemmaAnswerer
+from services.answer.quote import Library
+from services.clock import SystemClock
+from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.understand.extract import Endpoint as ExtractionEndpoint
+from services.understand.extract import GemmaExtractor
+
+STALL_MS: Final = 300.0
+"""More than this above the same bucket's best time is a stall."""
+FEWEST_ROUNDS: Final = 2
+ROUNDS: Final = 5
+PATIENCE_S: Final = 120.0
+_CUSTOMER: Final = CustomerId("doctor")
+_SHORT: Final = ("What is the overdraft fee?", "Are calls recorded?", "How much is a safe deposit box?")
+_LONG: Final = (
+    "What does an international transfer cost in the app and at a branch?",
+    "What is the monthly maintenance fee of the everyday checking account, and when is it waived?",
+)
+
+Ask = Callable[[int], Awaitable[None]]
+"""Sends one request; the number varies its words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A batch size with a kind of prompt."""
+
+    size: int
+    prompt: str
+
+
+@dataclass
+class Timing:
+    """One bucket's slowest request in each round, milliseconds."""
+
+    bucket: Bucket
+    rounds: list[float]
+
+    @property
+    def cold(self) -> bool:
+        """Whether the first round stalled."""
+        return self.rounds[0] > min(self.rounds) + STALL_MS
+
+    @property
+    def stalls(self) -> bool:
+        """Whether the last round still does."""
+        return self.rounds[-1] > min(self.rounds) + STALL_MS
+
+
+def _long(offer: ExtractionOffer) -> ExtractionOffer:
+    return ExtractionOffer(
+        offer.text * 8, offer.locale, (offer.text * 4,) * 2, offer.spans, offer.amounts, offer.payees, offer.asked
+    )
+
+
+def extraction_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask], GemmaExtractor]:
+    """The real extraction request, short and long; each with candidates of its own, so that each has a new grammar."""
+    clock = SystemClock()
+    endpoint = ExtractionEndpoint(url, model, key, tenant="doctor", deadline_s=PATIENCE_S, in_flight=batch)
+    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+    cases = offers(256, seed=99)
+
+    async def short(number: int) -> None:
+        await extractor.extract(_CUSTOMER, cases[number % len(cases)])
+
+    async def long(number: int) -> None:
+        await extractor.extract(_CUSTOMER, _long(cases[number % len(cases)]))
+
+    return {"short": short, "long": long}, extractor
+
+
+def qna_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask], GemmaAnswerer]:
+    """The real QnA request, of short questions and of long ones."""
+    clock = SystemClock()
+    endpoint = AnswerEndpoint(
+        url,
+        model,
+        key,
+        tenant="doctor",
+        first_token_s=PATIENCE_S,
+        stall_s=PATIENCE_S,
+        total_s=PATIENCE_S,
+        in_flight=batch,
+    )
+    answerer = GemmaAnswerer(endpoint, Library.load(), CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+
+    async def ask(text: str) -> None:
+        async for _ in answerer.answer(_CUSTOMER, Question(text, EN_US)):
+            pass
+
+    async def short(number: int) -> None:
+        await ask(_SHORT[number % len(_SHORT)])
+
+    async def long(number: int) -> None:
+        await ask(_LONG[number % len(_LONG)])
+
+    return {"short": short, "long": long}, answerer
+
+
+async def _round(ask: Ask, size: int, start: int) -> float:
+    async def timed(number: int) -> float:
+        began = time.perf_counter()
+        await ask(number)
+        return (time.perf_counter() - began) * 1000
+
+    return max(await asyncio.gather(*(timed(start + i) for i in range(size))))
+
+
+async def warm(asks: dict[str, Ask], sizes: Sequence[int], report: Report) -> None:
+    """Send every bucket until a round passes without a stall, ROUNDS at most. Fails where one goes on stalling."""
+    timings = []
+    sent = 0
+    for size in sizes:
+        for prompt, ask in asks.items():
+            timing = Timing(Bucket(size, prompt), [])
+            while len(timing.rounds) < FEWEST_ROUNDS or (timing.stalls and len(timing.rounds) < ROUNDS):
+                timing.rounds.append(await _round(ask, size, sent))
+                sent += size
+            timings.append(timing)
+    cold = [f"{t.bucket.size}×{t.bucket.prompt} {t.rounds[0]:.0f} ms" for t in timings if t.cold]
+    slow = [f"{t.bucket.size}×{t.bucket.prompt}" for t in timings if t.stalls]
+    worst = max(t.rounds[-1] for t in timings)
+    report.figures |= {"warmed_buckets": len(timings), "cold_buckets": len(cold), "warm_worst_ms": worst}
+    report.add("warm-up", Health.OK, f"{len(timings)} buckets, {sent} requests, slowest when warm {worst:.0f} ms")
+    if cold:
+        report.add("cold buckets", Health.NOTE, f"were cold, warm now: {', '.join(cold)}")
+    if slow:
+        report.add("stalls", Health.FAIL, f"still above {STALL_MS:.0f} ms over their best: {', '.join(slow)}")
+
+
+async def warm_role(role: str, endpoint: Endpoint, model: str, key: str, batch: int, report: Report) -> None:
+    """Warm an endpoint with the requests its role will get. A failure is a finding."""
+    asks, client = (extraction_asks if role == "extraction" else qna_asks)(endpoint.url, model, key, batch)
+    try:
+        await warm(asks, range(1, batch + 1), report)
+    except TellerlineError as error:
+        report.add("warm-up", Health.FAIL, f"{error.code}: {error.message}")
+    finally:
+        await client.close()

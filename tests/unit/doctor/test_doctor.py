@@ -1,0 +1,154 @@
+"""The doctor against FakeGemma: a sound server passes, and every fault it is there to find is found."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from app.cli import main
+from app.qa.doctor.client import Metrics
+from app.qa.doctor.examine import Patient, examine
+from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.probes import read_log
+from app.qa.doctor.warm import warm
+from tests.fakes.gemma import Body, FakeGemma, Reply, completion, random_weights, stream
+
+METRICS = """# HELP x
+vllm:num_requests_running{model_name="m"} 0.0
+vllm:prefix_cache_hits_total{model_name="m"} 128.0
+vllm:prefix_cache_queries_total{model_name="m"} 256.0
+vllm:spec_decode_num_drafts_total{model_name="m"} 0.0
+"""
+
+
+def sound(body: Body) -> Reply:
+    """A constrained model whose JSON is compact."""
+    wanted = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    if wanted.get("type") == "object":
+        return completion('{"intent":"transfer","id":"p_002"}')
+    if "enum" in wanted:
+        return random_weights(1)(body)
+    return stream("An overdraft costs money [1].") if body.get("stream") else completion("some words")
+
+
+def spaced(body: Body) -> Reply:
+    if body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("type") == "object":
+        return completion('{\n  "intent": "transfer",\n  "id": "p_002"\n}')
+    return sound(body)
+
+
+def unconstrained(body: Body) -> Reply:
+    return completion("Sure! Here you go: p_999") if "response_format" in body else sound(body)
+
+
+async def examined(behave: Callable[[Body], Reply], role: str = "extraction", **patient: Any) -> Report:
+    async with FakeGemma(behave, METRICS) as server:
+        return await examine(Patient(server.url, role, key="k", batch=2, **patient))
+
+
+def said(report: Report, subject: str) -> Health:
+    return next(f.health for f in report.findings if f.subject == subject)
+
+
+async def test_a_sound_extraction_endpoint_is_usable() -> None:
+    report = await examined(sound)
+    assert report.usable, report.findings
+    assert said(report, "engine") is Health.OK
+    assert report.figures["engine_version"] == "0.24.0"
+    assert all(f.health is Health.OK for f in report.findings if f.subject.startswith("structured"))
+    assert report.figures["warmed_buckets"] == 4
+    assert report.figures["drafting"] == "off"
+
+
+async def test_a_sound_qna_endpoint_is_usable() -> None:
+    report = await examined(sound, role="qna")
+    assert report.usable, report.findings
+    assert not [f for f in report.findings if f.subject.startswith("structured")]
+
+
+async def test_an_ignored_schema_makes_it_unusable() -> None:
+    report = await examined(unconstrained)
+    assert not report.usable
+    assert said(report, "structured: enum") is Health.FAIL
+    assert said(report, "structured: prose") is Health.FAIL
+    assert said(report, "structured: extra field") is Health.FAIL
+
+
+async def test_whitespace_in_json_is_a_warning() -> None:
+    report = await examined(spaced)
+    assert report.usable
+    assert said(report, "structured: whitespace") is Health.WARN
+    assert said(report, "structured: extra field") is Health.OK
+
+
+async def test_routes_without_a_key_are_told() -> None:
+    report = await examined(sound)
+    assert said(report, "key") is Health.WARN
+    assert "/metrics" in str(report.figures["open_routes"])
+
+
+async def test_an_absent_server_is_not_healthy() -> None:
+    report = await examine(Patient("http://127.0.0.1:9", wait_s=0))
+    assert said(report, "health") is Health.FAIL
+    assert not report.usable
+
+
+async def test_a_server_that_fails_while_it_is_warmed_is_not_usable() -> None:
+    report = await examined(lambda _: Reply([b"{}"], status=500))
+    assert said(report, "warm-up") is Health.FAIL
+
+
+async def test_a_stall_that_warms_away_is_noted_and_one_that_stays_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = iter([5.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9])
+
+    async def scripted(_ask: object, _size: int, _start: int) -> float:
+        return next(script) * 1000
+
+    monkeypatch.setattr("app.qa.doctor.warm._round", scripted)
+
+    async def nothing(_: int) -> None:
+        return None
+
+    warmed = Report()
+    await warm({"short": nothing, "long": nothing}, [1], warmed)
+    assert said(warmed, "cold buckets") is Health.NOTE
+    assert warmed.usable
+    stalled = Report()
+    await warm({"short": nothing}, [1, 2], stalled)
+    assert said(stalled, "stalls") is Health.FAIL
+
+
+def test_acceptance_is_read_by_position() -> None:
+    metrics = Metrics('a_total{position="0"} 80.0\na_total{position="1"} 4e1\nb{x="y"} 3\nnonsense\n')
+    assert metrics.by("a_total", "position") == {"0": 80.0, "1": 40.0}
+    assert metrics.total("a_total") == 120.0
+    assert metrics.total("c") is None
+
+
+@pytest.mark.parametrize(
+    ("line", "subject", "found"),
+    [
+        ("INFO Using FA4 for all layers", "attention backend", "FA4"),
+        ("Using FLASH_ATTN attention backend out of potential backends", "attention backend", "FLASH_ATTN"),
+        ("Using AttentionBackendEnum.TRITON_ATTN backend.", "attention backend", "TRITON_ATTN"),
+        ("FA4 not available, forcing TRITON_ATTN", "attention forced", "forcing TRITON_ATTN"),
+        ("Detected MTP model. Sharing target model embedding", "drafter in log", "Detected MTP model"),
+        ("nothing of the kind", "attention backend", "not named in the log"),
+    ],
+)
+def test_the_log_is_read(line: str, subject: str, found: str, tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    log.write_text(f"(EngineCore) {line}\n")
+    report = Report()
+    read_log(log, report)
+    assert (subject, found) in [(f.subject, f.said) for f in report.findings]
+
+
+def test_the_command_reports_and_fails(tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    result = CliRunner().invoke(main, ["doctor", "http://127.0.0.1:9", "--json", str(out)])
+    assert result.exit_code == 1
+    assert json.loads(out.read_text())["usable"] is False
