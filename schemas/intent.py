@@ -122,6 +122,7 @@ class Context:
     asked: SlotName | None = None
     confirming: bool = False
     choices: int = 0  # how many were offered
+    code: bool = False  # a one-time code is awaited
     accounts: tuple[Account, ...] = ()
     cards: tuple[Card, ...] = ()
     bills: tuple[Bill, ...] = ()

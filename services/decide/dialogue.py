@@ -96,6 +96,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
         asked=state.asked if state.phase is Phase.ASKING else None,
         confirming=state.task is not None or state.phase in _BOUND,
         choices=len(state.choices),
+        code=state.phase is Phase.STEP_UP,
         accounts=facts.profile.accounts,
         cards=facts.profile.cards,
         bills=facts.profile.bills,

@@ -89,30 +89,36 @@ class Automaton:
 
     def trace(self, lattice: Lattice, sets: list[int], template: int, end: int, first: int) -> list[Capture]:
         """Which edge filled which slot, in order; any path will do, for every state in a set can be reached."""
-        state = _lowest(sets[end] & self._accept[template])
+        states = sets[end] & self._accept[template]
         captures: list[Capture] = []
         at = end
-        while state:
-            edge = self._edge_into(lattice, sets, state, at, first)
+        while states and not states & 1:
+            edge, state = self._last_step(lattice, sets, states, at, first)
             at = edge.start
             if edge.symbol == FILLER:
+                states &= sets[at]
                 continue
             if slot := self._atoms[state].slot:
                 captures.append(Capture(slot, edge))
-            state = _lowest(sets[at] & self._sources(state, first))
+            states = sets[at] & self._sources(state, first)
         return captures[::-1]
 
-    def _edge_into(self, lattice: Lattice, sets: list[int], state: int, at: int, first: int) -> Edge:
-        bit, sources = 1 << state, self._sources(state, first)
+    def _last_step(self, lattice: Lattice, sets: list[int], states: int, at: int, first: int) -> tuple[Edge, int]:
+        """The preferred edge by which one of `states` was reached at `at`, and that state; else a filler."""
         filler: Edge | None = None
         for edge in lattice.into(at):
             if edge.symbol == FILLER:
-                if sets[edge.start] & bit:
+                if states & sets[edge.start]:
                     filler = edge
-            elif self._of_symbol[edge.symbol] & bit and sets[edge.start] & sources:
-                return edge
+                continue
+            here = states & self._of_symbol[edge.symbol]
+            while here:
+                state = _lowest(here)
+                if self._sources(state, first) & sets[edge.start]:
+                    return edge, state
+                here &= here - 1
         assert filler is not None, "a reached state has an edge into it"
-        return filler
+        return filler, 0
 
     def _sources(self, state: int, first: int) -> int:
         """The states that `state` may follow, the start among them when it is in `first`."""

@@ -63,6 +63,7 @@ class Grammar:
     conjunctions: Trie
     routing: Trie
     not_names: Trie
+    weak_nouns: frozenset[str]
     typos: Typos
     nouns: NounsFile
     confidence: ConfidenceFile
@@ -110,6 +111,7 @@ def grammar(language: str) -> Grammar:
         conjunctions=_lexicon([(1, words.conjunctions)], words),
         routing=_lexicon(routes, words),
         not_names=_lexicon([(1, words.not_names)], words),
+        weak_nouns=frozenset(words.weak_nouns),
         typos=Typos(words.keywords, trie.units()),
         nouns=load(f"{folder}/nouns.yaml", NounsFile),
         confidence=load("intents/confidence.yaml", ConfidenceFile),

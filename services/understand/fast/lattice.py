@@ -14,7 +14,7 @@ class Edge(NamedTuple):
     start: int
     end: int
     symbol: int
-    rank: int = 1
+    rank: int = 2
     value: Any = None
 
 

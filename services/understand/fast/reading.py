@@ -20,7 +20,8 @@ _TYPED: Final = {
     SpanKind.TIME: ("time",),
     SpanKind.PERCENT: ("percent",),
 }
-_NOUN_RANK, _SPAN_RANK, _PAYEE_RANK, _OTHER_RANK = 0, 0, 2, 3
+_NOUN_RANK: Final = {"account": 0, "bill": 0, "card": 1}
+_SPAN_RANK, _WEAK_RANK, _PAYEE_RANK, _OTHER_RANK = 0, 3, 3, 4
 _MAX_NAME: Final = 8
 """Characters of an unknown name in a script without spaces."""
 
@@ -48,7 +49,9 @@ def read(grammar: Grammar, heard: Heard, context: Context) -> Reading:
         edges.extend(typed.get(at, ()))
         for edge in nouns.trie.scan(words, at):
             noun = nouns.nouns[edge.symbol]
-            edges.append(Edge(at, edge.end, grammar.symbols[noun.kind], _NOUN_RANK, noun))
+            weak = edge.end == at + 1 and words[at] in grammar.weak_nouns
+            rank = _WEAK_RANK if weak else _NOUN_RANK[noun.kind]
+            edges.append(Edge(at, edge.end, grammar.symbols[noun.kind], rank, noun))
         edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
         return edges
 

@@ -8,11 +8,11 @@ from rules.load import RuleFile
 from schemas.intent import Intent, Route
 
 RuleClass = Literal["exact", "wide", "weak"]
-When = Literal["always", "asked", "confirming", "pending"]
+When = Literal["always", "asked", "confirming", "pending", "code"]
 
 
 class WordsFile(RuleFile):
-    """Fillers, phrase lists, expansion rules, what no name is made of, and words worth correcting when mistyped."""
+    """Fillers, phrase lists, expansion rules, what no name is made of, weak nouns, words to mend when mistyped."""
 
     spaced: bool
     fillers: tuple[str, ...]
@@ -20,6 +20,7 @@ class WordsFile(RuleFile):
     lists: dict[str, tuple[str, ...]]
     rules: dict[str, str]
     not_names: tuple[str, ...]
+    weak_nouns: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 
 

@@ -1,13 +1,14 @@
 """From captures to slots with evidence, and to what was named in vain."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Mention, Slot, SlotName, Slots
 from schemas.money import MAX_MINOR, exponent
-from schemas.payee import PayeeMatch
+from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue
 from services.understand.fast.automaton import Capture
 from services.understand.fast.lattice import Edge
@@ -48,6 +49,18 @@ class Filling:
         span = Edge(0, len(self._reading.words), 0)
         for slot, value in constants:
             self.values[slot] = Slot(value, self._evidence(span))
+
+    def name_payee(self, find: Callable[[str], PayeeMatch | None]) -> None:
+        """Look a name up that was heard in vain so far."""
+        mention = self.mentions.get(SlotName.PAYEE)
+        if mention is None or (self.payees is not None and self.payees.heard == mention.evidence.surface):
+            return
+        match = find(mention.evidence.surface)
+        if match is None or match.outcome is MatchOutcome.NOBODY:
+            return
+        self.payees = replace(match, start=mention.evidence.start, end=mention.evidence.end)
+        if match.choice is not None and "payee" not in self.values:
+            self.values["payee"] = Slot(PayeeId(match.choice), mention.evidence)
 
     def slots(self) -> Slots:
         """What was filled."""

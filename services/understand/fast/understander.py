@@ -1,5 +1,6 @@
 """`Understander`: one utterance in, its meaning or an honest "not here" out. Pure, linear, well under a millisecond."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -7,15 +8,21 @@ from typing import Final
 from rules.locales import locale_rules
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import Context, Heard, Intent, Mention, Route, SlotName, Slots, Understood
+from schemas.payee import PayeeMatch
 from services.understand.fast.confidence import confidence
 from services.understand.fast.grammar import ALLOWED, RANK, Grammar, Template, grammar
 from services.understand.fast.reading import Reading, read
 from services.understand.fast.routing import route_unmatched
+from services.understand.fast.rules import When
 from services.understand.fast.slots import Filling
+from services.understand.fast.units import MAX_CHARS
 
 MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
-_MANY: Final = frozenset({"merchant", "topic"})
+_NEARNESS: Final[dict[When, int]] = {"code": 0, "asked": 1, "confirming": 2, "pending": 2, "always": 3}
+"""Between rules of one class, what was asked for comes first."""
+FindPayee = Callable[[str], PayeeMatch | None]
+"""Who a name said alone is, in the caller's book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,7 @@ class _Hearing:
     reading: Reading
     first: int
     enabled: frozenset[int]
+    find_payee: FindPayee | None
 
 
 class Understander:
@@ -40,23 +48,26 @@ class Understander:
         """The understander of a locale, compiled once a process. Raises RulesInvalid, UnsupportedLocale."""
         return _for_locale(locale)
 
-    def understand(self, heard: Heard, context: Context) -> Understood:
-        """What `heard` means in `context`; never raises on any text."""
+    def understand(self, heard: Heard, context: Context, find_payee: FindPayee | None = None) -> Understood:
+        """What `heard` means in `context`; never raises on any text.
+
+        `find_payee` is asked about a name that the grammar sees and the payee search over the whole words did not.
+        """
         reading = read(self._grammar, heard, context)
         size = len(reading.words)
         if size == 0:
             return Understood(None, payees=heard.payees)
-        if size > MAX_UNITS * (1 if self._grammar.spaced else 2):
+        if len(heard.transcript.text) > MAX_CHARS or size > MAX_UNITS * (1 if self._grammar.spaced else 2):
             return self._unmatched(heard, reading, ())
         first, enabled = self._start(context)
-        hearing = _Hearing(heard, context, reading, first, enabled)
+        hearing = _Hearing(heard, context, reading, first, enabled, find_payee)
         found, vetoes = self._within(hearing, 0, size)
         if found is None:
             found = self._two_commands(hearing)
         return found if found is not None else self._unmatched(heard, reading, vetoes)
 
     def _start(self, context: Context) -> tuple[int, frozenset[int]]:
-        key = (context.asked, context.confirming, context.choices > 0)
+        key = (context.asked, context.confirming, context.code)
         made = self._starts.get(key)
         if made is None:
             enabled = [i for i, t in enumerate(self._grammar.templates) if _applies(t, context)]
@@ -83,7 +94,9 @@ class Understander:
                 vetoes += tuple(RuleId(f"veto.two_{slot}") for slot in sorted(filling.twice))
                 continue
             filling.give(template.give)
-            rank = (RANK[template.rule_class], 0 if template.when != "always" else 1)
+            if hearing.find_payee is not None:
+                filling.name_payee(hearing.find_payee)
+            rank = (RANK[template.rule_class], _NEARNESS[template.when])
             made.append((rank, self._understood(hearing, template, filling)))
         return _choose(made), vetoes
 
@@ -162,6 +175,8 @@ def _applies(template: Template, context: Context) -> bool:
             return context.confirming
         case "pending":
             return context.confirming or context.asked is not None
+        case "code":
+            return context.code
 
 
 def _choose(made: list[tuple[tuple[int, int], Understood]]) -> Understood | None:

@@ -1,0 +1,65 @@
+"""`tellerline bench dialogue`: conversations as data through the real stages, and the text path's latency."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from app.qa.bench._report import Figure, percentile, publish
+
+CONVERSATIONS: Final = Path("tests/conversations")
+_COLD: Final = (
+    "import time; t = time.perf_counter(); "
+    "from services.understand.fast import Understander; from schemas.ids import Locale; "
+    "m = time.perf_counter(); Understander.for_locale(Locale('{locale}')); "
+    "print((time.perf_counter() - m) * 1000)"
+)
+
+
+def bench(
+    folder: Annotated[Path, typer.Argument(help="conversations, a YAML file each set")] = CONVERSATIONS,
+    json: Annotated[Path | None, typer.Option(help="write the figures there")] = None,
+    payees: Annotated[int, typer.Option(help="payees in each book", min=0, max=10_000)] = 10_000,
+    repeat: Annotated[int, typer.Option(help="plays of each conversation for the latency", min=1, max=50)] = 2,
+) -> None:
+    """Play every conversation; latency is of normalise + payee search + understand + decide, an utterance at a time."""
+    from app.qa.bench._crowd import crowd
+    from app.qa.conversations import Played, Player, conversations
+
+    figures: dict[str, Figure] = {}
+    failed = 0
+    for language in ("en", "ja"):
+        played, count = Played(), 0
+        for file in conversations(folder / language):
+            player = Player.of(file.customer, crowd(language, payees))
+            for conversation in file.conversations:
+                count += 1
+                player.play(conversation, played)
+                for _ in range(repeat - 1):
+                    again = Played()
+                    player.play(conversation, again)
+                    played.micros.extend(again.micros)
+        failing = len({failure.where.partition("[")[0] for failure in played.failures})
+        failed += failing
+        for failure in played.failures:
+            typer.echo(f"{failure.where} {failure.said!r}: {failure.what}", err=True)
+        figures |= {
+            f"{language}_conversations": count,
+            f"{language}_turns": played.turns,
+            f"{language}_passed_percent": round(100 * (count - failing) / max(1, count), 2),
+            f"{language}_text_path_p50_ms": percentile(played.micros, 50) / 1000,
+            f"{language}_text_path_p99_ms": percentile(played.micros, 99) / 1000,
+        }
+    figures |= {"en_rules_cold_start_ms": _cold("en-US"), "ja_rules_cold_start_ms": _cold("ja-JP")}
+    publish("dialogue", f"conversations of {folder}, {payees} payees in each book", figures, json)
+    raise typer.Exit(1 if failed else 0)
+
+
+def _cold(locale: str) -> float:
+    """Milliseconds to load and compile a locale's grammar in a fresh process, imports apart."""
+    done = subprocess.run(  # noqa: S603 - our own interpreter and text
+        [sys.executable, "-c", _COLD.format(locale=locale)], capture_output=True, check=True, text=True
+    )
+    return float(done.stdout)

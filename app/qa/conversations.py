@@ -1,0 +1,456 @@
+"""Conversations as data, and the player that runs them through the real stages before a desk that only pretends.
+
+A file of tests/conversations holds conversations of one demo customer; a turn is what the caller does and what has to
+come of it. `FakeDesk` stands in for bank and ledger; it refuses what the ledger would refuse.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from rules.bank import DemoCustomer, demo_customers
+from schemas.banking import (
+    Account,
+    Bill,
+    Card,
+    CustomerProfile,
+    Limits,
+    PayeeVerification,
+    Transaction,
+    TransferOrder,
+    TransferState,
+)
+from schemas.decision import (
+    Action,
+    Answer,
+    Confirm,
+    Decision,
+    Execute,
+    LockCard,
+    ReadTransactions,
+    Reply,
+    ReplyParam,
+    SubmitTransfer,
+    UnlockCard,
+    VerifyStepUp,
+)
+from schemas.errors import TellerlineError
+from schemas.ids import AccountId, BillId, CallId, CardId, CustomerId, Locale, PayeeId, ProposalId
+from schemas.intent import Heard, Slots, Understood
+from schemas.money import Money, exponent
+from schemas.payee import Payee, PayeeMatch
+from schemas.span import DateValue, MoneyValue
+from schemas.stepup import Challenge
+from schemas.transcript import Hypothesis, Source, Transcript
+from schemas.transfer import Proposal, TransferReceipt
+from services.decide import (
+    ActionDone,
+    ActionFailed,
+    DialogueState,
+    Event,
+    Facts,
+    Proposed,
+    ReadbackDelivered,
+    ReadbackInterrupted,
+    Silence,
+    StepUpFailed,
+    StepUpPassed,
+    StepUpStarted,
+    TransferSettled,
+    UtteranceUnderstood,
+    context_of,
+    decide,
+)
+from services.normalize import Normalizer
+from services.payees import PayeeIndex
+from services.reply import speak
+from services.understand.fast import Understander
+
+NOW: Final = datetime.fromisoformat("2026-11-18T10:00:00")
+"""The caller's own moment in every conversation: a Wednesday."""
+CODE: Final = "482913"
+"""The one-time code that the desk takes."""
+MAX_STEPS: Final = 8
+"""Decisions within one turn."""
+
+
+class Turn(BaseModel):
+    """What the caller does, and what has to come of it. Only what is given is checked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    say: str | None = None
+    keys: str | None = None
+    silence: bool = False
+    alternatives: tuple[str, ...] = ()
+    logprob: float = 0.0
+    interrupts: bool = False
+    fails: str | None = None
+    outcome: TransferState | None = None
+    verification: PayeeVerification | None = None
+    step_up: bool = False
+    decision: str | None = None
+    intent: str | None = None
+    slots: dict[str, str] | None = None
+    order: dict[str, str] | None = None
+    reply: str | None = None
+    moved: int | None = None
+
+
+class Conversation(BaseModel):
+    """One call."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    turns: tuple[Turn, ...] = Field(min_length=1)
+
+
+class ConversationFile(BaseModel):
+    """One file: whose calls, and the calls."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    version: int
+    customer: str
+    conversations: tuple[Conversation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What did not come out as written."""
+
+    where: str
+    said: str
+    what: str
+
+
+@dataclass(slots=True)
+class Played:
+    """What playing gave: failures, and the milliseconds of the text path of every utterance."""
+
+    turns: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    micros: list[float] = field(default_factory=list)
+    spoken: list[str] = field(default_factory=list)
+
+
+def conversations(folder: Path) -> Iterator[ConversationFile]:
+    """Every file of the folder, validated. Raises pydantic's ValidationError."""
+    for path in sorted(folder.rglob("*.yaml")):
+        yield ConversationFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+
+
+class FakeDesk:
+    """Bank and ledger of one call, in memory: nothing moves without a read-back that was delivered."""
+
+    def __init__(self, customer: DemoCustomer) -> None:
+        self.accounts = _accounts(customer)
+        self.cards = tuple(Card(CardId(c.id), c.name, c.last4, c.locked) for c in customer.cards)
+        self.payees = {PayeeId(p.id): _payee(p) for p in customer.payees}
+        today = NOW.date()
+        self.bills = tuple(
+            Bill(
+                BillId(b.id),
+                b.name,
+                PayeeId(b.payee),
+                Money(b.due, b.currency),
+                today + timedelta(days=b.due_in_days),
+                Money(b.minimum, b.currency) if b.minimum else None,
+            )
+            for b in customer.bills
+        )
+        self.transactions = tuple(
+            Transaction(
+                str(n),
+                AccountId(t.account),
+                today - timedelta(days=t.days_ago),
+                Money(t.amount, customer.accounts[0].currency),
+                t.merchant,
+            )
+            for n, t in enumerate(customer.transactions)
+        )
+        self.limits = tuple(
+            Limits(li.currency, li.per_transfer, li.per_day, li.step_up_above) for li in customer.limits
+        )
+        self.open: Proposal | None = None
+        self.delivered = False
+        self.passed = False
+        self.moved: list[TransferOrder] = []
+        self._made = 0
+
+    def profile(self, customer: DemoCustomer) -> CustomerProfile:
+        """The caller's own things as of now."""
+        return CustomerProfile(
+            customer.name, self.accounts, self.cards, self.bills, self.limits, NOW, zone=customer.zone
+        )
+
+    def propose(self, order: TransferOrder, verification: PayeeVerification, step_up: bool) -> Event:
+        """Seal an order; the one before is void."""
+        self._made += 1
+        step_up = step_up or any(
+            li.currency == order.amount.currency and order.amount.minor > li.step_up_above for li in self.limits
+        )
+        self.open = Proposal(
+            ProposalId(f"proposal-{self._made}"),
+            CustomerId("caller"),
+            CallId("call"),
+            order,
+            f"nonce-{self._made}",
+            "seal",
+            NOW + timedelta(minutes=2),
+            verification,
+            step_up,
+        )
+        self.delivered = False
+        return Proposed(self.open)
+
+    def perform(self, action: Action, outcome: TransferState) -> Event:
+        """Carry out an action."""
+        match action:
+            case SubmitTransfer(proposal):
+                return self._submit(proposal, outcome)
+            case VerifyStepUp(response):
+                self.passed = response == CODE
+                return StepUpPassed() if self.passed else StepUpFailed()
+            case UnlockCard(card) if not self.passed:
+                return StepUpStarted(Challenge("1", card, "the app", NOW))
+            case LockCard(card) | UnlockCard(card):
+                locked = isinstance(action, LockCard)
+                self.cards = tuple(replace(c, locked=locked) if c.id == card else c for c in self.cards)
+                return ActionDone(action, card=next(c for c in self.cards if c.id == card))
+            case ReadTransactions():
+                return ActionDone(action, transactions=self.transactions[:5])
+            case _:
+                return ActionDone(action, accounts=self.accounts)
+
+    def _submit(self, proposal: ProposalId, outcome: TransferState) -> Event:
+        if self.open is None or self.open.id != proposal:
+            return _failed("confirmation_used")
+        if not self.delivered:
+            return _failed("not_delivered")
+        if self.open.step_up_required and not self.passed:
+            return StepUpStarted(Challenge("1", proposal, "the app", NOW))
+        if outcome is not TransferState.FAILED:
+            self.moved.append(self.open.order)
+        self.open = None
+        return TransferSettled(TransferReceipt(proposal, outcome, reference="R1"))
+
+
+def _failed(code: str) -> ActionFailed:
+    rest: list[type[TellerlineError]] = [TellerlineError]
+    while rest:
+        error = rest.pop()
+        if error.code == code:
+            return ActionFailed(code, error.spoken)
+        rest.extend(error.__subclasses__())
+    raise ValueError(f"no error {code}")
+
+
+def _accounts(customer: DemoCustomer) -> tuple[Account, ...]:
+    made = []
+    for account in customer.accounts:
+        held = account.opening + sum(t.amount for t in customer.transactions if t.account == account.id)
+        money = Money(held, account.currency)
+        made.append(Account(AccountId(account.id), account.name, account.last4, money, money))
+    return tuple(made)
+
+
+def _payee(row: Any) -> Payee:
+    paid = NOW.date() - timedelta(days=row.last_paid_days_ago) if row.last_paid_days_ago is not None else None
+    return Payee(
+        PayeeId(row.id),
+        row.name,
+        row.kana,
+        tuple(row.aliases),
+        row.relationship,
+        row.bank,
+        row.last4,
+        row.currency,
+        row.version,
+        paid,
+        row.is_new,
+    )
+
+
+class Player:
+    """Plays one customer's conversations; `crowd` payees more are put into the book."""
+
+    def __init__(self, customer: DemoCustomer, crowd: tuple[Payee, ...] = ()) -> None:
+        self._customer = customer
+        self.locale = Locale(customer.locale)
+        desk = FakeDesk(customer)
+        self._payees = desk.payees | {p.id: p for p in crowd}
+        self._index = PayeeIndex.build(tuple(self._payees.values()), NOW.date())
+        self._normalizer = Normalizer.for_locale(self.locale)
+        self._understander = Understander.for_locale(self.locale)
+        self._currencies = tuple(dict.fromkeys(a.currency for a in customer.accounts))
+
+    @classmethod
+    def of(cls, customer: str, crowd: tuple[Payee, ...] = ()) -> "Player":
+        """The player of a demo customer by id. Raises StopIteration for an unknown one."""
+        return cls(next(c for c in demo_customers() if c.customer == customer), crowd)
+
+    def play(self, conversation: Conversation, played: Played) -> None:
+        """Play one call, and note what did not come out as written."""
+        call = _Call(self, FakeDesk(self._customer), conversation.id, played)
+        for number, turn in enumerate(conversation.turns, 1):
+            call.take(turn, number)
+
+    def facts(self, desk: FakeDesk) -> Facts:
+        """What is known of the caller now."""
+        return Facts(desk.profile(self._customer), self._payees, NOW.date(), self.locale)
+
+    def understand(self, transcript: Transcript, state: DialogueState, facts: Facts) -> Understood:
+        """The text path up to understanding."""
+        text = transcript.text
+        spans = self._normalizer.normalize(text, now=NOW, currencies=self._currencies)
+        taken = tuple((span.start, span.end) for span in spans)
+        match = self._index.find((text, *transcript.alternatives), self.locale, taken)
+        heard = Heard(transcript, spans, match)
+        return self._understander.understand(heard, context_of(state, facts), self._named)
+
+    def _named(self, name: str) -> PayeeMatch | None:
+        return self._index.lookup((name,), self.locale)
+
+
+class _Call:
+    def __init__(self, player: Player, desk: FakeDesk, name: str, played: Played) -> None:
+        self._player = player
+        self._desk = desk
+        self._name = name
+        self._played = played
+        self._state = DialogueState()
+        self._reading: ProposalId | None = None
+
+    def take(self, turn: Turn, number: int) -> None:
+        facts = self._player.facts(self._desk)
+        if self._reading is not None:
+            self._heard_out(turn, facts)
+        understood: Understood | None = None
+        if turn.silence:
+            said = self._run(Silence(), turn)
+        else:
+            transcript = self._transcript(turn)
+            begun = time.perf_counter()
+            understood = self._player.understand(transcript, self._state, facts)
+            event = UtteranceUnderstood(transcript.text, understood)
+            decide(self._state, event, facts)
+            self._played.micros.append((time.perf_counter() - begun) * 1e6)
+            said = self._run(event, turn)
+        self._played.turns += 1
+        for what in _differences(turn, understood, said, self._desk):
+            words = turn.say or turn.keys or "(silence)"
+            self._played.failures.append(Failure(f"{self._name}[{number}]", words, what))
+
+    def _heard_out(self, turn: Turn, facts: Facts) -> None:
+        assert self._reading is not None, "a read-back is being said"
+        event = ReadbackInterrupted(self._reading) if turn.interrupts else ReadbackDelivered(self._reading)
+        self._state, _ = decide(self._state, event, facts)
+        self._desk.delivered = not turn.interrupts
+        self._reading = None
+
+    def _transcript(self, turn: Turn) -> Transcript:
+        text = turn.say if turn.say is not None else turn.keys or ""
+        source = Source.SPEECH if turn.keys is None else Source.DTMF
+        hypotheses = tuple(Hypothesis(t, turn.logprob) for t in (text, *turn.alternatives))
+        return Transcript(text, self._player.locale, hypotheses, source=source)
+
+    def _run(self, event: Event, turn: Turn) -> list[Decision]:
+        """Decide, perform, decide again, until there is something to wait for."""
+        said: list[Decision] = []
+        following: Event | None = event
+        while following is not None:
+            assert len(said) < MAX_STEPS, "a turn comes to an end"
+            self._state, decision = decide(self._state, following, self._player.facts(self._desk))
+            said.append(decision)
+            following = self._follow(decision, turn)
+            reply = None if isinstance(decision, Execute) else decision.reply
+            if reply is not None:
+                self._played.spoken.append(speak(reply, self._player.locale))
+        return said
+
+    def _follow(self, decision: Decision, turn: Turn) -> Event | None:
+        match decision:
+            case Execute(action):
+                if turn.fails:
+                    return _failed(turn.fails)
+                return self._desk.perform(action, turn.outcome or TransferState.SUCCEEDED)
+            case Confirm(order, None):
+                return self._desk.propose(order, turn.verification or PayeeVerification.MATCH, turn.step_up)
+            case Confirm(_, proposal):
+                self._reading = proposal
+        return None
+
+
+def _differences(turn: Turn, understood: Understood | None, said: list[Decision], desk: FakeDesk) -> Iterator[str]:
+    if turn.decision is not None and said[0].kind.value != turn.decision:
+        yield f"decision {said[0].kind.value}, not {turn.decision}; says {_ids(said)}"
+    if turn.reply is not None and turn.reply not in _ids(said):
+        yield f"says {_ids(said)}, not {turn.reply}"
+    if understood is not None and turn.intent is not None:
+        intent = understood.intent.value if understood.intent else "none"
+        if intent != turn.intent:
+            yield f"intent {intent}, not {turn.intent} ({understood.rule}, {understood.route.value})"
+    if understood is not None and turn.slots is not None:
+        found = {f.name: _shown(slot.value) for f in fields(Slots) if (slot := getattr(understood.slots, f.name))}
+        if found != turn.slots:
+            yield f"slots {found}, not {turn.slots}"
+    if turn.order is not None:
+        orders = [_order(d.order) for d in said if isinstance(d, Confirm)]
+        if not orders or not turn.order.items() <= orders[-1].items():
+            yield f"order {orders[-1] if orders else None}, not {turn.order}"
+    if turn.moved is not None and len(desk.moved) != turn.moved:
+        yield f"{len(desk.moved)} transfers, not {turn.moved}"
+
+
+def _ids(said: list[Decision]) -> list[str]:
+    found: list[str] = []
+    for decision in said:
+        if not isinstance(decision, Execute) and decision.reply is not None:
+            found.extend(_reply_ids(decision.reply))
+        if isinstance(decision, Answer) and decision.question:
+            found.append("(question)")
+    return found
+
+
+def _reply_ids(value: ReplyParam) -> list[str]:
+    if isinstance(value, tuple):
+        return [id_ for item in value for id_ in _reply_ids(item)]
+    if isinstance(value, Reply):
+        return [str(value.id), *(id_ for param in value.params.values() for id_ in _reply_ids(param))]
+    return []
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, MoneyValue):
+        return _money(value.amount_minor, value.currency)
+    if isinstance(value, DateValue):
+        return str(value.start) if value.start == value.end else f"{value.start}..{value.end}"
+    return str(value)
+
+
+def _money(minor: int, currency: str | None) -> str:
+    if currency is None:
+        return str(minor)
+    digits = exponent(currency)
+    return f"{minor / 10**digits:.{digits}f} {currency}"
+
+
+def _order(order: TransferOrder) -> dict[str, str]:
+    rows = {
+        "amount": _money(order.amount.minor, order.amount.currency),
+        "payee": order.payee_id,
+        "source": order.source,
+        "to": order.to_account,
+        "on": str(order.on) if order.on else None,
+        "bill": order.bill_id,
+    }
+    return {name: str(value) for name, value in rows.items() if value is not None}
