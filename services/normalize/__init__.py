@@ -9,8 +9,9 @@ from functools import lru_cache
 from schemas.ids import Locale
 from schemas.span import Span
 from services.normalize.engine import Engine
+from services.normalize.trace import Note
 
-__all__ = ["Normalizer"]
+__all__ = ["Normalizer", "Note"]
 
 
 class Normalizer:
@@ -35,6 +36,10 @@ class Normalizer:
         those of the caller's accounts; they decide what "dollars" or ¥ mean. Never raises on any text.
         """
         return self._engine.normalize(text, now, currencies)
+
+    def notes(self, text: str) -> tuple[Note, ...]:
+        """How `text` is cut into tokens, and what each can mean: for people who ask why."""
+        return self._engine.notes(text)
 
 
 @lru_cache(maxsize=16)

@@ -12,6 +12,7 @@ from services.normalize.fold import fold
 from services.normalize.grammars import Dispatch
 from services.normalize.scan import Match, Scan
 from services.normalize.style import Style
+from services.normalize.trace import Note, notes
 from services.normalize.vocabulary import Language
 from services.normalize.words import UNKNOWN
 
@@ -33,6 +34,11 @@ class Engine:
         self._style = Style.load(locale)
         self._dispatch = Dispatch(self._style.language)
         self._language = Language(language(locale), spaced=self._style.language.spaced)
+
+    def notes(self, text: str) -> tuple[Note, ...]:
+        """How the text is cut, and what each piece can mean."""
+        folded = fold(text[:MAX_CHARS])
+        return notes(folded, self._language.lexicon.tokens(folded.text))
 
     def normalize(self, text: str, now: datetime | None, currencies: tuple[str, ...]) -> tuple[Span, ...]:
         """Every expression found, left to right, without overlap."""

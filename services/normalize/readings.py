@@ -69,11 +69,11 @@ class Readings:
         if unit is not None and bounded(unit.end()):
             other = self._without_particle(sounds, at, unit.start()) if particle else None
             name = self._currencies[unit.group()]
-            return Heard(_numeral(found.group(), value, other), found.end(), name, unit.end())
+            return Heard(_numeral(value, other), found.end(), name, unit.end())
         if value < _LEAST_BARE or found.group() in self._roots or not bounded(found.end()):
             return None
         other = self._without_particle(sounds, at, found.end()) if particle else None
-        return Heard(_numeral(found.group(), value, other), found.end(), None, found.end())
+        return Heard(_numeral(value, other), found.end(), None, found.end())
 
     def _without_particle(self, sounds: str, at: int, end: int) -> int | None:
         rest = self._number.fullmatch(sounds, at + 1, end)
@@ -102,5 +102,7 @@ def _any(sounds: Iterable[str] | Mapping[str, object]) -> str:
     return "|".join(sorted(sounds, key=len, reverse=True))
 
 
-def _numeral(text: str, value: int, other: int | None) -> Numeral:
-    return Numeral("heard", text, Decimal(value), value, str(value), Decimal(other) if other is not None else None)
+def _numeral(value: int, other: int | None) -> Numeral:
+    return Numeral(
+        "heard", str(value), Decimal(value), value, str(value), Decimal(other) if other is not None else None
+    )
