@@ -1,0 +1,70 @@
+"""Latency against false cut-offs, as one picture."""
+
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from typing import Any, Final
+from xml.sax.saxutils import escape
+
+WIDTH, HEIGHT, MARGIN = 720, 420, 64
+COLOURS: Final = {"words": "#0a7", "silence": "#c33"}
+NAMES: Final = {"words": "by the words, waits stretched", "silence": "fixed silence"}
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One setting's outcome: milliseconds from the last sound to the first response, and the share cut off."""
+
+    series: str
+    label: str
+    p50_ms: float
+    p95_ms: float
+    false_cutoff_rate: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def draw(points: list[Point]) -> str:
+    """An SVG: p95 on the horizontal axis, false cut-offs on the vertical one; below and to the left is better."""
+    far = max(100.0, *(p.p95_ms for p in points)) * 1.1
+    high = max(0.05, *(p.false_cutoff_rate for p in points)) * 1.15
+
+    def place(p95_ms: float, rate: float) -> tuple[float, float]:
+        x = MARGIN + p95_ms / far * (WIDTH - 2 * MARGIN)
+        return x, HEIGHT - MARGIN - rate / high * (HEIGHT - 2 * MARGIN)
+
+    body = [_axes(far, high)]
+    for row, (series, group) in enumerate(groupby(points, key=lambda p: p.series)):
+        colour = COLOURS.get(series, "#555")
+        members = list(group)
+        spots = [place(p.p95_ms, p.false_cutoff_rate) for p in members]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+        body.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        for (x, y), point in zip(spots, members, strict=True):
+            body.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
+            body.append(f'<text x="{x + 6:.1f}" y="{y - 6:.1f}" fill="{colour}">{escape(point.label)}</text>')
+        name = escape(NAMES.get(series, series))
+        body.append(f'<text x="{WIDTH - MARGIN - 200}" y="{MARGIN + row * 18}" fill="{colour}">{name}</text>')
+    view = f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {view}>'
+         '<rect width="100%" height="100%" fill="#fff"/>'
+        + "".join(body)
+        + "</svg>"
+    )
+
+
+def _axes(far: float, high: float) -> str:
+    left, bottom, right = MARGIN, HEIGHT - MARGIN, WIDTH - MARGIN
+    parts = [f'<path d="M{left},{MARGIN} V{bottom} H{right}" fill="none" stroke="#333"/>']
+    for step in range(6):
+        x, y = left + step / 5 * (right - left), bottom - step / 5 * (bottom - MARGIN)
+        parts.append(f'<text x="{x:.0f}" y="{bottom + 18}" text-anchor="middle">{far * step / 5:.0f}</text>')
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end">{high * step / 5:.1%}</text>')
+    middle = (left + right) / 2
+    parts.append(
+        f'<text x="{middle}" y="{HEIGHT - 16}" text-anchor="middle">p95, last sound to first response, ms</text>'
+    )
+    parts.append(f'<text x="{left}" y="{MARGIN - 16}">callers cut off in a pause of 0.3 to 1.2 s</text>')
+    return "".join(parts)

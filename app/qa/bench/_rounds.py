@@ -1,0 +1,99 @@
+"""Rounds of measured calls: played side by side, and made into figures."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from app.qa.bench._corpus import Utterance
+from app.qa.bench._line import Event, Measured, measure, token
+from app.qa.bench._report import Figure, percentile
+
+
+def some(found: list[Utterance], limit: int) -> list[Utterance]:
+    """An even choice of at most `limit`; all when it is 0."""
+    if not limit or limit >= len(found):
+        return found
+    return [found[i * len(found) // limit] for i in range(limit)]
+
+
+def by_words(patience: float) -> Event:
+    """Turns end by what was said; `patience` stretches every wait."""
+    return {"type": "semantic_vad", "tellerline.patience": patience}
+
+
+def by_silence(milliseconds: int) -> Event:
+    """Turns end after a fixed silence, and are decoded only then."""
+    return {"type": "server_vad", "silence_duration_ms": milliseconds}
+
+
+async def play_round(base: str, played: Sequence[Utterance], detection: Event, at_once: int) -> list[Measured]:
+    """Every utterance once, `at_once` calls at a time, out of step with each other."""
+    tokens = {customer: await token(base, customer) for customer in {u.customer for u in played}}
+    places = asyncio.Semaphore(at_once)
+
+    async def one(number: int, utterance: Utterance) -> Measured:
+        async with places:
+            await asyncio.sleep(number % 7 * 0.011)  # out of phase with the frames of the others
+            return await measure(base, tokens[utterance.customer], utterance, detection, number)
+
+    return list(await asyncio.gather(*(one(n, u) for n, u in enumerate(played))))
+
+
+def figures_of(calls: Sequence[Measured]) -> dict[str, Figure]:
+    """Latency of the whole commands, cut-offs of the paused ones."""
+    simple = [c for c in calls if not c.utterance.pause_s]
+    paused = [c for c in calls if c.utterance.pause_s]
+    first = [c.first_ms for c in simple if c.first_ms is not None]
+    figures: dict[str, Figure] = {f"p{q}_ms": percentile(first, q) for q in (50, 95, 99)}
+    figures["false_cutoff_rate"] = _rate(c.cut for c in paused)
+    figures["calls"] = len(calls)
+    figures["unanswered"] = sum(c.first_ms is None for c in calls)
+    figures["whole_cutoff_rate"] = _rate(c.cut for c in simple)
+    figures["cutoffs_merged"] = sum(c.cut and c.merged for c in calls)
+    figures["words_right_rate"] = _rate(_same(c) for c in simple)
+    final = [c.final_ms for c in simple if c.final_ms is not None]
+    figures |= {f"final_p{q}_ms": percentile(final, q) for q in (50, 95, 99)}
+    partial = [c.partial_ms for c in calls if c.partial_ms is not None]
+    figures |= {f"first_partial_p{q}_ms": percentile(partial, q) for q in (50, 95)}
+    after = [c.first_ms for c in paused if c.first_ms is not None and not c.cut]
+    figures |= {f"paused_p{q}_ms": percentile(after, q) for q in (50, 95)}
+    return figures | _split(simple)
+
+
+def _split(calls: Sequence[Measured]) -> dict[str, Figure]:
+    """Where the time goes: the decode runs inside the endpoint's wait, the others follow one another."""
+    timed = [c for c in calls if {"turn_end", "response_sent", "asr_start", "asr_final"} <= c.moments.keys()]
+    parts = {
+        "endpoint": [c.moments["turn_end"] for c in timed],
+        "decode_start": [c.moments["asr_start"] for c in timed],
+        "decode": [c.moments["asr_final"] - c.moments["asr_start"] for c in timed],
+        "text_and_decide": [c.moments["response_sent"] - c.moments["turn_end"] for c in timed],
+        "wire": [c.first_ms - c.moments["response_sent"] for c in timed if c.first_ms is not None],
+    }
+    stages = {name for c in timed for name in c.stages}
+    parts |= {f"stage_{name}": [c.stages[name] for c in timed if name in c.stages] for name in sorted(stages)}
+    return {f"{name}_p{q}_ms": percentile(values, q) for name, values in parts.items() for q in (50, 95)}
+
+
+def compared(ours: dict[str, Figure], peer: dict[str, Figure], name: str) -> dict[str, Figure]:
+    """The peer's headline figures, and how many times ours they are."""
+    found: dict[str, Figure] = {}
+    for key in ("p50_ms", "p95_ms", "p99_ms", "false_cutoff_rate"):
+        mine, other = ours[key], peer[key]
+        found[f"{name}_{key}"] = other
+        if key.endswith("_ms") and isinstance(mine, float) and isinstance(other, float):
+            found[f"{name}_{key.removesuffix('_ms')}_ratio"] = other / mine
+    return found
+
+
+def _same(call: Measured) -> bool:
+    """Whether the words came out as they were said, but for case, spaces and punctuation."""
+    return _letters(call.transcript) == _letters(call.utterance.words)
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def _rate(outcomes: Iterable[bool]) -> float:
+    counted = list(outcomes)
+    return sum(counted) / len(counted) if counted else float("nan")
