@@ -23,12 +23,16 @@ CODECS: Final = frozenset(
 MAX_CHANNELS: Final = 2
 _COMPLETE: Final = 0.95
 """The part of the duration in its header that a file must decode to; less is a truncated upload."""
+_UNKNOWN_SIZE: Final = 0xFFFFFFFF
+"""What a recorder that could not go back writes as a RIFF length."""
 
 
 def read_file(data: bytes) -> Samples:
     """Decode a file to mono float32 at 16 kHz, shape (n,). Raises MalformedAudio, UnsupportedAudio, TooLarge."""
     if not data:
         raise MalformedAudio("the file is empty")
+    if data.startswith(b"RIFF") and len(data) < _promised_bytes(data):
+        raise MalformedAudio("the file is shorter than its header says")
     try:
         with av.open(io.BytesIO(data), mode="r", metadata_errors="replace") as container:
             return _finite(_decode(container))
@@ -47,6 +51,12 @@ def read_raw(data: bytes, form: AudioFormat) -> Samples:
         return samples
     resampled: Samples = soxr.resample(samples, form.rate, SAMPLE_RATE)
     return resampled
+
+
+def _promised_bytes(data: bytes) -> int:
+    """The length in a RIFF header; FFmpeg trusts the file's own instead. 0 where the writer could not know it."""
+    size = int.from_bytes(data[4:8], "little")
+    return 0 if size in {0, _UNKNOWN_SIZE} else size + 8
 
 
 def _decode(container: av.container.InputContainer) -> Samples:

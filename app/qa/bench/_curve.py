@@ -49,9 +49,7 @@ def draw(points: list[Point]) -> str:
     view = f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {view}>'
-         '<rect width="100%" height="100%" fill="#fff"/>'
-        + "".join(body)
-        + "</svg>"
+        '<rect width="100%" height="100%" fill="#fff"/>' + "".join(body) + "</svg>"
     )
 
 

@@ -1,0 +1,83 @@
+"""The rules of turn-taking, as data."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rules.load import locales
+from schemas.ids import EN_US, JA_JP, Locale
+from schemas.turn import Completeness
+from services.audio.endpointing import endpointing, is_backchannel, judge_words, timing
+from services.audio.keypad import Keypad
+from services.audio.stable import stable_prefix
+
+ENDINGS = yaml.safe_load((Path(__file__).parent / "endings.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("locale", "words", "expected"), ENDINGS, ids=str)
+def test_words_tell_how_long_to_wait(locale: str, words: str, expected: str) -> None:
+    assert judge_words(words, Locale(locale)) is Completeness(expected)
+
+
+@pytest.mark.parametrize("locale", locales())
+def test_every_locale_has_thresholds_with_ids_and_waits_longer_for_what_is_unfinished(locale: Locale) -> None:
+    rules = endpointing(locale)
+    waits = {kind: rules.threshold(kind)[0] for kind in Completeness}
+    assert len({rules.threshold(kind)[1] for kind in Completeness}) == len(Completeness)
+    assert max(waits[Completeness.COMPLETE], waits[Completeness.YES_NO]) <= 200
+    unfinished = (Completeness.MISSING_SLOT, Completeness.HESITATION, Completeness.TRAILING)
+    assert waits[Completeness.UNKNOWN] < min(waits[kind] for kind in unfinished)
+    assert min(waits[kind] for kind in unfinished) > 1200, "callers pause for up to 1.2 s"
+
+
+@pytest.mark.parametrize(
+    ("locale", "words", "expected"),
+    [
+        (EN_US, "uh huh", True),
+        (EN_US, "Mm-hm.", True),
+        (EN_US, "yeah okay", True),
+        (EN_US, "stop", False),
+        (EN_US, "no", False),
+        (EN_US, "yes but to Anna", False),
+        (EN_US, "", False),
+        (JA_JP, "はい", True),
+        (JA_JP, "はい、はい", True),
+        (JA_JP, "いいえ", False),
+        (JA_JP, "ちょっと待って", False),
+    ],
+)
+def test_backchannels(locale: Locale, words: str, expected: bool) -> None:
+    assert is_backchannel(words, locale) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "stable"),
+    [
+        ("", "send", ""),
+        ("send", "send fifty", "send"),
+        ("send fifty", "send fifteen", "send "),
+        ("send fifty", "send fifty", "send fifty"),
+        ("send fifty dollars", "send fifty", "send fifty"),
+        ("残高を", "残高を教えて", "残高を"),
+        ("残高お", "残高を教えて", "残高"),
+        ("a b", "c d", ""),
+    ],
+)
+def test_a_stable_prefix_ends_with_a_word(before: str, now: str, stable: str) -> None:
+    assert now[: stable_prefix(before, now)] == stable
+
+
+def test_the_keypad_ends_on_hash_pause_and_length() -> None:
+    keypad = Keypad(timing())
+    assert keypad.press("1", 0.0) is None
+    assert keypad.press("2", 1.0) is None
+    assert keypad.elapsed(3.0) is None
+    assert keypad.elapsed(3.6) == ("12", "keypad.pause@1")
+    assert not keypad.busy
+    assert keypad.press("#", 4.0) is None
+    assert keypad.press("9", 5.0) is None
+    assert keypad.press("*", 5.1) is None
+    assert keypad.press("7", 5.2) is None
+    assert keypad.press("#", 5.3) == ("7", "keypad.hash@1")
+    assert [keypad.press("5", 6.0) for _ in range(32)][-1] == ("5" * 32, "keypad.full@1")

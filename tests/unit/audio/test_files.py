@@ -1,0 +1,123 @@
+"""Whole utterances as files: every container, and every way a file can be wrong."""
+
+import io
+import struct
+import wave
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import av
+import numpy as np
+import pytest
+
+from schemas.audio import AudioFormat, Encoding
+from schemas.errors import MalformedAudio, TooLarge, UnsupportedAudio
+from services.audio.files import MAX_SECONDS, read_file, read_raw
+
+TONE = (0.4 * np.sin(2 * np.pi * 440 * np.arange(24_000) / 16_000)).astype(np.float32)
+
+
+def written(container: str, codec: str, samples: np.ndarray, rate: int = 16_000, layout: str = "mono") -> bytes:
+    target = io.BytesIO()
+    with av.open(target, "w", format=container) as out:
+        stream = out.add_stream(codec, rate=rate, layout=layout)
+        planes = np.repeat((samples * 32767).astype("<i2"), 2)[None, :] if layout == "stereo" else None
+        data = planes if planes is not None else (samples * 32767).astype("<i2")[None, :]
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(data), format="s16", layout=layout)
+        frame.rate = rate
+        for packet in (*stream.encode(frame), *stream.encode(None)):
+            out.mux(packet)
+    return target.getvalue()
+
+
+def float_wav(samples: np.ndarray) -> bytes:
+    data = samples.astype("<f4").tobytes()
+    head = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 3, 1, 16_000, 64_000, 4, 32)
+    return head + struct.pack("<4sI", b"data", len(data)) + data
+
+
+def heard(samples: np.ndarray) -> tuple[float, float]:
+    """Seconds, and the loudest frequency."""
+    spectrum = np.abs(np.fft.rfft(samples * np.hanning(samples.size)))
+    return samples.size / 16_000, float(np.argmax(spectrum) * 16_000 / samples.size)
+
+
+@pytest.mark.parametrize(
+    ("container", "codec", "rate", "layout"),
+    [
+        ("wav", "pcm_s16le", 16_000, "mono"),
+        ("wav", "pcm_s16le", 16_000, "stereo"),
+        ("wav", "pcm_mulaw", 8_000, "mono"),
+        ("wav", "pcm_alaw", 8_000, "mono"),
+        ("flac", "flac", 16_000, "mono"),
+        ("ogg", "libopus", 16_000, "mono"),
+        ("mp3", "mp3", 16_000, "mono"),
+    ],
+)
+def test_every_container_is_read(container: str, codec: str, rate: int, layout: str) -> None:
+    tone = TONE if rate == 16_000 else TONE[::2].copy()
+    seconds, hertz = heard(read_file(written(container, codec, tone, rate, layout)))
+    assert abs(seconds - 1.5) < 0.1
+    assert abs(hertz - 440) < 2
+
+
+@pytest.mark.parametrize("data", [b"", b"RIFF", b"not audio at all" * 50, b"OggS" + bytes(200), b"\xff\xfb" * 300])
+def test_what_is_no_audio_is_malformed(data: bytes) -> None:
+    with pytest.raises((MalformedAudio, UnsupportedAudio)):
+        read_file(data)
+
+
+def test_a_truncated_upload_is_malformed() -> None:
+    for whole in (written("wav", "pcm_s16le", TONE), written("flac", "flac", TONE)):
+        with pytest.raises(MalformedAudio):
+            read_file(whole[: len(whole) // 2])
+
+
+def test_samples_that_are_no_numbers_are_malformed() -> None:
+    for bad in (np.nan, np.inf, -np.inf):
+        samples = TONE.copy()
+        samples[777] = bad
+        with pytest.raises(MalformedAudio):
+            read_file(float_wav(samples))
+    assert np.abs(read_file(float_wav(TONE * 10))).max() <= 1.0
+
+
+def test_a_small_file_of_a_long_silence_is_too_large() -> None:
+    bomb = written("flac", "flac", np.zeros(int(16_000 * (MAX_SECONDS + 5)), dtype=np.float32))
+    assert len(bomb) < 200_000
+    with pytest.raises(TooLarge):
+        read_file(bomb)
+
+
+def test_a_video_or_an_unknown_codec_is_unsupported() -> None:
+    with pytest.raises(UnsupportedAudio):
+        read_file(written("wav", "adpcm_ms", TONE))
+    with pytest.raises(UnsupportedAudio):
+        read_file(written("matroska", "libopus", TONE))
+
+
+def test_headerless_bytes_are_read_by_their_format() -> None:
+    pcm = (TONE[::2] * 32767).astype("<i2").tobytes()
+    seconds, hertz = heard(read_raw(pcm, AudioFormat(Encoding.PCM16, 8_000)))
+    assert abs(seconds - 1.5) < 0.01
+    assert abs(hertz - 440) < 2
+    with pytest.raises(MalformedAudio):
+        read_raw(pcm[:-1], AudioFormat(Encoding.PCM16, 8_000))
+    with pytest.raises(TooLarge):
+        read_raw(bytes(int(8_000 * (MAX_SECONDS + 1))), AudioFormat(Encoding.MULAW, 8_000))
+
+
+def test_the_standard_librarys_wav_is_read() -> None:
+    with _wav() as (target, out):
+        out.writeframes((TONE * 32767).astype("<i2").tobytes())
+    assert abs(heard(read_file(target.getvalue()))[0] - 1.5) < 1e-6
+
+
+@contextmanager
+def _wav() -> Iterator[tuple[io.BytesIO, wave.Wave_write]]:
+    target = io.BytesIO()
+    with wave.open(target, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(16_000)
+        yield target, out

@@ -1,0 +1,40 @@
+"""The voice-activity model: one session, a state for each call."""
+
+import numpy as np
+
+from services.audio.frames import VAD_FRAME
+from services.audio.vad import SileroVad, VadState
+from tests.harness.gateway import clip, hiss, vad
+
+
+def _whole(samples: np.ndarray) -> np.ndarray:
+    return samples[: samples.size // VAD_FRAME * VAD_FRAME]
+
+
+def test_speech_is_heard_and_noise_is_not() -> None:
+    model, voice = vad(), _whole(clip("balance"))
+    spoken = model.probabilities(VadState(), voice)
+    assert np.median(spoken) > 0.8
+    rng = np.random.default_rng(1)
+    tone = 0.3 * np.sin(2 * np.pi * 697 * np.arange(16_384) / 16_000)
+    for noise in (hiss(1.024), rng.normal(0, 0.05, 16_384), tone):
+        assert max(model.probabilities(VadState(), _whole(noise.astype(np.float32)))) < 0.5
+
+
+def test_calls_share_the_model_and_not_its_memory() -> None:
+    model, first, second = vad(), _whole(clip("balance")), _whole(clip("to_catherine"))
+    alone = model.probabilities(VadState(), first)
+    ours, theirs, together = VadState(), VadState(), []
+    for start in range(0, min(first.size, second.size), VAD_FRAME):
+        together += model.probabilities(ours, first[start : start + VAD_FRAME])
+        model.probabilities(theirs, second[start : start + VAD_FRAME])
+    assert np.allclose(alone[: len(together)], together, atol=1e-5)
+
+
+async def test_listening_leaves_the_event_loop_free() -> None:
+    model = SileroVad(threads=1)
+    try:
+        frames = _whole(clip("balance"))
+        assert await model.listen(VadState(), frames) == model.probabilities(VadState(), frames)
+    finally:
+        model.close()
