@@ -1,0 +1,27 @@
+"""Thresholds and phrases that keep a recogniser from hearing words where there are none, per language."""
+
+from rules.load import RuleFile, load
+
+
+class AsrRules(RuleFile):
+    """Log-probabilities are natural and per token."""
+
+    inaudible_peak: float
+    """Below this sample peak nothing is decoded."""
+    no_speech_prob: float
+    no_speech_logprob: float
+    """Above the first and below the second together, it was silence."""
+    certain_no_speech_prob: float
+    """Above this it was silence whatever the words' probability."""
+    floor_logprob: float
+    """Words less probable than this are noise."""
+    loop_repeats: tuple[int, ...]
+    """How often in a row one word, two words, … may come; the last number holds for all longer runs."""
+    phantom_logprob: float
+    """A phantom phrase stands only when more probable than this."""
+    phantom_phrases: tuple[str, ...]
+
+
+def asr_rules(lang: str) -> AsrRules:
+    """The rules of a language. Raises RulesInvalid."""
+    return load(f"asr/{lang}.yaml", AsrRules)

@@ -1,0 +1,62 @@
+"""What a recogniser says when nobody spoke: silence, loops and the phrases that models invent."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from rules.asr import AsrRules
+from schemas.audio import Samples
+from schemas.transcript import Hypothesis
+from services.asr.decoder import Decoded
+
+_LONGEST_LOOP: Final = 12
+"""Units of the longest run looked for."""
+
+
+class Guard:
+    """Empties transcripts that no speech stands behind, by the thresholds and phrases of a language."""
+
+    def __init__(self, rules: AsrRules) -> None:
+        self._rules = rules
+        self._phantoms = frozenset(_plain(p) for p in rules.phantom_phrases)
+
+    def inaudible(self, samples: Samples) -> bool:
+        """Whether there is too little sound to decode at all."""
+        return samples.size == 0 or float(np.abs(samples).max()) < self._rules.inaudible_peak
+
+    def keep(self, decoded: Decoded) -> tuple[Hypothesis, ...]:
+        """The hypotheses that may stand; one empty hypothesis where the best of them may not."""
+        best = decoded.hypotheses[0] if decoded.hypotheses else Hypothesis("", 0.0)
+        if not best.text or self._silent(best, decoded.no_speech_prob) or self._invented(best):
+            return (Hypothesis("", best.avg_logprob),)
+        return (best, *(h for h in decoded.hypotheses[1:] if h.text and not self._loops(h.text)))
+
+    def _silent(self, best: Hypothesis, no_speech_prob: float) -> bool:
+        rules = self._rules
+        unsure = no_speech_prob > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
+        return unsure or no_speech_prob > rules.certain_no_speech_prob or best.avg_logprob < rules.floor_logprob
+
+    def _invented(self, best: Hypothesis) -> bool:
+        phantom = _plain(best.text) in self._phantoms and best.avg_logprob < self._rules.phantom_logprob
+        return phantom or self._loops(best.text)
+
+    def _loops(self, text: str) -> bool:
+        """Whether some run of words (of characters, where no spaces part them) follows itself too often."""
+        units = text.split() if " " in text else list(text)
+        limits = self._rules.loop_repeats
+        return any(_repeats(units, size) > limits[min(size, len(limits)) - 1] for size in range(1, _LONGEST_LOOP + 1))
+
+
+def _repeats(units: Sequence[str], size: int) -> int:
+    """The most times in a row that any `size` units come."""
+    most = run = 0
+    for here, there in zip(units, units[size:], strict=False):
+        run = run + 1 if here == there else 0
+        most = max(most, run)
+    return most // size + 1
+
+
+def _plain(text: str) -> str:
+    """Lower case, letters and digits alone."""
+    return "".join(c for c in text.lower() if c.isalnum())

@@ -1,0 +1,58 @@
+"""From the name of a checkpoint to a recogniser."""
+
+from pathlib import Path
+from typing import Final
+
+from schemas.errors import RecognizerUnavailable
+from services.asr.decoder import Decoder
+from services.asr.pool import Pool
+from services.asr.recognizer import WhisperRecognizer
+from services.asr.small import CONFIG, SmallDecoder
+from services.asr.stock import StockDecoder, open_stock
+
+BUNDLED: Final = "bundled"
+LANGUAGES: Final = ("en", "ja")
+WAITING_PER_WORKER: Final = 16
+"""Jobs in line for each thread; at 30 ms a decode the last of them waits half a second."""
+
+
+def load(name: str = BUNDLED, *, workers: int = 2, device: str = "cpu") -> WhisperRecognizer:
+    """A recogniser for `name`: `bundled`, a folder of ours, or any faster-whisper name or folder.
+
+    Raises RecognizerUnavailable when the checkpoint is not to be had.
+    """
+    return WhisperRecognizer(
+        decoders(name, workers=workers, device=device), Pool(workers, WAITING_PER_WORKER * workers)
+    )
+
+
+def decoders(name: str, *, workers: int = 1, device: str = "cpu") -> dict[str, Decoder]:
+    """A decoder for each language of a checkpoint. Raises RecognizerUnavailable."""
+    folder = Path(__file__).parent / "model" if name == BUNDLED else Path(name)
+    return _ours(folder, workers, device) or _stock(name, workers, device)
+
+
+def _ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
+    """Decoders of one of our folders, which has a folder for each language; empty where it is none of ours."""
+    found = {lang: folder / lang for lang in LANGUAGES if _is_ours(folder / lang)}
+    return {lang: _small(path, lang, workers, device) for lang, path in found.items()}
+
+
+def _is_ours(folder: Path) -> bool:
+    config = folder / CONFIG
+    return config.is_file() and '"frame_stack"' in config.read_text(encoding="utf-8")
+
+
+def _small(folder: Path, lang: str, workers: int, device: str) -> Decoder:
+    try:
+        return SmallDecoder(folder, lang, workers=workers, device=device)
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise RecognizerUnavailable(f"the {lang} checkpoint does not load ({type(error).__name__})") from error
+
+
+def _stock(name: str, workers: int, device: str) -> dict[str, Decoder]:
+    if name == BUNDLED:
+        raise RecognizerUnavailable("the bundled checkpoint is missing")
+    model = open_stock(name, workers=workers, device=device)
+    langs = LANGUAGES if model.model.is_multilingual else LANGUAGES[:1]
+    return {lang: StockDecoder(model, lang) for lang in langs}

@@ -1,0 +1,70 @@
+"""The `Recognizer` port on Whisper models: decodes off the event loop, and says nothing where nothing was said."""
+
+import time
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from rules.asr import asr_rules
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.errors import RecognizerUnavailable, TellerlineError, TooLarge
+from schemas.ids import Locale, language
+from schemas.transcript import Hypothesis, Transcript
+from services.asr.decoder import Decoder
+from services.asr.guards import Guard
+from services.asr.pool import Pool, Urgency
+
+LONGEST_S: Final = 60.0
+_WARM_UP_S: Final = (1.0, 4.0)
+
+
+class WhisperRecognizer:
+    """A decoder for each language behind one pool of threads."""
+
+    def __init__(self, decoders: Mapping[str, Decoder], pool: Pool) -> None:
+        self._decoders = dict(decoders)
+        self._guards = {lang: Guard(asr_rules(lang)) for lang in decoders}
+        self._pool = pool
+
+    async def transcribe(
+        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+    ) -> Transcript:
+        """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy, TooLarge."""
+        lang = language(locale)
+        if lang not in self._decoders:
+            raise RecognizerUnavailable(f"no checkpoint for {lang:.8}")
+        if samples.size > LONGEST_S * SAMPLE_RATE:
+            raise TooLarge(f"an utterance is at most {LONGEST_S:.0f} s long")
+        urgency = Urgency.PARTIAL if not final else Urgency.CONFIRMING if confirming else Urgency.FINAL
+        return await self._pool.run(urgency, partial(self._decode, samples, locale, final=final))
+
+    async def warm_up(self) -> None:
+        """One partial and one final of each language, of noise too faint to hear."""
+        noise = np.random.default_rng(0)
+        for decoder in self._decoders.values():
+            for final, seconds in zip((False, True), _WARM_UP_S, strict=True):
+                samples = noise.normal(0, 1e-3, int(seconds * SAMPLE_RATE)).astype(np.float32)
+                await self._pool.run(Urgency.FINAL, partial(decoder.decode, samples, final=final))
+
+    async def close(self) -> None:
+        """Cancel what waits and let the threads go."""
+        self._pool.close()
+
+    def _decode(self, samples: Samples, locale: Locale, *, final: bool) -> Transcript:
+        """Runs in a worker thread."""
+        lang = language(locale)
+        guard = self._guards[lang]
+        start = time.perf_counter()
+        if guard.inaudible(samples):
+            return Transcript("", locale, (Hypothesis("", 0.0),), no_speech_prob=1.0)
+        try:
+            decoded = self._decoders[lang].decode(samples, final=final)
+        except TellerlineError:
+            raise
+        except Exception as error:
+            raise RecognizerUnavailable(f"decoding failed ({type(error).__name__})") from error
+        kept = guard.keep(decoded)
+        elapsed = (time.perf_counter() - start) * 1000
+        return Transcript(kept[0].text, locale, kept, no_speech_prob=decoded.no_speech_prob, decode_ms=elapsed)

@@ -1,0 +1,103 @@
+"""Our own checkpoints: a small vocabulary, windows only as long as the speech, hypotheses rescored by CTC."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import ctranslate2
+import numpy as np
+from faster_whisper.feature_extractor import FeatureExtractor
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.errors import RecognizerUnavailable
+from schemas.transcript import Hypothesis
+from services.asr.ctc import CtcHead
+from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit
+
+CONFIG: Final = "preprocessor_config.json"
+LONGEST_S: Final = 11.0
+"""Speech longer than training ever was is decoded in pieces."""
+MOST_TOKENS: Final = 120
+TAIL_S: Final = 0.16
+"""Silence put after the last sample, as training had it."""
+CTC_WEIGHT: Final = 0.5
+_CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
+
+
+class SmallDecoder:
+    """One language of one of our model folders."""
+
+    def __init__(self, folder: Path, language: str, *, workers: int, device: str) -> None:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        self._stack = int(config["frame_stack"])
+        self._joiner = "" if language == "ja" else " "
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._prompt = [
+            self._id(t) for t in ("<|startoftranscript|>", f"<|{language}|>", "<|transcribe|>", "<|notimestamps|>")
+        ]
+        self._never = [self._id(t) for t in _CONTROL]
+        self._features = FeatureExtractor(feature_size=int(config["feature_size"]))
+        self._ctc = CtcHead(folder / "ctc.npz")
+        compute = "int8" if device == "cpu" else "int8_float16"
+        self._model = ctranslate2.models.Whisper(
+            str(folder), device=device, compute_type=compute, inter_threads=workers, intra_threads=1
+        )
+
+    def decode(self, samples: Samples, *, final: bool) -> Decoded:
+        """Decode an utterance; see `Decoder`."""
+        return joined([self._piece(p, final=final) for p in split(samples, LONGEST_S)], self._joiner)
+
+    def _id(self, token: str) -> int:
+        found = self._tokenizer.token_to_id(token)
+        if found is None:
+            raise RecognizerUnavailable(f"the checkpoint has no token {token}")
+        return int(found)
+
+    def _mel(self, samples: Samples) -> NDArray[np.float32]:
+        """(1, mels x stack, frames / stack): neighbouring frames side by side, as the encoder takes them."""
+        mel = self._features(np.pad(samples, (0, int(TAIL_S * SAMPLE_RATE))), padding=0)
+        mel = mel - mel.max() + 1.0  # whatever the loudness
+        block = 2 * self._stack
+        short = -mel.shape[1] % block
+        padded = np.pad(mel, ((0, 0), (0, short)), mode="edge")
+        folded = padded.T.reshape(1, padded.shape[1] // self._stack, -1).transpose(0, 2, 1)
+        return np.ascontiguousarray(folded, dtype=np.float32)
+
+    def _piece(self, samples: Samples, *, final: bool) -> Decoded:
+        encoded = self._model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
+        limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
+        count = ALTERNATIVES if final else 1
+        result = self._model.generate(
+            encoded,
+            [self._prompt],
+            beam_size=BEAM if final else 1,
+            num_hypotheses=count,
+            max_length=max_length(limit, len(self._prompt)),
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_blank=False,
+            suppress_tokens=self._never,
+        )[0]
+        hypotheses = self._ranked(result, np.array(encoded)[0]) if final else self._plain(result)
+        return Decoded(hypotheses, float(result.no_speech_prob))
+
+    def _text(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode(ids)).strip()
+
+    def _plain(self, result: Any) -> tuple[Hypothesis, ...]:
+        """Hypotheses in the decoder's order."""
+        pairs = zip(result.sequences_ids, result.scores, strict=True)
+        return tuple(Hypothesis(self._text(ids), float(score)) for ids, score in pairs)
+
+    def _ranked(self, result: Any, encoded: NDArray[np.float32]) -> tuple[Hypothesis, ...]:
+        """Hypotheses by the decoder's and the CTC head's joint opinion; equal texts once."""
+        ids = result.sequences_ids
+        heard = self._ctc.score(self._ctc.log_probs(encoded), ids)
+        guessed = np.array([score * max(1, len(i)) for i, score in zip(ids, result.scores, strict=True)])
+        order = np.argsort(-(CTC_WEIGHT * heard + (1 - CTC_WEIGHT) * guessed), kind="stable")
+        best: dict[str, float] = {}
+        for k in order:
+            best.setdefault(self._text(ids[k]), float(result.scores[k]))
+        return tuple(Hypothesis(text, score) for text, score in best.items())

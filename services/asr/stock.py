@@ -1,0 +1,70 @@
+"""Stock Whisper checkpoints, by any faster-whisper name or folder: 30 s windows, for shorter ones break them."""
+
+from typing import Any, Final
+
+import numpy as np
+from faster_whisper import WhisperModel
+from faster_whisper.audio import pad_or_trim
+from faster_whisper.tokenizer import Tokenizer
+
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.errors import RecognizerUnavailable
+from schemas.transcript import Hypothesis
+from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit
+
+WINDOW_S: Final = 30.0
+LONGEST_S: Final = 28.0
+FRAMES_PER_SECOND: Final = 100
+MOST_TOKENS: Final = 220
+MODEL_LENGTH: Final = 448
+
+
+def open_stock(name: str, *, workers: int, device: str) -> WhisperModel:
+    """Load a checkpoint. Raises RecognizerUnavailable when it is not to be had."""
+    compute = "int8" if device == "cpu" else "float16"
+    try:
+        return WhisperModel(name, device=device, compute_type=compute, cpu_threads=1, num_workers=workers)
+    except Exception as error:
+        raise RecognizerUnavailable(f"the checkpoint does not load ({type(error).__name__})") from error
+
+
+class StockDecoder:
+    """One language of a stock checkpoint; `window_s` below 30 only for checkpoints tuned for it."""
+
+    def __init__(self, model: WhisperModel, language: str, *, window_s: float = WINDOW_S) -> None:
+        if language != "en" and not model.model.is_multilingual:
+            raise RecognizerUnavailable(f"an English checkpoint can't hear {language}")
+        self._model = model
+        self._window_s = window_s
+        self._joiner = "" if language == "ja" else " "
+        self._tokenizer = Tokenizer(
+            model.hf_tokenizer, multilingual=model.model.is_multilingual, task="transcribe", language=language
+        )
+        self._prompt = [*self._tokenizer.sot_sequence, self._tokenizer.no_timestamps]
+
+    def decode(self, samples: Samples, *, final: bool) -> Decoded:
+        """Decode an utterance; see `Decoder`."""
+        longest = min(LONGEST_S, self._window_s - 1.0)
+        return joined([self._piece(p, final=final) for p in split(samples, longest)], self._joiner)
+
+    def _piece(self, samples: Samples, *, final: bool) -> Decoded:
+        features = pad_or_trim(self._model.feature_extractor(samples), int(self._window_s * FRAMES_PER_SECOND))
+        encoded = self._model.encode(np.ascontiguousarray(features))
+        limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
+        result = self._model.model.generate(
+            encoded,
+            [self._prompt],
+            beam_size=BEAM if final else 1,
+            num_hypotheses=ALTERNATIVES if final else 1,
+            max_length=min(MODEL_LENGTH, max_length(limit, len(self._prompt))),
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_blank=True,
+        )[0]
+        return Decoded(self._hypotheses(result), float(result.no_speech_prob))
+
+    def _hypotheses(self, result: Any) -> tuple[Hypothesis, ...]:
+        best: dict[str, float] = {}
+        for ids, score in zip(result.sequences_ids, result.scores, strict=True):
+            best.setdefault(self._tokenizer.decode(ids).strip(), float(score))
+        return tuple(Hypothesis(text, score) for text, score in best.items())

@@ -1,0 +1,68 @@
+"""What the guards let through, and what they empty."""
+
+import numpy as np
+import pytest
+
+from rules.asr import asr_rules
+from schemas.transcript import Hypothesis
+from services.asr.decoder import Decoded
+from services.asr.guards import Guard
+
+LANGUAGES = ("en", "ja")
+
+
+def decoded(text: str, logprob: float = -0.2, no_speech: float = 0.0) -> Decoded:
+    return Decoded((Hypothesis(text, logprob), Hypothesis("another", -1.0)), no_speech)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_speech_stands_with_its_alternatives(lang: str) -> None:
+    kept = Guard(asr_rules(lang)).keep(decoded("send fifty dollars to kate"))
+    assert [h.text for h in kept] == ["send fifty dollars to kate", "another"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    "heard",
+    [
+        decoded("yes", no_speech=0.97),
+        decoded("yes", logprob=-1.0, no_speech=0.6),
+        decoded("murmur", logprob=-3.0),
+        decoded("send send " * 12),
+        Decoded((), 0.0),
+    ],
+)
+def test_what_nobody_said_is_empty(lang: str, heard: Decoded) -> None:
+    kept = Guard(asr_rules(lang)).keep(heard)
+    assert [h.text for h in kept] == [""]
+
+
+@pytest.mark.parametrize(
+    ("lang", "phrase"), [("en", "Thank you for watching!"), ("ja", "ご視聴ありがとうございました。")]
+)
+def test_phantom_phrases_need_certainty(lang: str, phrase: str) -> None:
+    guard = Guard(asr_rules(lang))
+    assert guard.keep(decoded(phrase, logprob=-0.5))[0].text == ""
+    assert guard.keep(decoded(phrase, logprob=-0.01))[0].text == phrase
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_faint_sound_is_not_decoded(lang: str) -> None:
+    guard = Guard(asr_rules(lang))
+    assert guard.inaudible(np.zeros(16_000, dtype=np.float32))
+    assert guard.inaudible(np.zeros(0, dtype=np.float32))
+    assert not guard.inaudible(np.full(16_000, 0.01, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("lang", "phrase"),
+    [
+        ("en", "no no no no"),
+        ("en", "seven seven seven seven seven seven seven"),
+        ("en", "double five double five double five oh oh oh"),
+        ("ja", "〇〇〇〇〇〇〇"),
+        ("ja", "はいはいはいはい"),
+    ],
+)
+def test_what_callers_do_repeat_is_no_loop(lang: str, phrase: str) -> None:
+    assert Guard(asr_rules(lang)).keep(decoded(phrase))[0].text == phrase

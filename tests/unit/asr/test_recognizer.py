@@ -1,0 +1,84 @@
+"""The recogniser around a decoder that is told what to say."""
+
+from collections.abc import AsyncIterator
+
+import numpy as np
+import pytest
+
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.errors import RecognizerUnavailable, TooLarge
+from schemas.ids import EN_GB, EN_US, JA_JP
+from schemas.transcript import Hypothesis
+from services.asr import load
+from services.asr.decoder import Decoded
+from services.asr.pool import Pool
+from services.asr.recognizer import WhisperRecognizer
+
+SPEECH = np.full(SAMPLE_RATE, 0.1, dtype=np.float32)
+
+
+class FakeDecoder:
+    """Says what it is given, or fails."""
+
+    def __init__(self, said: Decoded | Exception) -> None:
+        self.said = said
+        self.finals: list[bool] = []
+
+    def decode(self, samples: Samples, *, final: bool) -> Decoded:
+        assert samples.dtype == np.float32
+        self.finals.append(final)
+        if isinstance(self.said, Exception):
+            raise self.said
+        return self.said
+
+
+@pytest.fixture
+def decoder() -> FakeDecoder:
+    return FakeDecoder(Decoded((Hypothesis("yes", -0.1), Hypothesis("yet", -0.9)), 0.01))
+
+
+@pytest.fixture
+async def recognizer(decoder: FakeDecoder) -> AsyncIterator[WhisperRecognizer]:
+    made = WhisperRecognizer({"en": decoder}, Pool(1, 4))
+    yield made
+    await made.close()
+
+
+async def test_a_locale_is_heard_by_its_language(recognizer: WhisperRecognizer) -> None:
+    heard = await recognizer.transcribe(SPEECH, EN_GB, final=True)
+    assert (heard.text, heard.alternatives, heard.locale) == ("yes", ("yet",), EN_GB)
+    assert heard.decode_ms > 0
+
+
+async def test_a_language_without_a_checkpoint_is_refused(recognizer: WhisperRecognizer) -> None:
+    with pytest.raises(RecognizerUnavailable):
+        await recognizer.transcribe(SPEECH, JA_JP, final=True)
+
+
+async def test_silence_is_not_decoded(recognizer: WhisperRecognizer, decoder: FakeDecoder) -> None:
+    heard = await recognizer.transcribe(np.zeros(SAMPLE_RATE, dtype=np.float32), EN_US, final=True)
+    assert heard.text == ""
+    assert heard.hypotheses[0].text == heard.text
+    assert decoder.finals == []
+
+
+async def test_too_long_an_utterance_is_refused(recognizer: WhisperRecognizer) -> None:
+    with pytest.raises(TooLarge):
+        await recognizer.transcribe(np.zeros(61 * SAMPLE_RATE, dtype=np.float32), EN_US, final=True)
+
+
+async def test_a_failing_decoder_is_an_unavailable_recogniser() -> None:
+    recognizer = WhisperRecognizer({"en": FakeDecoder(RuntimeError("out of memory"))}, Pool(1, 4))
+    with pytest.raises(RecognizerUnavailable, match="RuntimeError"):
+        await recognizer.transcribe(SPEECH, EN_US, final=True)
+    await recognizer.close()
+
+
+async def test_warming_up_decodes_a_partial_and_a_final(recognizer: WhisperRecognizer, decoder: FakeDecoder) -> None:
+    await recognizer.warm_up()
+    assert decoder.finals == [False, True]
+
+
+def test_a_checkpoint_that_is_not_there_is_said_at_start() -> None:
+    with pytest.raises(RecognizerUnavailable):
+        load("/nowhere/at/all")
