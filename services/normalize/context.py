@@ -28,6 +28,8 @@ def tail_announced(scan: Scan, at: int) -> int:
         count = numeral.whole
     if count not in _TAILS or scan.word(at + 2).scale is not None:
         return 0
+    if scan.word(at + 2).of:
+        return at + 2
     behind = context_after(scan, at + 2 if scan.word(at + 2).context else at + 1)
     return behind if scan.quantity(behind) or scan.word(behind).repeat is not None else 0
 

@@ -36,16 +36,24 @@ def find_counted(scan: Scan, at: int) -> Match | None:
         return None
     count, unit, end = counted
     origin, sign, stop = scan.today, scan.word(end).direction, end + 1
-    if sign is not None and scan.word(end).origin:
-        offset = scan.word(stop).day
-        if offset is None:
+    if scan.word(end).origin or (scan.word(end).on and unit == "week"):
+        named = _origin(scan, stop, scan.today)
+        if named is None:
             return None
-        origin, stop = calendar.shift(origin, "day", offset) or origin, stop + 1
+        origin, sign, stop = named, sign or 1, stop + 1
     elif sign is None and inside:
         sign, stop = 1, end
     if sign is None:
         return None
     return dated(at, stop, "dates.counted", calendar.shift(origin, unit, sign * count))
+
+
+def _origin(scan: Scan, at: int, today: date) -> date | None:
+    """The day that a distance is counted from: tomorrow, or the coming Friday."""
+    offset, weekday = scan.word(at).day, scan.word(at).weekday
+    if weekday is not None:
+        return calendar.weekday(today, weekday)[0]
+    return calendar.shift(today, "day", offset) if offset is not None else None
 
 
 def _last_counted(scan: Scan, at: int) -> Match | None:
@@ -139,6 +147,8 @@ def find_weekday(scan: Scan, at: int) -> Match | None:
     if week is not None and week[0].unit == "week":
         return dated(at, week[1], "dates.week_day", calendar.weekday_of_week(today, named, week[0].offset))
     days = calendar.weekday(today, named)
+    if scan.style.language.spaced and scan.word(at + 1).unit == "week":
+        return dated(at, at + 2, "dates.week_day", calendar.shift(days[0], "week", 1))
     return dated(at, at + 1, "dates.weekday", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
 
 

@@ -70,7 +70,8 @@ def _spoken(scan: Scan, at: int, context: bool) -> _Run | None:
         return None
     if run.pairs and not context and run.pairs + run.words < _SIDE_BY_SIDE:
         return None
-    return run if len(run.digits) > 1 else None
+    one_group = run.pairs == 1 and run.words == 0
+    return run if len(run.digits) > 1 and not one_group else None
 
 
 def _step(scan: Scan, run: _Run, context: bool) -> bool:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 
+from app.qa.bench._peers import PEERS, installed, outcomes
 from app.qa.bench._report import Figure, percentile, publish
 from schemas.span import Span, SpanKind
 from services.normalize import Normalizer
@@ -148,54 +149,92 @@ def evaluate(paths: Sequence[Path], without: Collection[str] = ()) -> dict[str, 
     return scores
 
 
-def latencies(rounds: int) -> list[float]:
-    """Milliseconds of each normalization of each sentence."""
+def latencies(rounds: int) -> tuple[list[float], list[float]]:
+    """Milliseconds of each normalization of each sentence: by the wall clock, and of processor time."""
     now = datetime.fromisoformat("2026-03-04T12:00:00+00:00")
-    timed: list[float] = []
+    wall, busy = [], []
     for _ in range(rounds):
         for locale, text in SENTENCES:
             normalizer = Normalizer.for_locale(locale)
-            start = time.perf_counter()
+            start, started = time.perf_counter(), time.thread_time()
             normalizer.normalize(text, now=now)
-            timed.append((time.perf_counter() - start) * 1000)
-    return timed
+            busy.append((time.thread_time() - started) * 1000)
+            wall.append((time.perf_counter() - start) * 1000)
+    return wall, busy
 
 
 def adversarial() -> float:
-    """Milliseconds of the slowest hostile text of ADVERSARIAL_CHARS characters."""
+    """Processor milliseconds of the slowest hostile text of ADVERSARIAL_CHARS characters, the best of three runs."""
     slowest = 0.0
     for locale in ("en-US", "ja-JP"):
+        normalizer = Normalizer.for_locale(locale)
         for piece in ADVERSARIAL:
             text = (piece * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS]
-            start = time.perf_counter()
-            Normalizer.for_locale(locale).normalize(text)
-            slowest = max(slowest, (time.perf_counter() - start) * 1000)
+            times = []
+            for _ in range(3):
+                start = time.thread_time()
+                normalizer.normalize(text)
+                times.append((time.thread_time() - start) * 1000)
+            slowest = max(slowest, min(times))
     return slowest
 
 
-def figures(scores: Mapping[str, Score], rounds: int) -> dict[str, Figure]:
-    """Everything as one flat object."""
+def scored(scores: Mapping[str, Score]) -> dict[str, Figure]:
+    """The scores as figures."""
     flat: dict[str, Figure] = {}
     for category, score in sorted(scores.items()):
         flat |= {
+            f"{category}_expressions": score.total,
             f"{category}_right_percent": 100 * score.right / score.total,
             f"{category}_silently_wrong": score.wrong,
             f"{category}_ambiguous": score.flagged,
             f"{category}_missed": score.missed,
-            f"{category}_expressions": score.total,
         }
+    return flat
+
+
+def timed(rounds: int) -> dict[str, Figure]:
+    """The latency figures."""
     latencies(50)
     gc.disable()
-    timed = latencies(rounds)
-    flat["adversarial_2000_chars_ms"] = adversarial()
+    wall, busy = latencies(rounds)
+    hostile = adversarial()
     gc.enable()
-    return flat | {f"p{q}_ms": percentile(timed, q) for q in (50, 95, 99)}
+    flat: dict[str, Figure] = {f"p{q}_ms": percentile(wall, q) for q in (50, 95, 99)}
+    flat |= {f"cpu_p{q}_ms": percentile(busy, q) for q in (50, 95, 99)}
+    return flat | {"adversarial_2000_chars_cpu_ms": hostile}
+
+
+def compared(paths: Sequence[Path], rounds: int) -> dict[str, Figure]:
+    """The peers on the same English sentences and cases; those not installed are reported absent."""
+    flat: dict[str, Figure] = {}
+    labelled = list(cases(paths))
+    texts = [text for locale, text in SENTENCES if locale.startswith("en")]
+    for name, (_, make) in PEERS.items():
+        if not installed(name):
+            flat[f"{name}_installed"] = False
+            continue
+        peer = make()
+        busy = []
+        for text in texts * (rounds + 1):
+            start = time.thread_time()
+            peer.run(text)
+            busy.append((time.thread_time() - start) * 1000)
+        flat |= {f"{name}_cpu_p{q}_ms": percentile(busy[len(texts) :], q) for q in (50, 99)}
+        for category, (right, wrong, nothing) in outcomes(peer, labelled).items():
+            flat |= {
+                f"{name}_{category}_right_percent": 100 * right / max(1, right + wrong + nothing),
+                f"{name}_{category}_silently_wrong": wrong,
+                f"{name}_{category}_missed": nothing,
+            }
+    return flat
 
 
 def bench(
     paths: Annotated[list[Path], typer.Argument(metavar="CASES", help="JSONL files, or folders of them.")],
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     rounds: Annotated[int, typer.Option(min=1, max=100_000, help="Timed rounds over the sentences.")] = 500,
+    peers: Annotated[bool, typer.Option(help="Run text2num, dateparser and recognizers-text beside it.")] = False,
     failures: Annotated[bool, typer.Option(help="List every expression that was not right.")] = False,
 ) -> None:
     """Score normalization on labelled cases and time it."""
@@ -204,4 +243,8 @@ def bench(
         for score in scores.values():
             for failure in score.failures:
                 typer.echo(failure)
-    publish("normalize", f"{sum(s.total for s in scores.values())} labelled expressions", figures(scores, rounds), json)
+    figures = scored(scores) | timed(rounds)
+    if peers:
+        figures |= compared(paths, max(1, rounds // 20))
+    total = sum(score.total for score in scores.values())
+    publish("normalize", f"{total} labelled expressions; sentences of 20 words", figures, json)
