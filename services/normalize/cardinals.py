@@ -8,7 +8,7 @@ numbers, never one.
 from dataclasses import dataclass
 from typing import Final
 
-from services.normalize.scan import Scan
+from services.normalize.scan import Atom, Scan
 
 MAX_VALUE: Final = 10**18
 """No cardinal reaches this."""
@@ -18,16 +18,6 @@ HUNDRED: Final = 100
 
 _OPEN: Final = MAX_VALUE * 10
 _MAX_ATOM_DIGITS: Final = 18
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """A value below the scales. `place` is the power of ten that a following atom must stay under."""
-
-    value: int
-    place: int
-    end: int
-    joins: bool  # whether a smaller atom may follow it directly (twenty one)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +87,15 @@ class _Sum:
 
 
 def atom(scan: Scan, at: int) -> Atom | None:
-    """The atom at a place: a word's value, a whole numeral, or digits written side by side."""
+    """The atom at a place: a word's value, a whole numeral, or digits written side by side. Remembered."""
     if at >= len(scan.tokens):
         return None
+    if at not in scan.atoms:
+        scan.atoms[at] = _atom(scan, at)
+    return scan.atoms[at]
+
+
+def _atom(scan: Scan, at: int) -> Atom | None:
     token = scan.tokens[at]
     if token.numeral is not None:
         value = token.numeral.whole

@@ -14,6 +14,16 @@ from services.normalize.words import UNKNOWN, Word
 
 
 @dataclass(frozen=True, slots=True)
+class Atom:
+    """A value below the scales. `place` is the power of ten that a following atom must stay under."""
+
+    value: int
+    place: int
+    end: int
+    joins: bool  # whether a smaller atom may follow it directly (twenty one)
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
     """A number over tokens `start:end`. `form` names how it was said; `others` are further values it may mean."""
 
@@ -62,6 +72,7 @@ class Scan:
     in_context: int = -1  # the token behind the last phrase that announces a digit string
     words: list[Word] = field(init=False)
     numbers: dict[int, Number | None] = field(default_factory=dict)
+    atoms: dict[int, Atom | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.words = [token.word for token in self.tokens] + _BEYOND

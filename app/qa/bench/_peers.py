@@ -13,7 +13,9 @@ Case = Mapping[str, Any]
 class Peer:
     """A library: what it makes of a text, and of one labelled expression of the categories it claims."""
 
-    def __init__(self, run: Callable[[str], object], values: Mapping[str, Callable[[str, datetime], Sequence[str]]]):
+    def __init__(
+        self, run: Callable[[str], object], values: Mapping[str, Callable[[str, datetime], Sequence[str]]]
+    ) -> None:
         self.run = run
         self.values = values
 
