@@ -1,5 +1,6 @@
 """A small bank of two customers, alike but for their names, and a ledger over it; tests turn its clock by hand."""
 
+import os
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -33,6 +34,20 @@ KIM, NEW, STRANGE, SILENT, POWER = (PayeeId(p) for p in ("kim", "new", "strange"
 HOLDERS = {"kim": "Kim Reed", "new": "Kim Reed", "strange": "Somebody Else", "silent": None, "power": "Kim Reed"}
 PER_TRANSFER, PER_DAY, STEP_UP_ABOVE = 50_000, 80_000, 30_000
 BALANCE, DUE = 100_000, 8_000
+
+
+class RunClock(ManualClock):
+    """A manual clock whose identifiers differ from those of every other run of the process."""
+
+    runs = 0
+
+    def __init__(self, start: datetime = START) -> None:
+        super().__init__(start)
+        RunClock.runs += 1
+        self._run = f"{os.getpid()}-{RunClock.runs}"
+
+    def new_id(self) -> str:
+        return f"{self._run}-{super().new_id()}"
 
 
 @dataclass
@@ -108,7 +123,7 @@ class House:
 
 def build(store: Store, clock: ManualClock | None = None, bank: CoreBank | None = None, **policy: object) -> House:
     """Assemble a house; `policy` overrides figures of the money policy."""
-    clock = clock or ManualClock(START)
+    clock = clock or RunClock()
     figures = money_policy().model_copy(update=policy)
     bank = bank or SandboxBank(store, clock)
     sender, audit = FakeSender(), FakeAudit()
@@ -120,6 +135,13 @@ def build(store: Store, clock: ManualClock | None = None, bank: CoreBank | None 
 def order(minor: int = 5_000, payee: PayeeId = KIM, **changes: Any) -> TransferOrder:
     """Fifty dollars from Ann's checking to Kim, or what `changes` make of it."""
     return replace(TransferOrder(CHECKING, payee, 1, Money(minor, "USD")), **changes)
+
+
+async def settle(house: House, passes: int = 8) -> None:
+    """Let the reconciler work, an hour of waiting between its passes."""
+    for _ in range(passes):
+        house.clock.advance(3600)
+        await house.reconciler.run_once()
 
 
 async def held(store: Store) -> dict[str, int]:

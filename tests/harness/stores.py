@@ -63,9 +63,9 @@ async def _make_template(server: str) -> None:
     await _prepare(server.format(database=TEMPLATE))
 
 
-def new_sqlite(template: Path, folder: Path) -> str:
+def new_sqlite(template: Path, folder: Path, name: str = "tellerline.db") -> str:
     """The URL of a fresh copy of the SQLite template."""
-    path = folder / "tellerline.db"
+    path = folder / name
     shutil.copyfile(template, path)
     return f"sqlite+aiosqlite:///{path}"
 

@@ -1,0 +1,74 @@
+"""What must hold of ledger and bank together, whatever happened. Each check reads the database, never a model."""
+
+from collections import Counter
+
+import sqlalchemy as sa
+
+from schemas.banking import BankOutcome, TransferState
+from services.act import bank_tables as t
+from services.act.bank_sandbox import books
+from services.act.tables import spending, transfers
+from services.store import Store
+from tests.harness.money import PER_DAY
+
+FINAL = {state.value for state in (
+    TransferState.SUCCEEDED, TransferState.FAILED, TransferState.EXPIRED, TransferState.CANCELLED,
+)}  # fmt: skip
+COUNTED = {state.value for state in (
+    TransferState.CONFIRMED, TransferState.SUBMITTING, TransferState.UNKNOWN, TransferState.SUCCEEDED,
+)}  # fmt: skip
+AFTER = {
+    "proposed": {"confirmed", "submitting", "expired", "cancelled"},
+    "confirmed": {"submitting"},
+    "submitting": {"succeeded", "failed", "unknown"},
+    "unknown": {"succeeded", "failed"},
+}
+"""The arrows of the ledger."""
+
+
+def reachable(before: str, now: str) -> bool:
+    """Whether `now` lies on a path of arrows from `before`."""
+    return before == now or any(reachable(step, now) for step in AFTER.get(before, ()))
+
+
+async def always(store: Store) -> None:
+    """At every moment between two steps."""
+    assert await books(store) == {}, "the books do not balance"
+    async with store.read() as connection:
+        rows = (await connection.execute(sa.select(transfers))).all()
+        posted = (await connection.execute(sa.select(t.postings).where(t.postings.c.outcome == BankOutcome.DONE))).all()
+        entries = (await connection.execute(sa.select(t.entries))).all()
+        counted = (await connection.execute(sa.select(spending))).all()
+        total = (await connection.execute(sa.select(sa.func.sum(t.entries.c.amount_minor)))).scalar_one()
+    assert total == 0, "money was made or lost"
+    by_key = {row.bank_key: row for row in rows}
+    lines = Counter(entry.posting_id for entry in entries)
+    days: Counter[tuple[str, str, str]] = Counter()
+    for posting in posted:
+        row = by_key.get(posting.key)
+        assert row is not None, "money moved under a key the ledger never gave out"
+        assert row.state in {"submitting", "unknown", "succeeded"}, f"money moved, yet the ledger says {row.state}"
+        assert lines[posting.id] == 2, "a posting without its two entries"
+        moved = [e for e in entries if e.posting_id == posting.id and e.account_id == row.source]
+        assert [e.amount_minor for e in moved] == [-row.amount_minor], "another amount moved than was agreed"
+        assert row.delivered_at is not None, "money moved without a read-back that was heard"
+        days[row.customer_id, row.currency, row.spend_day] += row.amount_minor
+    assert all(amount <= PER_DAY for amount in days.values()), "more moved in a day than the limit"
+    for row in rows:
+        if row.state == "succeeded":
+            assert any(p.key == row.bank_key for p in posted), "a success that moved nothing"
+    expected: Counter[tuple[str, str, str]] = Counter()
+    for row in rows:
+        if row.state in COUNTED:
+            expected[row.customer_id, row.currency, row.spend_day] += row.amount_minor
+    kept = {(c.customer_id, c.currency, c.day): c.spent_minor for c in counted if c.spent_minor}
+    assert kept == dict(expected), "the day's count is not what was confirmed"
+
+
+async def at_rest(store: Store) -> None:
+    """Once the bank is well and the reconciler has nothing left to do."""
+    await always(store)
+    async with store.read() as connection:
+        rows = (await connection.execute(sa.select(transfers.c.id, transfers.c.state))).all()
+    unsettled = {row.id: row.state for row in rows if row.state not in FINAL | {"proposed"}}
+    assert not unsettled, f"promises not kept: {unsettled}"

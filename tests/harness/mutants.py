@@ -1,0 +1,171 @@
+"""Plant a fault: replace a piece of a module's source, and put the changed functions in place for a block's length.
+
+A fault whose text is no longer found fails loudly, so the list stays in step with the code.
+"""
+
+import ast
+import inspect
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+
+from services.act import bank_sandbox, ledger, reconcile, seal, stepup, submit, transfers
+
+
+@dataclass(frozen=True)
+class Edit:
+    """In `module`, every `old` becomes `new`."""
+
+    module: ModuleType
+    old: str
+    new: str
+
+
+@contextmanager
+def planted(*edits: Edit) -> Iterator[None]:
+    """Run a block with the edits in force."""
+    with ExitStack() as stack:
+        for edit in edits:
+            stack.enter_context(_edited(edit))
+        yield
+
+
+@contextmanager
+def _edited(edit: Edit) -> Iterator[None]:
+    source = inspect.getsource(edit.module)
+    assert edit.old in source, f"{edit.module.__name__} no longer has {edit.old!r}"
+    changed = source.replace(edit.old, edit.new)
+    ast.parse(changed)
+    scratch = dict(vars(edit.module))
+    exec(compile(changed, edit.module.__file__ or "", "exec"), scratch)
+    undo: list[tuple[object, str, object]] = []
+
+    def put(owner: object, name: str, value: object) -> None:
+        undo.append((owner, name, inspect.getattr_static(owner, name)))
+        setattr(owner, name, value)
+
+    for name, real in list(vars(edit.module).items()):
+        if getattr(real, "__module__", "") != edit.module.__name__:
+            continue
+        if isinstance(real, FunctionType):
+            put(edit.module, name, scratch[name])
+        elif isinstance(real, type):
+            for part, value in vars(scratch[name]).items():
+                if isinstance(value, FunctionType | staticmethod):
+                    put(real, part, value)
+    try:
+        yield
+    finally:
+        for owner, name, value in reversed(undo):
+            setattr(owner, name, value)
+
+
+_DELIVERED = (
+    Edit(ledger, "if entry.proposal.delivered_at is None:", "if False:"),
+    Edit(transfers, "& _c.delivered_at.is_not(None)", ""),
+)
+_OPEN_STATE = Edit(transfers, "return mine & (_c.state == OPEN.value) & (_c.expires_at", "return mine & (_c.expires_at")
+_EXPIRY = Edit(transfers, "return mine & (_c.state == OPEN.value) & (_c.expires_at > micros(now))",
+               "return mine & (_c.state == OPEN.value)")  # fmt: skip
+_SEALED = ("binding.proposal", "binding.customer", "binding.call", "*_order_fields(binding.order)", "binding.nonce")
+_ORDERED = ("order.source", '"account" if order.payee_id is None else "payee"', "str(order.payee_version)",
+            "str(order.amount.minor)", "order.amount.currency", 'order.bill_id or ""')  # fmt: skip
+
+FAULTS: dict[str, tuple[Edit, ...]] = {
+    "the read-back need not be heard": _DELIVERED,
+    "single use is checked before acting only": (_OPEN_STATE,),
+    "single use is not checked": (
+        _OPEN_STATE, Edit(ledger, "if entry.state is not TransferState.PROPOSED:", "if False:"),
+    ),
+    "expiry is checked before acting only": (_EXPIRY,),
+    "expiry is not checked": (
+        _EXPIRY, Edit(ledger, "entry.state is TransferState.PROPOSED and entry.proposal.expires_at <= now", "False"),
+    ),
+    "the day's limit is not kept when acting": (Edit(transfers, "& (raised <= per_day)", ""),),
+    "the day's limit is kept when proposing only": (
+        Edit(ledger, "await transfers.reserve(", "False and await transfers.reserve("),
+    ),
+    "the limit per transfer is not checked when acting": (
+        Edit(ledger, "limits = checks.check_limits(entry.proposal.order, standing.profile)",
+             "limits = checks.limits_of(standing.profile, entry.proposal.order.amount.currency)"),
+    ),
+    "the payee's version is not checked when acting": (
+        Edit(ledger, "            checks.check_order(entry.proposal.order, standing)\n", ""),
+        Edit(bank_sandbox, "if row.version != order.payee_version:", "if False:"),
+    ),
+    "a yes counts from any call": (Edit(ledger, "if entry.proposal.call != call or not", "if not"),),
+    "the seal is not compared": (
+        Edit(ledger, "if entry.proposal.call != call or not self._parts.sealer.fits(binding(entry.proposal), seal):",
+             "if entry.proposal.call != call:"),
+    ),
+    "the seal is not checked before sending again": (
+        Edit(reconcile, "if not self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal):", "if False:"),
+    ),
+    "a correction does not void": (
+        Edit(ledger, "        await self.void(customer, call)\n        standing", "        standing"),
+    ),
+    "void does nothing": (
+        Edit(ledger, 'return await transfers.cancel_open(customer, connection, call, "voided", self._clock.now())',
+             "return 0"),
+    ),
+    "no second factor for transfers": (Edit(ledger, "if due and not await", "if False and not await"),),
+    "a second factor can be used again": (Edit(stepup, "& _c.spent_at.is_(None)", ""),),
+    "a second factor serves any purpose": (Edit(stepup, "& (_c.purpose == purpose)", ""),),
+    "codes may be guessed for ever": (Edit(stepup, "& (_c.attempts < self._policy.code_attempts)", ""),),
+    "codes live for ever": (
+        Edit(stepup, "return mine & _c.passed_at.is_(None) & (_c.expires_at > now)",
+             "return mine & _c.passed_at.is_(None)"),
+    ),
+    "a timeout counts as failure": (
+        Edit(submit, 'return BankReceipt(BankOutcome.PENDING, reason="no_answer")',
+             'return BankReceipt(BankOutcome.DECLINED, reason="no_answer")'),
+    ),
+    "an error counts as failure": (
+        Edit(submit, "return BankReceipt(BankOutcome.PENDING, reason=error.code)",
+             "return BankReceipt(BankOutcome.DECLINED, reason=error.code)"),
+    ),
+    "a fresh key on retry": (
+        Edit(submit, "entry.proposal.order, entry.bank_key)",
+             'entry.proposal.order, entry.bank_key + "r" * entry.attempts)'),
+    ),
+    "the reconciler sends without asking": (
+        Edit(reconcile, "if answer.outcome is BankOutcome.NOT_FOUND:", "if True:"),
+    ),
+    "the reconciler sends again for ever": (Edit(reconcile, "if self._may_resend(entry):", "if True:"),),
+    "states go back": (
+        Edit(transfers, "& _c.state.in_([state.value for state in before])", ""),
+    ),
+    "a failure keeps its place in the day": (
+        Edit(submit, "if moved and state is TransferState.FAILED and", "if False and"),
+    ),
+    "hanging up stops a submission": (Edit(ledger, "return await asyncio.shield(task)", "return await task"),),
+    "a resumed proposal lives on in its old call": (
+        Edit(ledger, "if not await transfers.move(customer, connection, old.id, change, why):", "if False:"),
+    ),
+    "a resumed proposal counts as heard": (
+        Edit(ledger, "                    delivered_at=None,\n", ""),
+        Edit(transfers, "            state=OPEN.value,\n",
+             "            state=OPEN.value,\n            delivered_at=proposal.delivered_at and micros(at),\n"),
+    ),
+    "the bank moves money for every request": (
+        Edit(bank_sandbox, "if not await insert_new(connection, t.postings, posting):",
+             'if not await insert_new(connection, t.postings, posting | {"key": self._clock.new_id()}):'),
+    ),
+    "the bank takes a key for another order": (
+        Edit(bank_sandbox, "if row.customer_id != customer or row.fingerprint != wanted:", "if False:"),
+    ),
+    **{f"the seal leaves out {field}": (Edit(seal, f"            {field},\n", ""),) for field in _SEALED},
+    **{f"the order leaves out {field}": (Edit(seal, f"        {field},\n", ""),) for field in _ORDERED},
+    "the seal leaves out the expiry": (
+        Edit(seal, '            binding.expires_at.isoformat(timespec="microseconds"),\n', ""),
+    ),
+    "the seal leaves out the step-up": (
+        Edit(seal, '            "step-up" if binding.step_up_required else "",\n', ""),
+    ),
+    "the order leaves out the target": (
+        Edit(seal, '        order.to_account or "" if order.payee_id is None else order.payee_id,\n', ""),
+    ),
+    "the order leaves out the day": (Edit(seal, '        order.on.isoformat() if order.on else "",\n', ""),),
+}  # fmt: skip
+"""Every planted fault, by what is then wrong."""
