@@ -12,6 +12,9 @@ from typing import Final
 ACCOUNT: Final = "postgres"
 """Owner of the cluster; also the system account that runs it where we are root, which the server refuses to be."""
 
+MEMORY_ROOM: Final = 1 << 30
+"""Bytes that a cluster without durability may take of the memory file system."""
+
 
 def server_folder() -> Path | None:
     """Where the server's programs are: on the PATH, or in Debian's place; None where there are none."""
@@ -37,7 +40,7 @@ def private_cluster(*, durable: bool) -> Iterator[str]:
     """
     programs = server_folder()
     assert programs is not None, unavailable()
-    folder = Path(tempfile.mkdtemp(prefix="tellerline-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="tellerline-pg-", dir=None if durable else _memory()))
     data = folder / "data"
     options = [f"-k {folder}", "-c listen_addresses=''", "-c max_connections=200", "-c shared_buffers=128MB"]
     options += [] if durable else ["-c fsync=off", "-c synchronous_commit=off", "-c full_page_writes=off"]
@@ -52,6 +55,12 @@ def private_cluster(*, durable: bool) -> Iterator[str]:
             _run([programs / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop"])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _memory() -> Path | None:
+    """The memory file system where there is one with room to spare."""
+    memory = Path("/dev/shm")  # noqa: S108 - the folder made in it is private
+    return memory if memory.is_dir() and shutil.disk_usage(memory).free > MEMORY_ROOM else None
 
 
 def _own(folder: Path) -> None:

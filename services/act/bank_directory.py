@@ -33,33 +33,15 @@ class Directory:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def customer(self, customer: CustomerId) -> Row:
-        """The customer's own row: name, locale, zone, route. Raises NotFound."""
-        async with self._store.read() as connection:
-            row = (await connection.execute(sa.select(t.customers).where(t.customers.c.id == customer))).first()
-        if row is None:
-            raise NotFound("no such customer")
-        return row
-
     async def cards(self, customer: CustomerId) -> Sequence[Card]:
         """The customer's cards, in the bank's order."""
-        wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position)
         async with self._store.read() as connection:
-            return [_card(row) for row in await connection.execute(wanted)]
+            return await cards(customer, connection)
 
     async def bills(self, customer: CustomerId) -> Sequence[Bill]:
         """The customer's open bills, in the bank's order."""
-        mine = (t.bills.c.customer_id == customer) & (t.bills.c.due_minor > 0)
         async with self._store.read() as connection:
-            rows = await connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position))
-            return [_bill(row) for row in rows]
-
-    async def limits(self, customer: CustomerId) -> Sequence[Limits]:
-        """The customer's limits, one a currency."""
-        wanted = sa.select(t.limits).where(t.limits.c.customer_id == customer).order_by(t.limits.c.currency)
-        async with self._store.read() as connection:
-            rows = await connection.execute(wanted)
-            return [Limits(r.currency, r.per_transfer, r.per_day, r.step_up_above) for r in rows]
+            return await bills(customer, connection)
 
     async def payees(self, customer: CustomerId) -> Sequence[Payee]:
         """The customer's payees, at most MAX_PAYEES."""
@@ -94,6 +76,34 @@ class Directory:
         if row is None:
             raise NotFound("no such card")
         return _card(row)
+
+
+async def person(customer: CustomerId, connection: AsyncConnection) -> Row:
+    """The customer's own row: name, locale, zone, route. Raises NotFound."""
+    row = (await connection.execute(sa.select(t.customers).where(t.customers.c.id == customer))).first()
+    if row is None:
+        raise NotFound("no such customer")
+    return row
+
+
+async def cards(customer: CustomerId, connection: AsyncConnection) -> Sequence[Card]:
+    """The customer's cards, in the bank's order."""
+    wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position)
+    return [_card(row) for row in await connection.execute(wanted)]
+
+
+async def bills(customer: CustomerId, connection: AsyncConnection) -> Sequence[Bill]:
+    """The customer's open bills, in the bank's order."""
+    mine = (t.bills.c.customer_id == customer) & (t.bills.c.due_minor > 0)
+    rows = await connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position))
+    return [_bill(row) for row in rows]
+
+
+async def limits(customer: CustomerId, connection: AsyncConnection) -> Sequence[Limits]:
+    """The customer's limits, one a currency."""
+    wanted = sa.select(t.limits).where(t.limits.c.customer_id == customer).order_by(t.limits.c.currency)
+    rows = await connection.execute(wanted)
+    return [Limits(r.currency, r.per_transfer, r.per_day, r.step_up_above) for r in rows]
 
 
 async def settle_bill(

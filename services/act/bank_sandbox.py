@@ -3,7 +3,6 @@
 A posting and both its entries, the balances, the bill and the payee's history change in one transaction.
 """
 
-import asyncio
 from collections.abc import Sequence
 from datetime import date
 from typing import Any, Final
@@ -28,8 +27,8 @@ from schemas.errors import KeyReused
 from schemas.ids import AccountId, CardId, CustomerId, PayeeId
 from schemas.money import Money
 from schemas.payee import Payee
+from services.act import bank_directory as directory
 from services.act import bank_tables as t
-from services.act.bank_directory import Directory, settle_bill
 from services.act.seal import fingerprint
 from services.ports import Clock
 from services.store import Store, changed, insert_new, micros
@@ -49,25 +48,26 @@ class SandboxBank:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._directory = Directory(store)
+        self._directory = directory.Directory(store)
 
     async def profile(self, customer: CustomerId) -> CustomerProfile:
         """Accounts, cards, bills and limits, as of now. Raises NotFound."""
-        own, accounts, cards, bills, limits = await asyncio.gather(
-            self._directory.customer(customer),
-            self.accounts(customer),
-            self._directory.cards(customer),
-            self._directory.bills(customer),
-            self._directory.limits(customer),
-        )
-        now = self._clock.now()
-        return CustomerProfile(own.name, tuple(accounts), tuple(cards), tuple(bills), tuple(limits), now, own.zone)
+        async with self._store.read() as connection:
+            own = await directory.person(customer, connection)
+            return CustomerProfile(
+                name=own.name,
+                accounts=tuple(await _accounts(customer, connection)),
+                cards=tuple(await directory.cards(customer, connection)),
+                bills=tuple(await directory.bills(customer, connection)),
+                limits=tuple(await directory.limits(customer, connection)),
+                as_of=self._clock.now(),
+                zone=own.zone,
+            )
 
     async def accounts(self, customer: CustomerId) -> Sequence[Account]:
         """The customer's accounts with balances, in the bank's order."""
-        wanted = sa.select(t.accounts).where(t.accounts.c.customer_id == customer).order_by(t.accounts.c.position)
         async with self._store.read() as connection:
-            return [_account(row) for row in await connection.execute(wanted)]
+            return await _accounts(customer, connection)
 
     async def cards(self, customer: CustomerId) -> Sequence[Card]:
         """The customer's cards."""
@@ -105,9 +105,7 @@ class SandboxBank:
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         """Move money once for `key`. Raises KeyReused when the key came with another order, StoreUnavailable."""
-        own = await self._directory.customer(customer)
         now = self._clock.now()
-        today = now.astimezone(zone(own.zone)).date()
         posting = {
             "id": self._clock.new_id(),
             "customer_id": customer,
@@ -119,6 +117,8 @@ class SandboxBank:
         async with self._store.write("bank.transfer") as connection:
             if not await insert_new(connection, t.postings, posting):
                 return await _seen(customer, connection, key, posting["fingerprint"])
+            own = await directory.person(customer, connection)
+            today = now.astimezone(zone(own.zone)).date()
             try:
                 async with connection.begin_nested():
                     await _move(customer, connection, order, str(posting["id"]), today)
@@ -134,6 +134,11 @@ class SandboxBank:
         async with self._store.read() as connection:
             row = (await connection.execute(sa.select(t.postings).where(mine))).first()
         return BankReceipt(BankOutcome.NOT_FOUND) if row is None else _receipt(row)
+
+
+async def _accounts(customer: CustomerId, connection: AsyncConnection) -> Sequence[Account]:
+    wanted = sa.select(t.accounts).where(t.accounts.c.customer_id == customer).order_by(t.accounts.c.position)
+    return [_account(row) for row in await connection.execute(wanted)]
 
 
 async def _seen(customer: CustomerId, connection: AsyncConnection, key: str, wanted: object) -> BankReceipt:
@@ -165,7 +170,7 @@ async def _move(
         {"account_id": credited, "amount_minor": order.amount.minor, "merchant": merchant, **common},
     ]
     await connection.execute(sa.insert(t.entries), rows)
-    if order.bill_id and not await settle_bill(customer, connection, order.bill_id, order.amount, on=today):
+    if order.bill_id and not await directory.settle_bill(customer, connection, order.bill_id, order.amount, on=today):
         raise _Declined("bill_not_due")
 
 

@@ -265,7 +265,7 @@ async def an_answer_that_is_lost(store: Store) -> None:
     """The bank moved the money and could not say so."""
     for fault in ("lost_answer", "garbage", "hang"):
         await _clear(store)
-        house, bank = await _unreliable(store, fault, "ok", submit_timeout_s=0.05)
+        house, bank = await _unreliable(store, fault, "ok", submit_timeout_s=1 if fault == "hang" else 60)
         proposal = await house.proposed(order())
         receipt = await _confirm(house, proposal)
         assert receipt.state is TransferState.UNKNOWN, f"{fault}: said {receipt.state}"

@@ -1,8 +1,7 @@
-"""Databases for tests: a migrated SQLite file or PostgreSQL database of their own each, copied from a template."""
+"""Databases for tests: a copy of a migrated SQLite file each, or the one PostgreSQL database, emptied before each."""
 
 import asyncio
 import os
-import re
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,9 +12,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.migrate import migrate
 from app.qa.postgres import private_cluster, unavailable
-from services.store import Store
+from services.store import Store, metadata
 
-TEMPLATE = "tellerline_template"
+DATABASE = "tellerline_test"
 
 
 async def _prepare(url: str) -> None:
@@ -42,7 +41,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    """A server's URL with a `{database}` place, holding a migrated template database.
+    """A server's URL with a `{database}` place, holding a migrated database.
 
     TELLERLINE_TEST_POSTGRES names a server to use; otherwise a private one is started.
     """
@@ -50,17 +49,17 @@ def postgres_server() -> Iterator[str]:
     if not given and (reason := unavailable()):
         pytest.skip(reason)
     if given:
-        asyncio.run(_make_template(given))
+        asyncio.run(_make_database(given))
         yield given
         return
     with private_cluster(durable=False) as server:
-        asyncio.run(_make_template(server))
+        asyncio.run(_make_database(server))
         yield server
 
 
-async def _make_template(server: str) -> None:
-    await _administer(server, f"DROP DATABASE IF EXISTS {TEMPLATE}", f"CREATE DATABASE {TEMPLATE}")
-    await _prepare(server.format(database=TEMPLATE))
+async def _make_database(server: str) -> None:
+    await _administer(server, f"DROP DATABASE IF EXISTS {DATABASE}", f"CREATE DATABASE {DATABASE}")
+    await _prepare(server.format(database=DATABASE))
 
 
 def new_sqlite(template: Path, folder: Path, name: str = "tellerline.db") -> str:
@@ -70,11 +69,15 @@ def new_sqlite(template: Path, folder: Path, name: str = "tellerline.db") -> str
     return f"sqlite+aiosqlite:///{path}"
 
 
-async def new_postgres(server: str, name: str) -> str:
-    """The URL of a fresh copy of the PostgreSQL template."""
-    drop = f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"
-    await _administer(server, drop, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
-    return server.format(database=name)
+async def emptied(server: str) -> str:
+    """The URL of the server's migrated database, emptied."""
+    url = server.format(database=DATABASE)
+    names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
+    engine = create_async_engine(url)
+    async with engine.begin() as connection:
+        await connection.execute(sa.text(f"TRUNCATE {names} RESTART IDENTITY"))
+    await engine.dispose()
+    return url
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -83,8 +86,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return new_sqlite(request.getfixturevalue("sqlite_template"), tmp_path)
     server: str = request.getfixturevalue("postgres_server")
-    name = re.sub(r"\W", "_", f"t_{tmp_path.parent.name}_{tmp_path.name}".lower())[-60:]
-    return asyncio.run(new_postgres(server, name))
+    return asyncio.run(emptied(server))
 
 
 @pytest.fixture
