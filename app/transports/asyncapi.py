@@ -1,4 +1,4 @@
-"""WS /v1/calls as an AsyncAPI 3 document, generated from schemas/wire; deploy/asyncapi.json is kept current by a test."""
+"""WS /v1/calls as an AsyncAPI 3 document, generated from schemas/wire. A test keeps deploy/asyncapi.json current."""
 
 from typing import Any, Final, get_args
 
