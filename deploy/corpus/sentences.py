@@ -106,6 +106,8 @@ def calls() -> Iterator[Script]:
         turns = []
         for turn in call["turns"]:
             read = sentence(turn["say"], turn.get("intent", "-"), turn["decision"])
+            if "outcome" in turn:
+                read.expect["outcome"] = turn["outcome"]
             if "books" in turn:
                 number, currency, to = turn["books"].split()
                 place = {"to_account": to[1:]} if to.startswith(">") else {"payee": to}

@@ -43,17 +43,19 @@ def run(
     realtime: Annotated[str, typer.Option(help="ws:// URL of a gateway: play at real-time pace over it")] = "",
     token: Annotated[str, typer.Option(help="bearer token for --realtime", envvar="TELLERLINE_TOKEN")] = "",
     policy: Annotated[str, typer.Option(help="bounds of rules/qa/policies.yaml to hold to")] = "",
-    locale: Annotated[str, typer.Option(help="where the manifest names none")] = "",
+    words: Annotated[
+        bool, typer.Option(help="take the references as heard: judges the rules apart from the ear")
+    ] = False,
 ) -> None:
     """Play every case of a manifest and score it. Exits with 1 where the policy is broken."""
     from app.qa.replay.command import Request, execute
 
     try:
-        broken = execute(Request(manifest, out, jobs, fresh, realtime, token, policy, locale))
+        broken = execute(Request(manifest, out, jobs, fresh, realtime, token, policy, words))
     except TellerlineError as error:
         raise _stop(error) from error
-    for words in broken:
-        typer.echo(f"policy {policy}: {words}", err=True)
+    for bound in broken:
+        typer.echo(f"policy {policy}: {bound}", err=True)
     raise typer.Exit(1 if broken else 0)
 
 

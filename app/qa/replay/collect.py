@@ -56,7 +56,7 @@ class Collector:
         self._proposals = proposals
         self._spans: tuple[Span, ...] = ()
         self._match: PayeeMatch | None = None
-        self._decided: Decided | None = None
+        self._decided: list[Decided] = []
         self._proposal: MoneyMove | None = None
         self._money: list[MoneyMove] = []
         self._said: list[ReplyText] = []
@@ -72,7 +72,7 @@ class Collector:
             case PayeesMatched(found):
                 self._match = found
             case Decided():
-                self._decided = event
+                self._decided.append(event)
             case ReadBackReady(proposal):
                 self._proposal = self._proposals[proposal.id] = money_move(proposal.order)
             case TransferMoved(receipt) if receipt.state in _MAY_HAVE_MOVED:
@@ -88,8 +88,8 @@ class Collector:
 
     @property
     def stages(self) -> dict[str, float]:
-        """Milliseconds by stage, as the turn handler reports them."""
-        return self._done.stages
+        """Milliseconds by stage, as the turn handler reports them, less their sum."""
+        return {name: ms for name, ms in self._done.stages.items() if name != "total"}
 
     def record(self, case: Case, turn: int, recognizer: str, ruleset: str) -> TurnRecord:
         """The record of this turn, `turn` counted from 1."""
@@ -121,11 +121,12 @@ class Collector:
             recognizer=recognizer,
             ruleset=ruleset,
         )
-        return base if self._decided is None else base.model_copy(update=_understood(self._decided))
+        return base.model_copy(update=_understood(self._decided)) if self._decided else base
 
 
-def _understood(decided: Decided) -> dict[str, object]:
-    understood, decision = decided.understood, decided.decision
+def _understood(decided: list[Decided]) -> dict[str, object]:
+    """What the first decision says of the words, and the last one of how it ended."""
+    understood, decision, outcome = decided[0].understood, decided[0].decision, decided[-1].decision
     slots, evidence = slots_json(understood.slots)
     update: dict[str, object] = {
         "intent": understood.intent.value if understood.intent else None,
@@ -138,7 +139,9 @@ def _understood(decided: Decided) -> dict[str, object]:
         "route": understood.route.value,
         "decision": decision.kind.value,
     }
-    template = _template(decision)
+    if outcome.kind is not decision.kind:
+        update["outcome"] = outcome.kind.value
+    template = _template(outcome)
     return update if template is None else update | {"reply": template}
 
 

@@ -11,12 +11,15 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from app.qa.replay import policy, readers
+from app.qa.replay.house import PipelineSpec
 from app.qa.replay.journal import REPORT, SCORES, read_run
+from app.qa.replay.manifest import Manifest, as_words
 from app.qa.replay.report.build import write_report
 from app.qa.replay.run import PlayerSpec, Watcher, replay
 from app.qa.replay.run import Progress as Done
 from app.qa.replay.score import score
 from app.qa.replay.summary import print_scores
+from app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +33,17 @@ class Request:
     realtime: str = ""
     token: str = ""
     policy: str = ""
-    locale: str = ""
+    words: bool = False
 
 
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
     """Do it; the bounds of the policy that are broken, in words. Raises the errors of the tree."""
     shown = console or Console()
     bounds = policy.policy(request.policy) if request.policy else None
-    manifest = readers.load(request.manifest, {"locale": request.locale} if request.locale else None)
-    spec = _spec(request)
+    manifest = readers.load(request.manifest)
+    if request.words:
+        manifest = as_words(manifest)
+    spec = _spec(manifest)
     jobs = 1 if request.realtime else request.jobs or os.cpu_count() or 1
     with _bar(shown) as watch:
         replay(
@@ -59,8 +64,8 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
     return bounds.broken(scores.ratios) if bounds else ()
 
 
-def _spec(request: Request) -> PlayerSpec:
-    raise NotImplementedError
+def _spec(manifest: Manifest) -> PlayerSpec:
+    return PipelineSpec.of(Settings(), manifest)
 
 
 @contextmanager

@@ -77,13 +77,25 @@ _BROKEN: Final[dict[FailOn, Callable[[TurnDiff], bool]]] = {
     FailOn.MISSING: lambda turn: turn.change is Change.REMOVED,
 }
 
-_OUTCOME: Final = ("heard", "intent", "slots", "missing", "route", "decision", "proposal", "money", "reply", "error")
+_OUTCOME: Final = (
+    "heard",
+    "intent",
+    "slots",
+    "missing",
+    "route",
+    "decision",
+    "outcome",
+    "proposal",
+    "money",
+    "reply",
+    "error",
+)
 _BY_CAUSE: Final[tuple[tuple[Cause, Callable[[TurnRecord], object]], ...]] = (
     (Cause.TRANSCRIPT, lambda t: (t.heard, t.hypotheses)),
     (Cause.SPAN, lambda t: [(s.kind, s.start, s.end, s.value, s.ambiguity) for s in t.spans]),
     (Cause.PAYEE, lambda t: t.payee),
     (Cause.MODEL, lambda t: t.models),
-    (Cause.RULE, lambda t: (t.rule, t.vetoes, t.intent, t.slots, t.missing, t.route, t.decision, t.reply)),
+    (Cause.RULE, lambda t: (t.rule, t.vetoes, t.intent, t.slots, t.missing, t.route, t.decision, t.outcome, t.reply)),
 )
 
 

@@ -42,6 +42,7 @@ class Judgement:
     exact: bool | None = None
     intent: bool | None = None
     decision: bool | None = None
+    outcome: bool | None = None
     reply: bool | None = None
     route: bool | None = None
     payee_rank: int | None = None
@@ -54,7 +55,7 @@ class Judgement:
         """Whether the turn ended as it should; a misheard word alone is not a failure. None where nothing is judged."""
         if self.money is None:
             return None
-        parts = (self.intent, self.decision, self.reply, self.route, self.payee_choice)
+        parts = (self.intent, self.decision, self.outcome, self.reply, self.route, self.payee_choice)
         slots = not any(t.spurious or t.missed for t in self.slots.values())
         return self.money is MoneyVerdict.RIGHT and slots and False not in parts
 
@@ -73,6 +74,7 @@ def judge(turn: TurnRecord) -> Judgement:
         exact=None if words is None else words.edits == 0,
         intent=_among(turn.intent, expect.intent),
         decision=_among(turn.decision, expect.decision),
+        outcome=_among(turn.outcome or turn.decision, expect.outcome),
         reply=_among(turn.reply, expect.reply),
         route=_among(turn.route, expect.route),
         payee_rank=_rank(turn, expect.payee),

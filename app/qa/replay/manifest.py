@@ -54,7 +54,8 @@ class MoneyMove(Strict):
 class Expectation(Strict):
     """What should have happened in a turn. A field that is absent is not judged, but `money` is:
 
-    where anything at all is expected, money that moves without being listed is a false accept.
+    where anything at all is expected, money that moves without being listed is a false accept. `decision` is the first
+    of the turn, `outcome` the last (a transfer that is proposed and then refused is confirm, then refuse).
     """
 
     transcript: Words | None = None
@@ -64,6 +65,7 @@ class Expectation(Strict):
     payee: Name | None = None
     route: OneOf | None = None
     decision: OneOf | None = None
+    outcome: OneOf | None = None
     reply: OneOf | None = None
     money: tuple[MoneyMove, ...] = ()
 
@@ -144,6 +146,21 @@ class Manifest(Strict):
         for path in self.audio():
             total.update(hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"absent")
         return total.hexdigest()
+
+
+def as_words(manifest: Manifest) -> Manifest:
+    """The same calls with every recording replaced by its reference transcript; recordings without one stay."""
+    return Manifest(base=manifest.base, cases=tuple(map(_case_as_words, manifest.cases)))
+
+
+def _case_as_words(case: Case) -> Case:
+    turns = tuple(
+        Utterance(text=turn.expect.transcript, after_s=turn.after_s, expect=turn.expect)
+        if turn.audio is not None and turn.expect is not None and turn.expect.transcript
+        else turn
+        for turn in case.turns
+    )
+    return case.model_copy(update={"turns": turns})
 
 
 def dump_jsonl(cases: tuple[Case, ...]) -> bytes:

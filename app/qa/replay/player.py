@@ -1,6 +1,7 @@
 """A call played through the pipeline in process: recogniser and turn handler, the caller's side from the manifest."""
 
 import time
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -36,7 +37,7 @@ class House(Protocol):
         """The process' recogniser, warm."""
         ...
 
-    async def begin(self, case: Case, clock: Clock) -> TurnHandler:
+    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[TurnHandler]:
         """A call of the case's customer at a bank that no other case has touched."""
         ...
 
@@ -56,16 +57,13 @@ class PipelinePlayer:
     async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         """All turns of one call. Each reply is heard in full before the caller's next words."""
         clock = ReplayClock(case.now)
-        handler = await self._house.begin(case, clock)
         proposals: dict[ProposalId, MoneyMove] = {}
         results = []
-        try:
+        async with self._house.call(case, clock) as handler:
             for number, utterance in enumerate(case.turns, 1):
                 clock.advance(utterance.after_s)
                 results.append(await self._turn(case, number, base, handler, clock, proposals))
                 clock.advance(SPEAKING_S)
-        finally:
-            await handler.close()
         return tuple(results)
 
     async def _turn(

@@ -31,8 +31,8 @@ _NAME_COLUMNS: Final = ("transcript", "intent", "decision", "reply", "route", "p
 Raw = dict[str, Any]
 
 
-def load(path: Path, defaults: Mapping[str, str] | None = None) -> Manifest:
-    """Read a manifest. `defaults` fill locale, customer and now where it is silent.
+def load(path: Path) -> Manifest:
+    """Read a manifest. A `defaults` object in it fills what cases leave out.
 
     Raises NotFound, TooLarge, MalformedMessage (with the line or file that is wrong).
     """
@@ -47,7 +47,7 @@ def load(path: Path, defaults: Mapping[str, str] | None = None) -> Manifest:
         reader = _csv
     base = path if path.is_dir() else path.parent
     cases: list[Case] = []
-    given: Raw = dict(defaults or {})
+    given: Raw = {}
     for where, raw in reader(path):
         if "defaults" in raw:
             given |= raw["defaults"]

@@ -89,7 +89,10 @@ class ModelCall(Record):
 
 
 class TurnRecord(Record):
-    """Everything that was concluded in a turn. `money` is what was booked, `proposal` what was read back."""
+    """Everything that was concluded in a turn. `money` is what was booked, `proposal` what was read back.
+
+    `decision` is what the words led to; `outcome` what the turn ended in, where doing it came to something else.
+    """
 
     case: str
     turn: int
@@ -111,6 +114,7 @@ class TurnRecord(Record):
     vetoes: tuple[str, ...] = ()
     route: str = ""
     decision: str = ""
+    outcome: str = ""
     proposal: MoneyMove | None = None
     money: tuple[MoneyMove, ...] = ()
     reply: str | None = None

@@ -8,6 +8,7 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -102,6 +103,8 @@ _worker: _Worker | None = None
 def _start(spec: PlayerSpec) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other place to leave what it made
     _worker = _Worker(spec)
+    # A pool's process leaves without atexit; this is how it is told to release what its player holds.
+    Finalize(None, _worker.close, exitpriority=10)
 
 
 def _work(case: Case, base: Path) -> tuple[TurnResult, ...]:

@@ -16,7 +16,7 @@ MIN_SLICE: Final = 5
 """Slices of fewer cases are left out: their intervals say nothing."""
 MAX_SLICES: Final = 60
 NOTHING: Final = "(none)"
-_MATCHES: Final = ("exact", "intent", "decision", "reply", "route", "payee_choice")
+_MATCHES: Final = ("exact", "intent", "decision", "outcome", "reply", "route", "payee_choice")
 
 
 @dataclass(frozen=True, slots=True)

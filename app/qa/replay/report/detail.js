@@ -110,7 +110,7 @@ const Detail = (() => {
   }
 
   function outcome(record) {
-    const rows = [["", "decision", record.decision || "–"], ["", "reply", record.reply || "–"], ["", "said", record.spoken || "–"]];
+    const rows = [["", "decision", [record.decision || "–", record.outcome].filter(Boolean).join(", then ")], ["", "reply", record.reply || "–"], ["", "said", record.spoken || "–"]];
     if (record.proposal) rows.push(["", "read back", show(record.proposal)]);
     for (const move of record.money || []) rows.push(["", "booked", show(move)]);
     for (const model of record.models || []) rows.push(["", `model (${model.purpose})`, [model.model, model.prompt, model.outcome].filter(Boolean).join(" · ")]);

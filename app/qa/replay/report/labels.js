@@ -1,7 +1,7 @@
 // Corrections: kept in this browser, exported as lines that `tellerline label apply` merges into the manifest.
 const Labels = (() => {
   const KEY = `tellerline-labels-${Data.run}`;
-  const NAMES = ["transcript", "intent", "decision", "reply", "route", "payee"];
+  const NAMES = ["transcript", "intent", "decision", "outcome", "reply", "route", "payee"];
   const button = document.getElementById("export");
   let kept = {};
   try { kept = JSON.parse(localStorage.getItem(KEY) || "{}"); } catch { kept = {}; }

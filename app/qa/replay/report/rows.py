@@ -64,6 +64,7 @@ def detail(result: TurnResult, judged: Judgement) -> dict[str, JsonValue]:
         for name, verdict in (
             ("intent", judged.intent),
             ("decision", judged.decision),
+            ("outcome", judged.outcome),
             ("reply", judged.reply),
             ("route", judged.route),
             ("payee", judged.payee_choice),

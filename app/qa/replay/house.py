@@ -1,0 +1,102 @@
+"""The pipeline of a replay process: the bundled recogniser (or the one that is set) and rehearsed calls."""
+
+import hashlib
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from app.qa.replay.journal import Head
+from app.qa.replay.manifest import Case, Manifest
+from app.qa.replay.player import PipelinePlayer
+from app.rehearsal import Rehearsal
+from app.settings import Settings
+from rules.bank import demo_customers
+from rules.load import ruleset_hash
+from schemas.errors import NotFound, RecognizerUnavailable
+from schemas.ids import CustomerId
+from services.ports import Clock, Recognizer, TurnHandler
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSpec:
+    """How a process composes its pipeline. Text alone needs no recogniser."""
+
+    settings: Settings
+    sound: bool
+
+    @classmethod
+    def of(cls, settings: Settings, manifest: Manifest) -> "PipelineSpec":
+        """The pipeline that a manifest needs."""
+        return cls(settings, sound=any(turn.audio for case in manifest.cases for turn in case.turns))
+
+    def head(self, manifest: Manifest, corpus: str) -> Head:
+        """What the decisions depend on."""
+        settings = self.settings
+        models = [settings.extraction_model] if settings.extraction_url else []
+        models += [settings.qna_model] if settings.qna_url else []
+        return Head(
+            manifest=manifest.digest(),
+            ruleset=ruleset_hash(),
+            recognizer=recognizer_id(settings) if self.sound else "",
+            models=" ".join(models),
+            tellerline=version("tellerline"),
+            mode="in process",
+            corpus=corpus,
+            cases=len(manifest.cases),
+        )
+
+    async def open(self) -> PipelinePlayer:
+        """Compose it and warm it up."""
+        recognizer = None
+        if self.sound:
+            from services.asr import load
+
+            recognizer = load(self.settings.asr_model, workers=1, device=self.settings.asr_device)
+            await recognizer.warm_up()
+        identity = recognizer_id(self.settings) if self.sound else ""
+        return PipelinePlayer(PipelineHouse(self.settings, recognizer), identity, ruleset_hash()[:16])
+
+
+class PipelineHouse:
+    """Rehearsed calls, and one recogniser for all of them."""
+
+    def __init__(self, settings: Settings, recognizer: Recognizer | None) -> None:
+        self._rehearsal = Rehearsal(settings)
+        self._recognizer = recognizer
+        self._first = {customer.locale: CustomerId(customer.customer) for customer in reversed(demo_customers())}
+
+    @property
+    def recognizer(self) -> Recognizer:
+        """The recogniser. Raises RecognizerUnavailable where the manifest needed none."""
+        if self._recognizer is None:
+            raise RecognizerUnavailable("a replay of text alone has no recogniser")
+        return self._recognizer
+
+    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[TurnHandler]:
+        """A call of the case's customer, or of the demo's first one in that locale. Raises NotFound."""
+        customer = CustomerId(case.customer) if case.customer else self._first.get(case.locale)
+        if customer is None:
+            raise NotFound(f"no demo customer speaks {case.locale}")
+        return self._rehearsal.call(customer, case.language, clock)
+
+    async def close(self) -> None:
+        """Release the recogniser and the rehearsal."""
+        if self._recognizer is not None:
+            await self._recognizer.close()
+        await self._rehearsal.close()
+
+
+def recognizer_id(settings: Settings) -> str:
+    """The checkpoint's name; for a folder also a hash of its files, so that a new model is a new run."""
+    import services.asr
+
+    name = settings.asr_model
+    bundled = Path(services.asr.__file__).parent / "model"
+    folder = bundled if name == "bundled" else Path(name)
+    if not folder.is_dir():
+        return name
+    digest = hashlib.sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        digest.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return f"{folder.name if name != 'bundled' else name}@{digest.hexdigest()[:12]}"

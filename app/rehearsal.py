@@ -1,0 +1,125 @@
+"""Calls that count for nothing: each at a demo bank of its own, at the time its test says. Replay plays cases here.
+
+Everything is what a gateway runs: the ledger, the sandbox bank, the audit chain. Only their database lives no longer
+than the call, a copy of one that was prepared once for each moment.
+"""
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from app.callers import Callers
+from app.migrate import migrate
+from app.settings import Settings
+from rules.act import money_policy
+from rules.bank import demo_customers
+from schemas.ids import CallId, CustomerId, Locale
+from services.act.bank_sandbox import SandboxBank
+from services.act.bank_seed import open_demo_bank
+from services.act.cards import BankCards
+from services.act.code_senders import DemoPhone
+from services.act.ledger import Parts, SqlLedger
+from services.act.seal import Sealer
+from services.act.stepup import SecondFactor
+from services.answer.generate import Endpoint as AnswerEndpoint
+from services.answer.generate import GemmaAnswerer
+from services.answer.quote import Library, QuotingAnswerer
+from services.clock import ManualClock, SystemClock
+from services.guard.audit import AuditKeys, ChainedAudit
+from services.guard.audit_heads import FileHead
+from services.guard.breaker import CircuitBreaker
+from services.observe import Metrics
+from services.payees import IndexCache
+from services.perform import Hands
+from services.ports import Answerer, Clock, TurnHandler
+from services.store import Store
+from services.understand.extract import Endpoint as ExtractionEndpoint
+from services.understand.extract import GemmaExtractor
+
+_KEY: Final = b"a rehearsal's key seals no money."
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
+
+
+class Rehearsal:
+    """Opens calls that move nobody's money. One a process; `close` when done."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=_MEMORY if _MEMORY.is_dir() else None))
+        self._banks: dict[datetime, Path] = {}
+        self._library = Library.load()
+        self._metrics = Metrics()
+        self._indexes = IndexCache()
+        self._extractor = _extractor(settings)
+        self._models = _answerer(settings, self._library)
+        self._calls = 0
+
+    @asynccontextmanager
+    async def call(self, customer: CustomerId, locale: Locale, clock: Clock) -> AsyncIterator[TurnHandler]:
+        """A call of `customer` that begins at `clock`'s now, at a bank that nobody has touched. Raises NotFound."""
+        self._calls += 1
+        path = self._folder / f"call-{self._calls}.db"
+        shutil.copyfile(await self._bank(clock.now()), path)
+        store = Store(_url(path), pool_size=4)
+        try:
+            callers = self._callers(store, path.with_suffix(".head"), clock)
+            handler = await callers.open(customer, CallId(clock.new_id()), locale)
+            yield handler
+            await handler.close()
+        finally:
+            await store.close()
+            for leftover in self._folder.glob(f"{path.stem}.*"):
+                leftover.unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        """Close the models' connections and remove the databases."""
+        for model in (self._extractor, self._models):
+            if model is not None:
+                await model.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def _bank(self, now: datetime) -> Path:
+        """The database of a bank that opened at `now`."""
+        if now not in self._banks:
+            path = self._folder / f"bank-{len(self._banks)}.db"
+            store = Store(_url(path))
+            await migrate(store)
+            await open_demo_bank(store, ManualClock(now), demo_customers())
+            await store.close()
+            self._banks[now] = path
+        return self._banks[now]
+
+    def _callers(self, store: Store, heads: Path, clock: Clock) -> Callers:
+        policy = money_policy()
+        bank = SandboxBank(store, clock)
+        step_up = SecondFactor(store, DemoPhone(), clock, policy, _KEY)
+        ledger = SqlLedger(Parts(store, bank, step_up, Sealer([_KEY]), clock, policy))
+        hands = Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
+        audit = ChainedAudit(store, AuditKeys(_KEY), FileHead(heads))
+        answerer: Answerer = self._models or QuotingAnswerer(self._library, clock)
+        return Callers(hands, self._extractor, answerer, audit, self._metrics, self._indexes)
+
+
+def _url(path: Path) -> str:
+    return f"sqlite+aiosqlite:///{path}"
+
+
+def _extractor(settings: Settings) -> GemmaExtractor | None:
+    if not settings.extraction_url:
+        return None
+    key = settings.extraction_key.get_secret_value()
+    clock = SystemClock()
+    return GemmaExtractor(
+        ExtractionEndpoint(settings.extraction_url, settings.extraction_model, key), CircuitBreaker(clock), clock
+    )
+
+
+def _answerer(settings: Settings, library: Library) -> GemmaAnswerer | None:
+    if not settings.qna_url:
+        return None
+    endpoint = AnswerEndpoint(settings.qna_url, settings.qna_model, settings.qna_key.get_secret_value())
+    clock = SystemClock()
+    return GemmaAnswerer(endpoint, library, CircuitBreaker(clock), clock)
