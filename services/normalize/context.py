@@ -41,7 +41,9 @@ def is_name(scan: Scan, found: Match) -> bool:
         return scan.word(before).honorific or (found.kind is SpanKind.NUMBER and _capitalised(scan, found))
     if found.kind is SpanKind.MONEY or scan.tokens[found.end - 1].numeral is not None:
         return False
-    return scan.word(found.end).honorific or _inside_a_word(scan, found)
+    after = scan.word(found.end)
+    named = after.counter and not after.person and scan.word(found.end + 1).honorific
+    return after.honorific or named or _inside_a_word(scan, found)
 
 
 def _capitalised(scan: Scan, found: Match) -> bool:

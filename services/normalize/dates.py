@@ -30,12 +30,13 @@ def find_counted(scan: Scan, at: int) -> Match | None:
     if last is not None:
         return last
     inside = scan.word(at).inside
-    start = at + 1 if inside else at
+    since = _origin(scan, at, scan.today) if scan.today is not None and scan.word(at + 1).to else None
+    start = at + 2 if since is not None else at + 1 if inside else at
     counted = _count(scan, start)
     if counted is None or scan.today is None:
         return None
     count, unit, end = counted
-    origin, sign, stop = scan.today, scan.word(end).direction, end + 1
+    origin, sign, stop = since or scan.today, scan.word(end).direction, end + 1
     if scan.word(end).origin or (scan.word(end).on and unit == "week"):
         named = _origin(scan, stop, scan.today)
         if named is None:

@@ -168,6 +168,7 @@ def _groups(scan: Scan, run: _Run, at: int, *, spaces: bool, close: bool) -> boo
             run.end = at
         if spaces and scan.text(at) == "(" and scan.text(at + 2) == ")":
             at, close = at + 1, True
+            continue
         if scan.text(at) == "-" and scan.glued(at) and scan.glued(at + 1):
             at += 1
         elif not spaces or scan.glued(at):

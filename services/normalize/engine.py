@@ -14,7 +14,7 @@ from services.normalize.scan import Match, Scan
 from services.normalize.style import Style
 from services.normalize.trace import Note, notes
 from services.normalize.vocabulary import Language
-from services.normalize.words import UNKNOWN
+from services.normalize.words import UNKNOWN, Word
 
 MAX_CHARS: Final = 4_000
 """Code points of a text that are read; an utterance is far shorter."""
@@ -97,8 +97,16 @@ class Engine:
 
 
 def _doubt(scan: Scan, found: Match, numeric_end: int) -> Ambiguity | None:
-    """What makes a clear amount doubtful: a number that fits nowhere right before it, or a word like "about"."""
+    """What makes a clear amount doubtful: a loose number right before it, "half of" it, or a word like "about"."""
     if found.kind is SpanKind.MONEY and found.start == numeric_end:
+        return Ambiguity.GROUPING
+    if scan.word(found.start - 1).of and _portion(scan.word(found.start - 2)):
         return Ambiguity.GROUPING
     vague = scan.word(found.start - 1).approximate or scan.word(found.end).approximate_after
     return Ambiguity.APPROXIMATE if vague else None
+
+
+def _portion(word: Word) -> bool:
+    """Whether a word takes a part of what follows it: half of, a third of, ten percent of."""
+    part = word.fraction is not None or word.denominator or word.percent is not None
+    return part or (word.ordinal or 0) > 2  # noqa: PLR2004 - thirds and smaller parts

@@ -42,6 +42,13 @@ def find_money(scan: Scan, at: int) -> Match | None:
     if first is None and low is None:
         return _from_digits(scan, at)
     link = first.end if first is not None else (low.end if low is not None else at)
+    if first is not None and first.currency is not None and first.currency.symbol and _tied(scan, link):
+        upper = number(scan, link + 1)
+        if upper is not None and scan.word(upper.end).currency is None and upper.value > first.values[0]:
+            both = _Amount(
+                (*_lows(first.values[0], upper.value), upper.value), first.currency, upper.end, "range", Ambiguity.RANGE
+            )
+            return _match(scan, at, both)
     if scan.word(link).to or (scan.word(link).joiner and scan.word(at - 1).between) or scan.text(link) in _LIST_MARKS:
         second = _amount(scan, link + 1)
         if second is not None:
@@ -62,6 +69,11 @@ def _from_digits(scan: Scan, at: int) -> Match | None:
     return _match(scan, at, amount)
 
 
+def _tied(scan: Scan, at: int) -> bool:
+    """Whether a range mark ties two written numbers: $10-20."""
+    return scan.word(at).to and scan.glued(at) and scan.glued(at + 1)
+
+
 def _bare(scan: Scan, at: int) -> Number | None:
     found = number(scan, at)
     return found if found is not None and not found.money else None
@@ -71,7 +83,8 @@ def _range(scan: Scan, at: int, first: _Amount | None, low: Number | None, secon
     """As in "fifty to sixty dollars": both ends share the currency that is said."""
     if second.currency is None or (second.currency.minor and first is not None):
         return None
-    lows = first.values if first is not None else _lows(low.value, second.values[0]) if low is not None else ()
+    least = first.values[0] if first is not None else low.value if low is not None else None
+    lows = _lows(least, second.values[0]) if least is not None else ()
     if first is not None and first.currency is not None and first.currency.codes != second.currency.codes:
         return None
     if not lows or lows[0] >= second.values[0]:
@@ -176,6 +189,8 @@ def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> _Amount:
     if tail is not None:
         sign = -1 if found.value < 0 else 1
         return _Amount((found.value + sign * tail[0],), unit, tail[1], "major_minor", None)
+    if scan.text(end) == "." and not scan.glued(end) and scan.quantity(end + 1) and found.written:
+        return _Amount(values, unit, end, "major", Ambiguity.GROUPING)  # "$ 59 . 2": a fraction, or the next sentence
     if found.ambiguity is None and scan.quantity(end) and not _separate(scan, end):
         return _Amount((*values, *_dangling(scan, found, end)), unit, end, "major", Ambiguity.GROUPING)
     return _Amount(values, unit, end, "major", found.ambiguity)

@@ -56,14 +56,37 @@ def _unsigned(scan: Scan, at: int) -> Number | None:
         return _fraction(scan, at) or _after_article(scan, at)
     if word.point:
         return _decimal(scan, at, at, Decimal(0))
-    if not scan.quantity(at) or (word.scale is not None and scan.word(at - 1).vague):
+    if not scan.quantity(at) or (word.scale is not None and _multiplied(scan, at - 1)):
         return None
-    numeral = scan.tokens[at].numeral
+    slash, numeral = _slash(scan, at), scan.tokens[at].numeral
+    if slash is not None:
+        return _scaled(scan, at, slash[1], slash[0], "fraction") if _measured(scan, slash[1]) else None
     if numeral is None or numeral.whole is not None:
         return _from_cardinal(scan, at)
-    if numeral.value is None or scan.labelled(at):
+    plain = numeral.value is not None and not scan.labelled(at)
+    return _scaled(scan, at, at + 1, numeral.value or Decimal(0), "numeral") if plain else None
+
+
+def _multiplied(scan: Scan, at: int) -> bool:
+    """Whether a scale is multiplied in a way that is not understood: "several hundred", "1/3 million"."""
+    word = scan.word(at)
+    return word.vague or word.fraction is not None or word.denominator or word.ordinal is not None or scan.quantity(at)
+
+
+def _measured(scan: Scan, at: int) -> bool:
+    word = scan.word(at)
+    return word.scale is not None or word.currency is not None or word.percent is not None
+
+
+def _slash(scan: Scan, at: int) -> tuple[Decimal, int] | None:
+    """A fraction written with a slash that comes out even: 1/2, 3/4."""
+    if scan.text(at + 1) != "/" or not scan.glued(at + 1) or not scan.glued(at + 2):
         return None
-    return _scaled(scan, at, at + 1, numeral.value, "numeral")
+    upper, lower = scan.tokens[at].numeral, scan.tokens[at + 2].numeral if at + 2 < len(scan.tokens) else None
+    if upper is None or lower is None or not upper.whole or not lower.whole or lower.whole > HUNDRED:
+        return None
+    value = Decimal(upper.whole) / lower.whole
+    return (value, at + 3) if value * lower.whole == upper.whole and value < 1 else None
 
 
 def _from_cardinal(scan: Scan, at: int) -> Number | None:
@@ -145,6 +168,9 @@ def _fraction(scan: Scan, at: int) -> Number | None:
 def _and_a_half(scan: Scan, base: Number) -> Number | None:
     """As in "two and a half grand", "one and three quarters", 1½."""
     at = base.end
+    slash = _slash(scan, at) if base.written else None
+    if slash is not None:
+        return _scaled(scan, base.start, slash[1], base.value + slash[0], "fraction")
     if scan.word(at).joiner:
         at += 1
         at += scan.word(at).article or scan.word(at).value == 1

@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
-_NUMERAL: Final = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?![\d:])|\d+(?:[.,]\d+)*|\.\d+")
+_NUMERAL: Final = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?![\d:])|\d{1,3}(?: , \d{3}| 000)+(?!\d)|\d+(?:[.,]\d+)*|\.\d+")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _EUROPEAN: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d{2}")
 _MAX_DIGITS: Final = 24
@@ -28,7 +28,8 @@ class Numeral:
 
 
 @lru_cache(maxsize=4096)
-def _numeral(text: str) -> Numeral:
+def _numeral(surface: str) -> Numeral:
+    text = surface.replace(" , ", ",").replace(" ", ",")
     digits = "".join(c for c in text if c.isdigit())
     shape = _shape(text)
     if shape in {"clock", "dotted", "odd"} or len(digits) > _MAX_DIGITS:
@@ -50,10 +51,10 @@ def _starts_decimal(text: str, at: int) -> bool:
     return text[at + 1 : at + 2].isdigit() and not (at and (text[at - 1].isalnum() or text[at - 1] == "."))
 
 
-def numeral_at(text: str, at: int) -> Numeral | None:
-    """The numeral that starts at a place, if one does."""
+def numeral_at(text: str, at: int) -> tuple[Numeral, int] | None:
+    """The numeral that starts at a place, if one does, and where it ends."""
     char = text[at]
     if not ((char.isdigit() and char.isascii()) or (char == "." and _starts_decimal(text, at))):
         return None
     found = _NUMERAL.match(text, at)
-    return _numeral(found.group()) if found is not None else None
+    return (_numeral(found.group()), found.end()) if found is not None else None

@@ -26,7 +26,7 @@ def _leading_part(scan: Scan, at: int) -> tuple[Moment, str] | None:
     """As in "afternoon at 7", 午後三時半, 朝の8時."""
     word = scan.word(at)
     half = word.half or (word.day_part.half if word.day_part is not None else None)
-    if half is None:
+    if half is None or word.day is not None:
         return None
     start = at + 1
     if scan.word(start).at or scan.word(start).of:
@@ -124,7 +124,8 @@ def _said(scan: Scan, at: int) -> tuple[Moment, str] | None:
 def _part_behind(scan: Scan, at: int) -> str | None:
     """The half that "in the evening" names; where parts of the day go before the hour, none."""
     part = scan.word(at).day_part
-    return part.half if part is not None and scan.style.language.spaced else None
+    fits = part is not None and scan.style.language.spaced and scan.word(at).day is None
+    return part.half if part is not None and fits else None
 
 
 def _face(scan: Scan, at: int) -> tuple[Moment, bool] | None:
@@ -168,15 +169,29 @@ def _written(numeral: Numeral, at: int) -> tuple[Moment, bool] | None:
 
 
 def _at_hour(scan: Scan, at: int) -> Match | None:
-    """As in "at four", "at ten thirty": only behind a word that a time follows, and where nothing is counted."""
-    if not scan.word(at - 1).at:
-        return None
+    """As in "at four", "at ten thirty", "nine tomorrow morning": where nothing is counted, and a time is due."""
     face = _face(scan, at)
-    if face is None or face[0].hour > HALF_DAY or face[0].hour == 0 or not scan.ends(face[0].end):
+    if face is None or not 1 <= face[0].hour <= HALF_DAY:
         return None
-    if face[0].minute and face[0].minute < TEN and scan.tokens[at].numeral is None and scan.word(at + 1).digit != "0":
+    moment = face[0]
+    if moment.minute and moment.minute < TEN and scan.tokens[at].numeral is None and scan.word(at + 1).digit != "0":
         return None
-    return timed(at, face[0], "times.at_hour", scan.style.locale.likely_hours)
+    announced, part = scan.word(at - 1).at, _part_near(scan, at, moment.end)
+    if not (announced and scan.ends(moment.end)) and not (part is not None and scan.word(moment.end).day is not None):
+        return None
+    halved = in_half(moment, part, moment.end) if part is not None else None
+    return timed(at, halved or moment, "times.at_hour", scan.style.locale.likely_hours)
+
+
+def _part_near(scan: Scan, start: int, end: int) -> str | None:
+    """The half of the day that is said beside a time: "tonight at eight", "at nine tomorrow morning"."""
+    named = scan.word(end).day is not None and scan.word(end).day_part is None
+    behind = end + 1 if named else end  # over "tomorrow" to its morning
+    for near in (behind, start - 2):
+        part = scan.word(near).day_part
+        if part is not None:
+            return part.half
+    return None
 
 
 def _suffixed(scan: Scan, at: int) -> tuple[Moment, str] | None:

@@ -115,7 +115,7 @@ class Lexicon:
             return Token(char, at, at + 1, False, self.words.get(char, UNKNOWN))
         numeral = numeral_at(text, at)
         if numeral is not None:
-            return Token(numeral.text, at, at + len(numeral.text), False, UNKNOWN, numeral)
+            return Token(numeral[0].text, at, numeral[1], False, UNKNOWN, numeral[0])
         found = _LATIN.match(text, at)
         if found:
             return Token(found.group(), at, found.end(), False, self.words.get(found.group(), UNKNOWN))

@@ -94,6 +94,7 @@ class Word:
     oclock: bool = False
     past: int | None = None  # past 1, to -1
     counter: bool = False  # counts things: 個, 人
+    person: bool = False  # counts people, so that an honorific may follow: 三名様
     context: bool = False  # a digit string follows: account number
     filler: bool = False  # is, をお願い: between context and digits
     closer: bool = False  # ends an amount: please, to, from
