@@ -175,7 +175,7 @@ class FakeDesk:
                 Money(t.amount, customer.accounts[0].currency),
                 t.merchant,
             )
-            for n, t in enumerate(customer.transactions)
+            for n, t in enumerate(sorted(customer.transactions, key=lambda t: t.days_ago))
         )
         self.limits = tuple(
             Limits(li.currency, li.per_transfer, li.per_day, li.step_up_above) for li in customer.limits
@@ -185,6 +185,11 @@ class FakeDesk:
         self.passed = False
         self.moved: list[TransferOrder] = []
         self._made = 0
+
+    @classmethod
+    def of(cls, customer: str) -> "FakeDesk":
+        """The desk of a demo customer by id. Raises StopIteration for an unknown one."""
+        return cls(next(c for c in demo_customers() if c.customer == customer))
 
     def profile(self, customer: DemoCustomer) -> CustomerProfile:
         """The caller's own things as of now."""

@@ -51,7 +51,7 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
         case ReadBalance():
             said = _balances(event, facts)
         case ReadTransactions():
-            said = _transactions(event)
+            said = _transactions(event, facts)
         case LockCard():
             said = reply("card.locked") if event.card is None else reply("card.locked_it", card=card_name(event.card))
         case UnlockCard():
@@ -94,19 +94,21 @@ def _balances(event: ActionDone, facts: Facts) -> Reply:
     return reply("balance.all", accounts=parts)
 
 
-def _transactions(event: ActionDone) -> Reply:
+def _transactions(event: ActionDone, facts: Facts) -> Reply:
     rows = event.transactions[: dialogue_rules().transactions_listed]
     if not rows:
         return reply("transactions.none")
-    parts: tuple[ReplyParam, ...] = tuple(_row(row) for row in rows)
+    parts: tuple[ReplyParam, ...] = tuple(_row(row, facts) for row in rows)
     return reply("transactions.one", row=parts[0]) if len(rows) == 1 else reply("transactions.list", rows=parts)
 
 
-def _row(row: Transaction) -> ReplyParam:
-    """A transaction; its sign chooses the sentence."""
+def _row(row: Transaction, facts: Facts) -> ReplyParam:
+    """A transaction; its sign chooses the sentence, and a day of this year is said without it."""
     amount = replace(row.amount, minor=abs(row.amount.minor))
     kind = "part.transaction" if row.amount.minor < 0 else "part.transaction_in"
-    return reply(kind, date=row.booked_on, merchant=row.merchant, amount=amount)
+    this_year = row.booked_on.year == facts.today.year
+    when = reply("date.short", day=row.booked_on) if this_year else reply("date.full", date=row.booked_on)
+    return reply(kind, when=when, merchant=row.merchant, amount=amount)
 
 
 def action_failed(state: DialogueState, event: ActionFailed, facts: Facts) -> Step:

@@ -198,9 +198,7 @@ def _command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     rules = dialogue_rules()
     task = task_of(heard, rules.choices)
     state = _queued(state, heard)
-    if heard.route is Route.EXTRACT:
-        return missed(state, facts)
-    if heard.route is Route.CLARIFY:
+    if heard.route in {Route.CLARIFY, Route.EXTRACT}:
         offered = replace(state, phase=Phase.OFFERING, offer=Offer.TASK, task=task, asked=None, choices=())
         return replace(offered, proposal=None, readback=None), Clarify(reply(f"offer.{task.intent.value}"))
     if is_money(task) or state.task is None or not is_money(state.task):

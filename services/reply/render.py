@@ -17,6 +17,7 @@ MAX_WORD: Final = 60
 """Names and heard words are cut to this many characters."""
 _FIELD: Final = re.compile(r"\{([a-z0-9_]+)(?:\|(or|and))?\}")
 _DIGITS: Final = "last4"
+_SHORT_DAY: Final = "day"
 
 
 class RepliesFile(RuleFile):
@@ -30,6 +31,7 @@ class FormsFile(RuleFile):
 
     spaced: bool
     list: dict[str, str]
+    day: str
     date: str
     weekdays: tuple[str, ...]
     months: tuple[str, ...]
@@ -91,7 +93,7 @@ def _value(name: str, value: ReplyParam, joined: str, replies: RepliesFile, form
         case Money():
             return money(value, forms)
         case date():
-            return _day(value, forms)
+            return _day(value, forms.day if name == _SHORT_DAY else forms.date, forms)
         case tuple():
             return _listed([_value(name, item, joined, replies, forms) for item in value], joined, forms)
         case str() if name == _DIGITS:
@@ -106,8 +108,8 @@ def _listed(items: list[str], joined: str, forms: FormsFile) -> str:
     return forms.list["separator"].join(items[:-1]) + forms.list[joined] + items[-1]
 
 
-def _day(day: date, forms: FormsFile) -> str:
-    return forms.date.format(
+def _day(day: date, form: str, forms: FormsFile) -> str:
+    return form.format(
         weekday=forms.weekdays[day.weekday()], month=forms.months[day.month - 1], day=day.day, year=day.year
     )
 

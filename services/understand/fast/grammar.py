@@ -54,6 +54,8 @@ class Grammar:
     """Everything `Understander` needs of a language."""
 
     spaced: bool
+    leading_particles: frozenset[str]
+    maybe_particles: frozenset[str]
     symbols: dict[str, int]
     trie: Trie
     automaton: Automaton
@@ -62,6 +64,7 @@ class Grammar:
     guard_names: tuple[str, ...]
     conjunctions: Trie
     routing: Trie
+    guesses: tuple[tuple[Intent, tuple[int, ...]], ...]
     not_names: Trie
     weak_nouns: frozenset[str]
     typos: Typos
@@ -98,10 +101,17 @@ def grammar(language: str) -> Grammar:
     vetoes = load(f"{folder}/vetoes.yaml", VetoFile)
     routing = load(f"{folder}/routing.yaml", RoutingFile)
     names = ("allowed", *vetoes.vetoes)
-    guards = [(ALLOWED, vetoes.allowed), *enumerate(vetoes.vetoes.values(), 1)]
+    guards = [(ALLOWED, vetoes.allowed + words.fillers), *enumerate(vetoes.vetoes.values(), 1)]
     routes = [(BANKING, routing.banking), (ASKING, routing.asking), (TROUBLE, routing.trouble)]
+    guesses: list[tuple[Intent, tuple[int, ...]]] = []
+    for guess in routing.guesses:
+        numbers = tuple(range(len(routes) + 1, len(routes) + 1 + len(guess.all_of)))
+        routes.extend(zip(numbers, guess.all_of, strict=True))
+        guesses.append((guess.intent, numbers))
     return Grammar(
         spaced=words.spaced,
+        leading_particles=frozenset(words.leading_particles),
+        maybe_particles=frozenset(words.maybe_particles),
         symbols=symbols,
         trie=trie,
         automaton=Automaton(trees, symbols),
@@ -110,6 +120,7 @@ def grammar(language: str) -> Grammar:
         guard_names=names,
         conjunctions=_lexicon([(1, words.conjunctions)], words),
         routing=_lexicon(routes, words),
+        guesses=tuple(guesses),
         not_names=_lexicon([(1, words.not_names)], words),
         weak_nouns=frozenset(words.weak_nouns),
         typos=Typos(words.keywords, trie.units()),
@@ -173,7 +184,7 @@ def _record(file: IntentFile, template: TemplateRule) -> Template:
         rule_class=template.rule_class,
         when=template.when,
         asked=frozenset(template.asked),
-        vetoes=frozenset(file.vetoes),
+        vetoes=frozenset(file.vetoes if template.vetoes is None else template.vetoes),
         wants=file.wants,
         give=tuple(template.give.items()),
         rejects=template.rejects,

@@ -71,10 +71,21 @@ def _typed(grammar: Grammar, heard: Heard, units: Units) -> tuple[dict[int, list
             edges.setdefault(begin, []).append(Edge(begin, end, grammar.symbols[name], _SPAN_RANK, span))
     match = heard.payees
     if match is not None and (place := units.covering(match.start, match.end)) is not None:
-        edges.setdefault(place[0], []).append(Edge(*place, grammar.symbols["payee"], _PAYEE_RANK, match))
+        for begin, rank in _name_starts(grammar, units.words, *place):
+            edge = Edge(begin, place[1], grammar.symbols["payee"], rank, match)
+            edges.setdefault(begin, []).append(edge)
         if match.outcome is MatchOutcome.CLEAR:
             taken.update(range(*place))
     return edges, frozenset(taken)
+
+
+def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int) -> list[tuple[int, int]]:
+    """Where a name may begin, preferred first: a particle before it is often taken with it."""
+    if end - begin > 1 and words[begin] in grammar.leading_particles:
+        return [(begin + 1, _PAYEE_RANK)]
+    if end - begin > 2 and words[begin] in grammar.maybe_particles:  # noqa: PLR2004 - a name is two characters or more
+        return [(begin, _PAYEE_RANK), (begin + 1, _PAYEE_RANK + 1)]
+    return [(begin, _PAYEE_RANK)]
 
 
 def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:

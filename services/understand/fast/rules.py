@@ -15,6 +15,8 @@ class WordsFile(RuleFile):
     """Fillers, phrase lists, expansion rules, what no name is made of, weak nouns, words to mend when mistyped."""
 
     spaced: bool
+    leading_particles: str = ""
+    maybe_particles: str = ""
     fillers: tuple[str, ...]
     conjunctions: tuple[str, ...]
     lists: dict[str, tuple[str, ...]]
@@ -25,7 +27,7 @@ class WordsFile(RuleFile):
 
 
 class TemplateRule(BaseModel):
-    """One template: `say` are its sentences, `give` the slots that it sets by itself."""
+    """One template: `say` its sentences, `give` the slots it sets by itself, `vetoes` its own instead of the file's."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,6 +38,7 @@ class TemplateRule(BaseModel):
     asked: tuple[str, ...] = ()
     give: dict[str, str | int] = {}
     rejects: tuple[str, ...] = ()
+    vetoes: tuple[str, ...] | None = None
     intent: Intent | None = None
     route: Route | None = None
 
@@ -64,12 +67,22 @@ class NounsFile(RuleFile):
     bills: dict[str, tuple[str, ...]]
 
 
+class Guess(BaseModel):
+    """An intent that words suggest when each of `all_of` is among them: phrases, or typed tokens in braces."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    intent: Intent
+    all_of: tuple[tuple[str, ...], ...]
+
+
 class RoutingFile(RuleFile):
     """Where words go that no template takes: what speaks of banking, what asks, and what is never a command."""
 
     banking: tuple[str, ...]
     asking: tuple[str, ...]
     trouble: tuple[str, ...]
+    guesses: tuple[Guess, ...] = ()
 
 
 class ConfidenceFile(RuleFile):

@@ -21,6 +21,7 @@ MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
 _NEARNESS: Final[dict[When, int]] = {"code": 0, "asked": 1, "confirming": 2, "pending": 2, "always": 3}
 """Between rules of one class, what was asked for comes first."""
+_Rank = tuple[int, int, int]
 FindPayee = Callable[[str], PayeeMatch | None]
 """Who a name said alone is, in the caller's book."""
 
@@ -84,7 +85,7 @@ class Understander:
         stopped = self._vetoes(hearing.reading, start, end)
         vetoes = tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
         allowed = [i for i in accepted if not rules.templates[i].vetoes & stopped]
-        made: list[tuple[tuple[int, int], Understood]] = []
+        made: list[tuple[_Rank, Understood]] = []
         for index in allowed:
             template = rules.templates[index]
             captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
@@ -96,8 +97,9 @@ class Understander:
             filling.give(template.give)
             if hearing.find_payee is not None:
                 filling.name_payee(hearing.find_payee)
-            rank = (RANK[template.rule_class], _NEARNESS[template.when])
-            made.append((rank, self._understood(hearing, template, filling)))
+            meaning = self._understood(hearing, template, filling)
+            rank = (RANK[template.rule_class], _NEARNESS[template.when], len(meaning.unresolved))
+            made.append((rank, meaning))
         return _choose(made), vetoes
 
     def _vetoes(self, reading: Reading, start: int, end: int) -> set[str]:
@@ -155,8 +157,7 @@ class Understander:
     def _unmatched(self, heard: Heard, reading: Reading, vetoes: tuple[RuleId, ...]) -> Understood:
         stopped = self._vetoes(reading, 0, len(reading.words))
         named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
-        route = route_unmatched(self._grammar, heard, reading, stopped)
-        intent = Intent.QNA if route is Route.QNA else None
+        route, intent = route_unmatched(self._grammar, heard, reading, stopped)
         return Understood(intent, route=route, vetoes=named, payees=heard.payees)
 
 
@@ -179,7 +180,7 @@ def _applies(template: Template, context: Context) -> bool:
             return context.code
 
 
-def _choose(made: list[tuple[tuple[int, int], Understood]]) -> Understood | None:
+def _choose(made: list[tuple[_Rank, Understood]]) -> Understood | None:
     if not made:
         return None
     best = min(rank for rank, _ in made)
