@@ -40,7 +40,7 @@ def run(
     out: Annotated[Path, typer.Option(help="folder of the run: journal, decisions, timings, scores, report")],
     jobs: Annotated[int, typer.Option(min=0, help="processes; 0 is one a core")] = 0,
     fresh: Annotated[bool, typer.Option(help="forget what the folder holds, instead of going on")] = False,
-    realtime: Annotated[str, typer.Option(help="ws:// URL of a gateway: play at real-time pace over it")] = "",
+    realtime: Annotated[str, typer.Option(help="http:// URL of a gateway: play over it at real-time pace")] = "",
     token: Annotated[str, typer.Option(help="bearer token for --realtime", envvar="TELLERLINE_TOKEN")] = "",
     policy: Annotated[str, typer.Option(help="bounds of rules/qa/policies.yaml to hold to")] = "",
     words: Annotated[

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from app.qa.replay import policy, readers
 from app.qa.replay.house import PipelineSpec
 from app.qa.replay.journal import REPORT, SCORES, read_run
+from app.qa.replay.live import LiveSpec
 from app.qa.replay.manifest import Manifest, as_words
 from app.qa.replay.report.build import write_report
 from app.qa.replay.run import PlayerSpec, Watcher, replay
@@ -43,7 +44,7 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
     manifest = readers.load(request.manifest)
     if request.words:
         manifest = as_words(manifest)
-    spec = _spec(manifest)
+    spec = _spec(request, manifest)
     jobs = 1 if request.realtime else request.jobs or os.cpu_count() or 1
     with _bar(shown) as watch:
         replay(
@@ -64,7 +65,9 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
     return bounds.broken(scores.ratios) if bounds else ()
 
 
-def _spec(manifest: Manifest) -> PlayerSpec:
+def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
+    if request.realtime:
+        return LiveSpec(request.realtime, request.token)
     return PipelineSpec.of(Settings(), manifest)
 
 

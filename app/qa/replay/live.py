@@ -1,0 +1,216 @@
+"""`--realtime`: the same cases over a running gateway, at the pace of speech, as an app would call.
+
+What the wire does not say (the values of slots, own accounts paid to) is not judged. The gateway's clock and books are
+its own, so runs over it are for latency and turn-taking, not for byte-identical decisions.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from pydantic import TypeAdapter
+from websockets.exceptions import WebSocketException
+
+from app.demo.player import Line, line
+from app.qa.replay.audio import read_audio
+from app.qa.replay.collect import NOTHING_HEARD, waterfall
+from app.qa.replay.journal import Head
+from app.qa.replay.manifest import Case, Manifest, MoneyMove
+from app.qa.replay.record import (
+    SCORE_DIGITS,
+    CandidateRecord,
+    PayeeRecord,
+    SpanRecord,
+    TurnRecord,
+    TurnResult,
+    TurnTiming,
+)
+from rules.bank import demo_customers
+from rules.load import ruleset_hash
+from schemas.audio import SAMPLE_RATE
+from schemas.banking import TransferState
+from schemas.errors import DependencyFailed, Unauthenticated
+
+TURN_S: Final = 60.0
+"""A turn that takes longer is given up."""
+SETTLE_S: Final = 0.3
+"""Between a reply's delivery and the caller's next words."""
+_MOVED: Final = frozenset({TransferState.SUCCEEDED.value, TransferState.SUBMITTING.value, TransferState.UNKNOWN.value})
+_ENDS: Final = frozenset({"response.done", "tellerline.turn.discarded"})
+_SPANS: Final = TypeAdapter(tuple[SpanRecord, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSpec:
+    """A gateway at `url` (http://…). `token` is a caller's; without one the demo's own issuer is asked for it."""
+
+    url: str
+    token: str = ""
+
+    def head(self, manifest: Manifest, corpus: str) -> Head:
+        """What the run was played against, as far as a caller can know."""
+        return Head(
+            manifest=manifest.digest(),
+            ruleset=ruleset_hash(),
+            recognizer="",
+            models="",
+            tellerline=version("tellerline"),
+            mode=f"real time over {self.url}",
+            corpus=corpus,
+            cases=len(manifest.cases),
+        )
+
+    async def open(self) -> "LivePlayer":
+        """A player."""
+        return LivePlayer(self)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What the wire said of one turn."""
+
+    heard: str = ""
+    update: dict[str, Any] = field(default_factory=dict)
+    money: list[MoneyMove] = field(default_factory=list)
+    moments: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, float] = field(default_factory=dict)
+
+
+class LivePlayer:
+    """Calls the gateway: one WebSocket a case."""
+
+    def __init__(self, spec: LiveSpec) -> None:
+        self._spec = spec
+        self._first = {customer.locale: customer.customer for customer in reversed(demo_customers())}
+
+    async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
+        """All turns of one call. Raises Unauthenticated, DependencyFailed where the gateway does not answer."""
+        token = self._spec.token or await self._demo_token(case.customer or self._first.get(case.locale, ""))
+        address = f"{self._spec.url.replace('http', 'ws', 1).rstrip('/')}/v1/calls"
+        proposals: dict[str, MoneyMove] = {}
+        results = []
+        try:
+            async with line(address, token, case.locale) as opened:
+                for number in range(1, len(case.turns) + 1):
+                    await asyncio.sleep(case.turns[number - 1].after_s + SETTLE_S)
+                    results.append(await _turn(opened, case, number, base, proposals))
+        except (OSError, WebSocketException) as error:
+            raise DependencyFailed(f"the gateway went away: {type(error).__name__}") from error
+        return tuple(results)
+
+    async def _demo_token(self, customer: str) -> str:
+        try:
+            async with httpx.AsyncClient(base_url=self._spec.url) as client:
+                answer = await client.post("/demo/token", params={"customer": customer})
+                return str(answer.raise_for_status().json()["access_token"])
+        except httpx.HTTPStatusError as error:
+            raise Unauthenticated("the gateway issues no demo tokens: give one with --token") from error
+        except httpx.HTTPError as error:
+            raise DependencyFailed(f"no gateway: {type(error).__name__}") from error
+
+    async def close(self) -> None:
+        """Nothing is held between calls."""
+
+
+async def _turn(opened: Line, case: Case, number: int, base: Path, proposals: dict[str, MoneyMove]) -> TurnResult:
+    """Say one utterance, follow it to the end of its reply, and report the reply as heard."""
+    said = case.turns[number - 1]
+    audio_s, begin = 0.0, time.perf_counter()
+    if said.audio is not None:
+        samples = await asyncio.to_thread(read_audio, base / said.audio, said.channel, said.encoding, said.rate)
+        audio_s = len(samples) / SAMPLE_RATE
+        opened.say(samples)
+    elif said.dtmf is not None:
+        for digit in said.dtmf:
+            await opened.send({"type": "tellerline.dtmf", "digit": digit})
+    else:
+        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said.text}]}
+        await opened.send({"type": "conversation.item.create", "item": item})
+    heard = _Turn(heard=said.text or said.dtmf or "")
+    async with asyncio.timeout(TURN_S + audio_s):
+        async for event in opened.events():
+            if _note(event, heard, proposals):
+                break
+    if event["type"] == "response.done":
+        report = {"type": "tellerline.playback", "response_id": event["response"]["id"], "state": "completed"}
+        await opened.send(report)
+    return _result(case, number, heard, audio_s, time.perf_counter() - begin)
+
+
+def _note(event: dict[str, Any], turn: _Turn, proposals: dict[str, MoneyMove]) -> bool:
+    """Take an event in; whether it ends the turn."""
+    match event["type"]:
+        case "conversation.item.input_audio_transcription.completed":
+            turn.heard = event["transcript"]
+        case "tellerline.spans":
+            turn.update["spans"] = _SPANS.validate_python(event["spans"])
+        case "tellerline.payees":
+            turn.update["payee"] = _payees(event)
+        case "tellerline.decision":
+            _decision(event, turn.update)
+        case "tellerline.readback" | "tellerline.ledger":
+            _money(event, turn, proposals)
+        case "response.output_text.done":
+            turn.update["spoken"] = event["text"]
+        case "tellerline.timings":
+            turn.moments, turn.stages = event["moments"], event["stages"]
+        case "error":
+            turn.update["error"] = event["error"]["code"]
+        case "tellerline.turn.discarded":
+            turn.heard, turn.update["decision"] = "", NOTHING_HEARD
+    return event["type"] in _ENDS
+
+
+def _money(event: dict[str, Any], turn: _Turn, proposals: dict[str, MoneyMove]) -> None:
+    if event["type"] == "tellerline.readback":
+        move = MoneyMove(amount_minor=event["amount_minor"], currency=event["currency"], payee=event["payee_id"])
+        turn.update["proposal"] = proposals[event["proposal_id"]] = move
+    elif event["state"] in _MOVED:
+        turn.money.append(proposals.get(event["proposal_id"], MoneyMove(amount_minor=0, currency="XXX")))
+
+
+def _decision(event: dict[str, Any], update: dict[str, Any]) -> None:
+    if "decision" in update:
+        update["outcome"] = event["decision"]
+        return
+    kept = ("decision", "intent", "route", "rule")
+    update |= {name: event[name] for name in kept} | {"missing": tuple(event["missing"])}
+    update["confidence"] = round(event["confidence"], SCORE_DIGITS)
+
+
+def _payees(event: dict[str, Any]) -> PayeeRecord:
+    candidates = tuple(
+        CandidateRecord(id=c["id"], name=c["name"], score=round(c["score"], SCORE_DIGITS)) for c in event["candidates"]
+    )
+    return PayeeRecord(
+        heard=event["heard"], start=0, end=0, candidates=candidates, outcome=event["outcome"], choice=event["choice"]
+    )
+
+
+def _result(case: Case, number: int, heard: _Turn, audio_s: float, took_s: float) -> TurnResult:
+    said = case.turns[number - 1]
+    expect = said.expect.model_copy(update={"slots": None, "reply": None}) if said.expect else None
+    record = TurnRecord(
+        case=case.id,
+        turn=number,
+        locale=case.locale,
+        tags=case.tags,
+        audio=said.audio,
+        expect=expect,
+        heard=heard.heard,
+        money=tuple(heard.money),
+        ruleset=ruleset_hash()[:16],
+    ).model_copy(update=heard.update)
+    answered_ms = heard.moments.get("response_sent", (took_s - audio_s) * 1_000)
+    timing = TurnTiming(
+        case=case.id,
+        turn=number,
+        audio_s=round(audio_s, 3),
+        total_ms=round(answered_ms, 3),
+        stages=waterfall((name, ms) for name, ms in heard.stages.items() if name != "total"),
+    )
+    return TurnResult(record=record, timing=timing)
