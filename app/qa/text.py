@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 from pydantic import JsonValue
@@ -23,16 +23,27 @@ from services.observe import Stamp, Stamps
 from services.payees import PayeeIndex
 from services.ports import Clock
 from services.reply import Speaker
+from services.turn import Caller
 
 
+@dataclass(frozen=True, slots=True)
 class TextPath:
     """Understands utterances for someone with these payees, and this profile or that of nobody in particular."""
 
-    def __init__(self, clock: Clock, payees: Sequence[Payee] = (), profile: CustomerProfile | None = None) -> None:
-        self._clock = clock
-        self._profile = profile
-        self._payees = {payee.id: payee for payee in payees}
-        self._index = PayeeIndex.build(payees)
+    clock: Clock
+    index: PayeeIndex
+    payees: Mapping[PayeeId, Payee]
+    profile: CustomerProfile | None = None
+
+    @classmethod
+    def of_payees(cls, clock: Clock, payees: Sequence[Payee] = ()) -> "TextPath":
+        """For nobody in particular with these payees. Raises TooLarge."""
+        return cls(clock, PayeeIndex.build(payees), {payee.id: payee for payee in payees})
+
+    @classmethod
+    def of_caller(cls, clock: Clock, caller: Caller) -> "TextPath":
+        """For a customer."""
+        return cls(clock, caller.index, caller.payees, caller.profile)
 
     def take(self, given: TextIn) -> TextOut:
         """One line in, one line out. Raises UnsupportedLocale."""
@@ -41,12 +52,12 @@ class TextPath:
 
     def understand(self, transcript: Transcript, now: datetime | None = None, identity: str = "") -> TextOut:
         """What a transcript of any source holds, means and leads to."""
-        at = now or self._clock.now()
-        profile = self._profile or anyone(transcript.locale, at)
+        at = now or self.clock.now()
+        profile = self.profile or anyone(transcript.locale, at)
         local = now or at.astimezone(zone(profile.zone))
         facts = Facts(profile, self._known(transcript.locale), local.date(), transcript.locale)
         currencies = tuple(dict.fromkeys(account.balance.currency for account in profile.accounts))
-        lookout = Lookout.of(transcript.locale, self._index, currencies)
+        lookout = Lookout.of(transcript.locale, self.index, currencies)
         state, stamps = DialogueState(), Stamps(time.perf_counter)
         stamps.mark(Stamp.REQUEST_RECEIVED)
         looked = lookout.look(transcript, context_of(state, facts), local, stamps)
@@ -72,9 +83,9 @@ class TextPath:
 
     def _known(self, locale: Locale) -> Mapping[PayeeId, Payee]:
         """The payees, and those behind the bills that nobody in particular has."""
-        if self._profile is not None:
-            return self._payees
-        return self._payees | {id_: Payee(id_, name) for id_, name in billers(locale)}
+        if self.profile is not None:
+            return self.payees
+        return dict(self.payees) | {id_: Payee(id_, name) for id_, name in billers(locale)}
 
 
 def payee_of(given: TextPayee) -> Payee:

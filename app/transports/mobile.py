@@ -26,6 +26,8 @@ from services.ports import Clock, Recognizer, TurnHandler
 
 log = logging.getLogger(__name__)
 
+SUBPROTOCOL: Final = "tellerline.v1"
+"""Chosen where it is offered: a browser that offers its token must be answered with one it offered."""
 FIRST_MESSAGE_S: Final = 20.0
 """A client that opens a call and says nothing at all is let go after this."""
 SEND_S: Final = 10.0
@@ -95,7 +97,8 @@ class _Line:
         """The whole call."""
         deps, config = self._deps, CallConfig()
         handler = await deps.handler(customer, self._id, config.locale)
-        await self._socket.accept()
+        offered = self._socket.scope.get("subprotocols", ())
+        await self._socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
         ports = CallPorts(handler, deps.recognizer, deps.vad, deps.clock)
         call = LiveCall(ports, self._outbox, config, seconds=deps.max_call_seconds)
         reason = await self._converse(call)

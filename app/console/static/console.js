@@ -130,7 +130,7 @@ async function connect() {
   if (!answer.ok) { say("error", "no token: the demo is not running"); return; }
   const { access_token: token } = await answer.json();
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${scheme}://${location.host}/v1/calls`, ["tellerline.v1", `bearer.${token}`]);
+  socket = new WebSocket(`${scheme}://${location.host}/v1/calls`, ["tellerline.v1", `tellerline.bearer.${token}`]);
   socket.onopen = () => {
     send({ type: "session.update", session: { type: "realtime", tellerline: { locale: ui.locale.value, playback: "acknowledged" } } });
     setOpen(true);

@@ -45,7 +45,7 @@ def _answer(line: bytes) -> bytes:
         places = ", ".join(sorted({".".join(str(p) for p in item["loc"]) or "the line" for item in error.errors()}))
         raise MalformedMessage(f"does not validate: {places}") from error
     if given.payees is not None:
-        path = TextPath(SystemClock(), [payee_of(payee) for payee in given.payees])
+        path = TextPath.of_payees(SystemClock(), [payee_of(payee) for payee in given.payees])
     else:
         path = _path_of(given.payees_file)
     return orjson.dumps(path.take(given).model_dump())
@@ -59,7 +59,7 @@ def _path_of(file: str | None) -> "TextPath":
     from services.clock import SystemClock
 
     if file is None:
-        return TextPath(SystemClock())
+        return TextPath.of_payees(SystemClock())
     try:
         lines = [line for line in Path(file).read_bytes().splitlines() if line.strip()]
         payees = [payee_of(TextPayee.model_validate_json(line)) for line in lines[: MAX_BOOK + 1]]
@@ -67,4 +67,4 @@ def _path_of(file: str | None) -> "TextPath":
         raise MalformedMessage("the payees' file does not read") from error
     if len(payees) > MAX_BOOK:
         raise TooLarge(f"more than {MAX_BOOK} payees")
-    return TextPath(SystemClock(), payees)
+    return TextPath.of_payees(SystemClock(), payees)

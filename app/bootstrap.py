@@ -1,0 +1,179 @@
+"""The one composition root: from settings to everything a gateway is made of, and back down in order."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import httpx
+
+from app.auth.demo import DemoIssuer
+from app.auth.dependencies import Authenticator
+from app.auth.jwks import FixedKeys, HttpKeys, TokenVerifier
+from app.auth.signature import RequestVerifier
+from app.auth.tokens import TokenRules
+from app.callers import Callers
+from app.keys import secret
+from app.migrate import migrate
+from app.settings import Environment, Settings
+from rules.act import money_policy
+from rules.bank import demo_customers
+from schemas.errors import ConfigInvalid
+from services.act.bank_sandbox import SandboxBank
+from services.act.bank_seed import open_demo_bank
+from services.act.cards import BankCards
+from services.act.code_senders import DemoPhone, WebhookSender
+from services.act.ledger import Parts, SqlLedger
+from services.act.reconcile import Reconciler
+from services.act.seal import Sealer
+from services.act.stepup import CodeSender, SecondFactor
+from services.answer.generate import Endpoint as AnswerEndpoint
+from services.answer.generate import GemmaAnswerer
+from services.answer.quote import Library, QuotingAnswerer
+from services.asr import load as load_recognizer
+from services.audio.vad import SileroVad
+from services.clock import SystemClock
+from services.guard.admission import Admission
+from services.guard.audit import AuditKeys, ChainedAudit
+from services.guard.audit_heads import FileHead
+from services.guard.breaker import CircuitBreaker
+from services.observe import Metrics
+from services.perform import Hands
+from services.ports import Answerer, AuditLog, Clock, CoreBank, Extractor, Recognizer
+from services.store import Store
+from services.understand.extract import Endpoint as ExtractionEndpoint
+from services.understand.extract import GemmaExtractor
+
+RECONCILE_EVERY_S: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """Everything that runs, wired."""
+
+    settings: Settings
+    clock: Clock
+    metrics: Metrics
+    admission: Admission
+    authenticator: Authenticator
+    callers: Callers
+    recognizer: Recognizer
+    vad: SileroVad
+    audit: AuditLog
+    issuer: DemoIssuer | None
+    phone: DemoPhone | None
+
+
+@asynccontextmanager
+async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -> AsyncIterator[Gateway]:
+    """Compose a gateway, warmed up; on leaving, take it down. Raises ConfigInvalid, RulesInvalid, StoreUnavailable.
+
+    A `recognizer` that is given replaces the one that the settings name, and stays its owner's to close.
+    """
+    async with AsyncExitStack() as stack:
+        clock, metrics = SystemClock(), Metrics()
+        settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
+        store = Store(settings.database)
+        stack.push_async_callback(store.close)
+        await migrate(store)
+        audit = ChainedAudit(
+            store,
+            AuditKeys(secret(settings, "audit_key", settings.audit_key)),
+            FileHead(settings.state_dir / "audit.head"),
+        )
+        issuer, authenticator = _identity(settings, clock, client)
+        phone, sender = _code_sender(settings, client)
+        bank = await _bank(settings, store, clock)
+        hands = await _money(stack, settings, store, bank, sender, clock, audit)
+        if recognizer is None:
+            recognizer = load_recognizer(settings.asr_model, workers=settings.asr_workers, device=settings.asr_device)
+            stack.push_async_callback(recognizer.close)
+        vad = SileroVad()
+        callers = Callers(hands, _extractor(stack, settings, clock), _answerer(stack, settings, clock), audit, metrics)
+        callers.warm_up()
+        await recognizer.warm_up()
+        yield Gateway(
+            settings=settings,
+            clock=clock,
+            metrics=metrics,
+            admission=Admission(settings.max_calls, metrics),
+            authenticator=authenticator,
+            callers=callers,
+            recognizer=recognizer,
+            vad=vad,
+            audit=audit,
+            issuer=issuer,
+            phone=phone,
+        )
+
+
+def _identity(settings: Settings, clock: Clock, client: httpx.AsyncClient) -> tuple[DemoIssuer | None, Authenticator]:
+    rules = TokenRules(settings.token_issuer, settings.token_audience)
+    bridges = RequestVerifier({name: key.get_secret_value().encode() for name, key in settings.ivr_keys.items()})
+    if settings.jwks_url:
+        return None, Authenticator(TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock), bridges, clock)
+    issuer = DemoIssuer.under(settings.state_dir / "keys", rules)
+    return issuer, Authenticator(TokenVerifier(FixedKeys(issuer.jwks()), rules, clock), bridges, clock)
+
+
+def _code_sender(settings: Settings, client: httpx.AsyncClient) -> tuple[DemoPhone | None, CodeSender]:
+    if settings.code_webhook_url:
+        return None, WebhookSender(settings.code_webhook_url, settings.code_channel, client)
+    phone = DemoPhone()
+    return phone, phone
+
+
+async def _bank(settings: Settings, store: Store, clock: Clock) -> CoreBank:
+    if settings.environment is Environment.PRODUCTION:
+        raise ConfigInvalid("production needs a core bank: set TELLERLINE_BANK")
+    await open_demo_bank(store, clock, demo_customers())
+    return SandboxBank(store, clock)
+
+
+async def _money(
+    stack: AsyncExitStack,
+    settings: Settings,
+    store: Store,
+    bank: CoreBank,
+    sender: CodeSender,
+    clock: Clock,
+    audit: AuditLog,
+) -> Hands:
+    """The one door: ledger, second factor, and the reconciler that runs as long as the gateway."""
+    key, policy = secret(settings, "confirmation_key", settings.confirmation_key), money_policy()
+    step_up = SecondFactor(store, sender, clock, policy, key)
+    parts = Parts(store, bank, step_up, Sealer([key]), clock, policy)
+    ledger = SqlLedger(parts)
+    stack.push_async_callback(ledger.close)
+    reconciling = asyncio.create_task(Reconciler(parts, audit).run(RECONCILE_EVERY_S))
+
+    async def stop() -> None:
+        reconciling.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await reconciling
+
+    stack.push_async_callback(stop)
+    return Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
+
+
+def _extractor(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Extractor | None:
+    if not settings.extraction_url:
+        return None
+    key = settings.extraction_key.get_secret_value()
+    endpoint = ExtractionEndpoint(settings.extraction_url, settings.extraction_model, key)
+    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock), clock)
+    stack.push_async_callback(extractor.close)
+    return extractor
+
+
+def _answerer(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Answerer:
+    library = Library.load()
+    if not settings.qna_url:
+        return QuotingAnswerer(library, clock)
+    endpoint = AnswerEndpoint(settings.qna_url, settings.qna_model, settings.qna_key.get_secret_value())
+    answerer = GemmaAnswerer(endpoint, library, CircuitBreaker(clock), clock)
+    stack.push_async_callback(answerer.close)
+    return answerer

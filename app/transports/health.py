@@ -1,0 +1,39 @@
+"""Liveness, readiness and metrics. Liveness touches nothing; readiness means that the next caller can be served."""
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from pydantic import BaseModel
+
+from app.bootstrap import Gateway
+from schemas.errors import Draining
+
+
+class Health(BaseModel):
+    """`ok`, always: a process that can't say so says nothing."""
+
+    status: str = "ok"
+
+
+def router(gateway: Gateway) -> APIRouter:
+    """The routes."""
+    routes = APIRouter(tags=["operations"])
+
+    @routes.get("/healthz")
+    async def healthz() -> Health:
+        """The process lives."""
+        return Health()
+
+    @routes.get("/readyz")
+    async def readyz() -> Health:
+        """Rules and recogniser are loaded and warm, and callers are let in. The process listens only once they are."""
+        if gateway.admission.draining:
+            raise Draining("going away")
+        return Health()
+
+    @routes.get("/metrics", response_class=Response)
+    async def metrics() -> Response:
+        """Prometheus text format."""
+        return Response(generate_latest(gateway.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+    return routes

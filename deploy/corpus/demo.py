@@ -1,0 +1,22 @@
+"""Record the demonstration's calls: `python deploy/corpus/demo.py VOICES`, the folder of .htsvoice files."""
+
+import sys
+from pathlib import Path
+
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parent))
+from make import encode, speak
+
+CALLS = Path(__file__).parents[2] / "app" / "demo" / "calls"
+
+
+def main(voices: Path) -> None:
+    """Speak every utterance of calls.yaml anew."""
+    for call in yaml.safe_load((CALLS / "calls.yaml").read_text(encoding="utf-8"))["calls"]:
+        for turn in call["turns"]:
+            encode(speak(turn["voice"], turn.get("speak", turn["words"]), voices), CALLS / turn["audio"])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,42 @@
+"""A whole application on real stages and a real SQLite file; only the recogniser may be replaced."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from fastapi import FastAPI
+
+from app.auth.principal import Scope
+from app.bootstrap import Gateway, gateway
+from app.main import create_app
+from app.settings import Settings
+from services.ports import Recognizer
+
+
+@dataclass(frozen=True)
+class RunningApp:
+    """The application, what it is made of, and a client."""
+
+    app: FastAPI
+    gateway: Gateway
+    client: httpx.AsyncClient
+
+    def token(self, subject: str, *scopes: Scope) -> dict[str, str]:
+        """Headers with an access token."""
+        assert self.gateway.issuer is not None
+        clock = self.gateway.clock
+        token = self.gateway.issuer.token(subject, scopes or (Scope.CALL,), clock.now(), clock)
+        return {"Authorization": f"Bearer {token}"}
+
+
+@asynccontextmanager
+async def running_app(state: Path, recognizer: Recognizer, **settings: object) -> AsyncIterator[RunningApp]:
+    """Compose, serve in process, take down."""
+    given = Settings.model_validate({"state_dir": state, "database_url": ""} | settings)
+    async with gateway(given, recognizer=recognizer) as composed:
+        app = create_app(composed)
+        transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://tellerline") as client:
+            yield RunningApp(app, composed, client)
