@@ -1,0 +1,318 @@
+"""The reducer: what binds a yes, what voids it, and what survives a restart."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas.banking import (
+    Account,
+    Bill,
+    Card,
+    CustomerProfile,
+    Limits,
+    PayeeVerification,
+    TransferOrder,
+    TransferState,
+)
+from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, Handoff, Refuse, SubmitTransfer
+from schemas.extraction import Extraction, Fallback
+from schemas.ids import (
+    EN_US,
+    AccountId,
+    BillId,
+    CallId,
+    CardId,
+    CustomerId,
+    PayeeId,
+    ProposalId,
+    RuleId,
+)
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.money import Money
+from schemas.payee import Payee
+from schemas.span import MoneyValue
+from schemas.stepup import Challenge
+from schemas.transfer import Proposal, TransferReceipt
+from services.decide import (
+    ActionFailed,
+    DialogueState,
+    Event,
+    Extracted,
+    Facts,
+    NoMatch,
+    Phase,
+    Proposed,
+    ReadbackDelivered,
+    ReadbackInterrupted,
+    Silence,
+    StepUpFailed,
+    StepUpPassed,
+    StepUpStarted,
+    TransferSettled,
+    UtteranceUnderstood,
+    decide,
+    dump,
+    restore,
+    voided,
+)
+from services.reply import speak
+
+NOW = datetime(2026, 11, 18, 15, tzinfo=UTC)
+RICH = Money(100_000, "USD")
+PROFILE = CustomerProfile(
+    "Alex",
+    (
+        Account(AccountId("checking"), "checking", "0001", RICH, RICH),
+        Account(AccountId("savings"), "savings", "0002", RICH, RICH),
+    ),
+    (Card(CardId("debit"), "debit card", "0003", locked=False),),
+    (Bill(BillId("power"), "electricity", PayeeId("grid"), Money(5000, "USD"), date(2026, 12, 1)),),
+    (Limits("USD", 80_000, 100_000, 50_000),),
+    NOW,
+)
+PAYEES = {PayeeId(i): Payee(PayeeId(i), n, version=3) for i, n in (("ann", "Ann"), ("bob", "Bob"), ("grid", "Grid"))}
+FACTS = Facts(PROFILE, PAYEES, NOW.date(), EN_US)
+WORDS = Evidence(0, 1, "x", RuleId("test@1"))
+
+
+def said(intent: Intent, confidence: float = 0.99, **slots: object) -> UtteranceUnderstood:
+    filled = Slots(**{name: Slot(value, WORDS) for name, value in slots.items()})  # type: ignore[arg-type]
+    return UtteranceUnderstood("words", Understood(intent, filled, route=Route.FAST, confidence=confidence))
+
+
+def dollars(amount: int) -> MoneyValue:
+    return MoneyValue(amount * 100, "USD")
+
+
+SEND = said(Intent.TRANSFER_MONEY, amount=dollars(50), payee=PayeeId("ann"))
+YES = said(Intent.CONFIRM)
+
+
+def proposal(order: TransferOrder, number: int = 1) -> Proposal:
+    return Proposal(
+        ProposalId(f"p{number}"),
+        CustomerId("c"),
+        CallId("k"),
+        order,
+        "n",
+        "s",
+        NOW + timedelta(minutes=2),
+        PayeeVerification.MATCH,
+        step_up_required=False,
+    )
+
+
+def run(*events: Event, state: DialogueState | None = None) -> tuple[DialogueState, list[Decision]]:
+    state, made = state or DialogueState(), []
+    for event in events:
+        state, decision = decide(state, event, FACTS)
+        made.append(decision)
+    return state, made
+
+
+def read_back() -> tuple[DialogueState, TransferOrder]:
+    state, [decision] = run(SEND)
+    assert isinstance(decision, Confirm)
+    state, _ = run(Proposed(proposal(decision.order)), state=state)
+    return state, decision.order
+
+
+def test_an_order_holds_everything_the_caller_agrees_to() -> None:
+    _, order = read_back()
+    assert order == TransferOrder(AccountId("checking"), PayeeId("ann"), 3, Money(5000, "USD"))
+
+
+def test_yes_counts_only_after_the_readback_was_delivered() -> None:
+    state, _ = read_back()
+    early, [again] = run(YES, state=state)
+    assert isinstance(again, Confirm)
+    assert early.phase is Phase.READING
+    _, [submit] = run(YES, state=run(ReadbackDelivered(ProposalId("p1")), state=state)[0])
+    assert submit == Execute(SubmitTransfer(ProposalId("p1")))
+
+
+def test_delivery_of_another_proposal_does_not_count() -> None:
+    state, _ = read_back()
+    for event in (ReadbackDelivered(ProposalId("p0")), ReadbackInterrupted(ProposalId("p1"))):
+        _, [decision] = run(YES, state=run(event, state=state)[0])
+        assert not isinstance(decision, Execute)
+
+
+def test_a_seal_for_another_order_is_not_read() -> None:
+    state, [decision] = run(SEND)
+    assert isinstance(decision, Confirm)
+    other = replace(decision.order, amount=Money(9_999, "USD"))
+    after, [answer] = run(Proposed(proposal(other)), state=state)
+    assert isinstance(answer, Clarify)
+    assert after.proposal is None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        said(Intent.CORRECT, amount=dollars(60)),
+        said(Intent.CANCEL),
+        said(Intent.DENY),
+        said(Intent.START_OVER),
+        said(Intent.BALANCE_INQUIRY),
+        said(Intent.TRANSFER_MONEY, amount=dollars(5), payee=PayeeId("bob")),
+        said(Intent.HUMAN_HANDOFF),
+        UtteranceUnderstood("how much is the fee", Understood(Intent.QNA, route=Route.QNA)),
+    ],
+)
+def test_anything_but_yes_voids(event: Event) -> None:
+    state, _ = read_back()
+    state, _ = run(ReadbackDelivered(ProposalId("p1")), state=state)
+    after, _ = run(event, state=state)
+    assert voided(state, after)
+    _, [decision] = run(YES, state=after)
+    assert not isinstance(decision, Execute)
+
+
+def test_a_doubtful_yes_is_asked_again() -> None:
+    state, _ = read_back()
+    state, _ = run(ReadbackDelivered(ProposalId("p1")), state=state)
+    after, [decision] = run(said(Intent.CONFIRM, confidence=0.6), state=state)
+    assert isinstance(decision, Confirm)
+    assert after.phase is Phase.READING
+
+
+def test_a_model_never_says_yes() -> None:
+    state, _ = read_back()
+    state, _ = run(ReadbackDelivered(ProposalId("p1")), state=state)
+    for intent in (Intent.CONFIRM, Intent.INFORM, Intent.CORRECT, None):
+        extraction = Extraction(intent, None, None, False, Fallback.OK, "m", "1", 1.0)
+        _, [decision] = run(Extracted("yes", Understood(None, route=Route.EXTRACT), extraction), state=state)
+        assert not isinstance(decision, Execute)
+
+
+def test_what_a_model_extracts_is_read_back_like_anything_else() -> None:
+    extraction = Extraction(Intent.TRANSFER_MONEY, dollars(50), PayeeId("ann"), True, Fallback.OK, "m", "1", 1.0)
+    _, [decision] = run(Extracted("words", Understood(None, route=Route.EXTRACT), extraction))
+    assert isinstance(decision, Confirm)
+    assert decision.proposal is None
+
+
+@pytest.mark.parametrize(
+    ("slots", "reply"),
+    [
+        ({"amount": dollars(0), "payee": PayeeId("ann")}, "problem.amount_positive"),
+        ({"amount": MoneyValue(-500, "USD"), "payee": PayeeId("ann")}, "problem.amount_positive"),
+        ({"amount": dollars(900), "payee": PayeeId("ann")}, "problem.limit"),
+        ({"amount": MoneyValue(500, "EUR"), "payee": PayeeId("ann")}, "problem.currency"),
+        ({"amount": dollars(5), "payee": PayeeId("gone")}, "problem.payee_gone"),
+        (
+            {"amount": dollars(5), "source": AccountId("savings"), "target": AccountId("savings")},
+            "problem.same_account",
+        ),
+    ],
+)
+def test_policy_refuses_before_the_ledger(slots: dict[str, object], reply: str) -> None:
+    _, [decision] = run(said(Intent.TRANSFER_MONEY, **slots))
+    assert isinstance(decision, Clarify)
+    assert decision.reply.id == reply
+
+
+def test_funds_are_checked() -> None:
+    poor = replace(PROFILE.accounts[0], available=Money(100, "USD"))
+    facts = replace(FACTS, profile=replace(PROFILE, accounts=(poor, PROFILE.accounts[1])))
+    _, decision = decide(DialogueState(), SEND, facts)
+    assert isinstance(decision, Clarify)
+    assert decision.reply.id == "problem.funds"
+
+
+def test_step_up_then_the_same_proposal() -> None:
+    state, _ = read_back()
+    state, _ = run(ReadbackDelivered(ProposalId("p1")), YES, state=state)
+    state, [asked] = run(StepUpStarted(Challenge("1", "p1", "the app", NOW)), state=state)
+    assert isinstance(asked, Clarify)
+    _, [again] = run(StepUpFailed(), state=state)
+    assert isinstance(again, Clarify)
+    _, [given_up] = run(StepUpFailed(final=True), state=state)
+    assert isinstance(given_up, Answer)
+    _, [submit] = run(StepUpPassed(), state=state)
+    assert submit == Execute(SubmitTransfer(ProposalId("p1")))
+
+
+def test_unknown_is_never_called_a_failure() -> None:
+    state, _ = read_back()
+    state, _ = run(ReadbackDelivered(ProposalId("p1")), YES, state=state)
+    for outcome in (TransferState.UNKNOWN, TransferState.SUBMITTING):
+        _, [decision] = run(TransferSettled(TransferReceipt(ProposalId("p1"), outcome)), state=state)
+        assert isinstance(decision, Answer)
+        assert decision.reply is not None
+        assert decision.reply.id == "transfer.unknown"
+
+
+def test_a_refusal_of_the_ledger_names_its_reason() -> None:
+    state, _ = read_back()
+    state, _ = run(ReadbackDelivered(ProposalId("p1")), YES, state=state)
+    receipt = TransferReceipt(ProposalId("p1"), TransferState.FAILED, reason="limit_exceeded")
+    _, [decision] = run(TransferSettled(receipt), state=state)
+    assert isinstance(decision, Answer)
+    assert decision.reply is not None
+    assert "limit" in speak(decision.reply, EN_US)
+
+
+def test_two_prompts_then_a_person() -> None:
+    for event in (Silence(), NoMatch()):
+        _, made = run(event, event, event, event)
+        assert [type(d) for d in made] == [Clarify, Clarify, Clarify, Handoff]
+
+
+def test_a_restored_call_has_to_hear_the_readback_again() -> None:
+    state, order = read_back()
+    state, _ = run(ReadbackDelivered(ProposalId("p1")), state=state)
+    back = restore(dump(state))
+    assert back.task == state.task
+    _, [decision] = run(YES, state=back)
+    assert decision == Confirm(order)
+
+
+AMOUNTS = st.integers(-5, 1200).map(dollars)
+UTTERANCES = st.one_of(
+    st.sampled_from(
+        [YES, SEND, *(said(i) for i in Intent if i is not Intent.QNA), said(Intent.CONFIRM, 0.5), Silence(), NoMatch()]
+    ),
+    st.builds(lambda a: said(Intent.CORRECT, amount=a), AMOUNTS),
+    st.builds(lambda a: said(Intent.INFORM, amount=a), AMOUNTS),
+    st.builds(lambda p: said(Intent.INFORM, payee=p), st.sampled_from(list(PAYEES))),
+    st.builds(lambda c: said(Intent.INFORM, choice=c), st.integers(-1, 4)),
+    st.just(said(Intent.BILL_PAYMENT, bill=BillId("power"))),
+    st.just(said(Intent.TRANSFER_MONEY, target=AccountId("savings"))),
+    st.just(ActionFailed("bank_unavailable", "error.bank_unavailable")),
+    st.just(UtteranceUnderstood("?", Understood(None, route=Route.CLARIFY))),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(UTTERANCES, st.booleans()), max_size=14))
+def test_money_is_submitted_only_for_what_was_heard_and_agreed(turns: list[tuple[Event, bool]]) -> None:
+    state, made, delivered = DialogueState(), 0, None
+    for event, hears in turns:
+        before = state
+        state, decision = decide(state, event, FACTS)
+        assert (state, decision) == decide(before, event, FACTS)
+        if isinstance(decision, Execute) and isinstance(decision.action, SubmitTransfer):
+            assert event == YES
+            assert delivered == decision.action.proposal
+            receipt = TransferReceipt(decision.action.proposal, TransferState.SUCCEEDED)
+            state, decision = decide(state, TransferSettled(receipt), FACTS)
+            delivered = None
+        if isinstance(decision, Confirm) and decision.proposal is None:
+            made += 1
+            state, decision = decide(state, Proposed(proposal(decision.order, made)), FACTS)
+            assert isinstance(decision, Confirm)
+        if isinstance(decision, Confirm):
+            assert decision.proposal == f"p{made}"
+            delivered = ProposalId(f"p{made}") if hears else None
+            heard = ReadbackDelivered(ProposalId(f"p{made}")) if hears else ReadbackInterrupted(ProposalId(f"p{made}"))
+            state, _ = decide(state, heard, FACTS)
+        elif voided(before, state):
+            delivered = None
+        if isinstance(decision, Answer | Clarify | Confirm | Handoff | Refuse) and decision.reply is not None:
+            assert speak(decision.reply, EN_US)
+        assert restore(dump(state)).task == state.task
