@@ -1,6 +1,6 @@
 """From probabilities to one of three answers: a clear choice, a short list to ask about, nobody."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from schemas.ids import Locale
@@ -20,19 +20,25 @@ class Decision(NamedTuple):
     plausible: int
 
 
-def decide(heard: Heard, scored: Sequence[Scored], nobody: float, forms: Forms) -> Decision:
-    """Never a choice on a near tie, between two of one name, or where a stranger may be meant."""
+def decide(
+    heard: Heard, scored: Sequence[Scored], nobody: float, forms: Forms, favoured: Collection[int] = ()
+) -> Decision:
+    """Never a choice on a near tie, between two of one name, or where a stranger may be meant.
+
+    `favoured` payees were meant by more than their name ("my brother john"), which tells two of one name apart.
+    """
     rules = calibration()
     if not scored or 1.0 - nobody < rules.somebody:
         return Decision(MatchOutcome.NOBODY, 0)
     top = scored[0]
     plausible = _plausible(scored, rules)
-    if _twins(scored, forms):
+    if _twins(scored, forms, favoured):
         return Decision(MatchOutcome.ASK, max(2, plausible))
-    if _certain(heard, top, forms) and top.probability >= rules.accept_exact:
+    agreed = len(heard.weights) == 1
+    if _certain(heard, top, forms) and top.probability >= (rules.accept_agreed if agreed else rules.accept_exact):
         return Decision(MatchOutcome.CLEAR, 1)
     wanted = rules.accept_part if top.evidence.part else rules.accept
-    sure = top.evidence.exact if top.evidence.part else True
+    sure = top.evidence.exact or not (top.evidence.part or _vowels_differ(heard, top, forms))
     if sure and top.probability >= wanted:
         return Decision(MatchOutcome.CLEAR, 1)
     return Decision(MatchOutcome.ASK, plausible)
@@ -44,13 +50,14 @@ def _plausible(scored: Sequence[Scored], rules: Calibration) -> int:
     return max(1, sum(each.probability >= floor for each in scored[:MAX_ASKED]))
 
 
-def _twins(scored: Sequence[Scored], forms: Forms) -> bool:
+def _twins(scored: Sequence[Scored], forms: Forms, favoured: Collection[int]) -> bool:
     """Whether someone else has the very name, or the very sound, of the likeliest."""
     top = scored[0].evidence.form
+    alone = scored[0].owner in favoured
     return any(
         forms.spelled[each.evidence.form] == forms.spelled[top] or forms.sounds[each.evidence.form] == forms.sounds[top]
         for each in scored[1:]
-        if (each.evidence.form >= forms.full) == (top >= forms.full)
+        if (each.evidence.form >= forms.full) == (top >= forms.full) and not (alone and each.owner not in favoured)
     )
 
 
@@ -63,8 +70,14 @@ def _certain(heard: Heard, top: Scored, forms: Forms) -> bool:
     return owners == {top.owner} == others
 
 
+def _vowels_differ(heard: Heard, top: Scored, forms: Forms) -> bool:
+    """Whether the kana heard differ from the payee's only in long vowels: Ono is not Ōno."""
+    lead = heard.said[0]
+    return not lead.key.isascii() and lead.spelled == forms.spelled[top.evidence.form]
+
+
 def _named(said: Said, forms: Forms) -> Sequence[int]:
-    return forms.exact_owners(said.key) if said.literal else ()
+    return forms.named(said.key, said.spelled) if said.literal and said.readings == 1 else ()
 
 
 def tell_apart(payee: Payee, among: Sequence[Payee], locale: Locale) -> str:

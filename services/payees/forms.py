@@ -1,29 +1,23 @@
 """From payees to forms: every way a payee may be called, as the strings that are compared.
 
 A form has a spelling (Latin letters; folded romaji for Japanese) and a sound (see `phones`). A full name is a form of
-its own payee; a part (a family or given name alone) is one form shared by everyone who has it. Exact keys are stricter
-than forms: letters, strict kana or kanji.
+its own payee; a part (a family or given name alone) is one form shared by everyone who has it.
 
 Ten thousand payees are taken in at once, so this keeps plain lists of strings and numbers, no objects.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from schemas.payee import Payee
-from services.payees import kana, kanji
-from services.payees.data import name_rules
-from services.payees.fold import has_kanji, is_japanese, japanese, words
+from services.payees import kana
+from services.payees.namings import Namings, namings_of
 from services.payees.phones import sayings
 
-MAX_NAME: Final = 80
-"""Characters of a name that are read."""
-MAX_TOKENS: Final = 8
-MAX_ALIASES: Final = 8
-MAX_UNSURE: Final = 4
-"""Readings kept of a payee whose name is written in kanji alone."""
-_FIRST_LAST: Final = 2
+MAX_FITTING: Final = 30
+"""Payees listed for a few spelled letters."""
 
 
 class Keys(NamedTuple):
@@ -48,127 +42,6 @@ def exact_key(tokens: Sequence[str]) -> str:
     return joined if joined.isascii() else kana.strict(joined)
 
 
-class Namings(NamedTuple):
-    """What a payee is called: in full, in short (first and last), and by a part; exact keys besides; kanji readings."""
-
-    full: list[tuple[str, ...]]
-    short: list[tuple[str, ...]]
-    parts: list[str]
-    exact: list[str]
-    readings: list[tuple[str, str]]
-
-
-def latin_tokens(name: str) -> list[str]:
-    """Words of a Latin name without titles; "Smith, John" is turned round."""
-    rules = name_rules()
-    if "," in name:
-        family, _, rest = name.partition(",")
-        if rest.strip().lower().rstrip(".") not in rules.company_words:
-            name = f"{rest} {family}"
-    tokens = words(name)[:MAX_TOKENS]
-    if rules.titles.isdisjoint(tokens):
-        return tokens
-    return [token for token in tokens if token not in rules.titles] or tokens
-
-
-def strip_company(tokens: list[str]) -> tuple[tuple[str, ...], bool]:
-    """A company's name without its legal form, and whether it had one."""
-    end = len(tokens)
-    while end > 1 and tokens[end - 1] in name_rules().company_words:
-        end -= 1
-    return tuple(tokens[:end]), end < len(tokens)
-
-
-def _latin(namings: Namings, name: str) -> None:
-    tokens, company = strip_company(latin_tokens(name))
-    if not tokens:
-        return
-    namings.full.append(tokens)
-    if len(tokens) == 1:
-        return
-    rules = name_rules()
-    if company or not rules.generic_words.isdisjoint(tokens):
-        if tokens[0] not in rules.generic_words:
-            namings.parts.append(tokens[0])
-        return
-    if len(tokens) > _FIRST_LAST:
-        namings.short.append((tokens[0], tokens[-1]))
-        namings.short.append(tokens[:2])
-    namings.parts.extend([t for t in tokens if len(t) > 1 and t not in rules.particles])
-
-
-def bare(name: str) -> tuple[str, bool]:
-    """A Japanese name folded, without its legal form (株式会社, ㈱, カ）…); whether it had one."""
-    rules = name_rules()
-    folded = japanese(name, brackets=True)
-    if not any(hint in folded for hint in rules.company_hints):
-        return folded, False
-    plain = folded
-    for mark in rules.company_marks:
-        plain = plain.replace(mark, " ")
-    plain = japanese(plain)
-    return (plain, plain != folded) if plain else (japanese(folded), False)
-
-
-def reading_parts(reading: str, written: str) -> tuple[str, ...]:
-    """(family, given) of a kana reading: by its own space, or by the kanji; one part when neither tells."""
-    if " " in reading:
-        return tuple(reading.split(" ")[:MAX_TOKENS])
-    compact = written.replace(" ", "")
-    end = kanji.split(compact, reading) if compact else 0
-    return (reading[:end], reading[end:]) if end else (reading,)
-
-
-def _kana(namings: Namings, parts: tuple[str, ...], company: bool) -> None:
-    namings.full.append(parts)
-    if len(parts) > 1 and not company:
-        namings.exact.append("".join([kana.romaji(part) for part in reversed(parts)]))
-        namings.parts.extend([part for part in parts if len(part) > 1])
-
-
-def _japanese(namings: Namings, name: str, stored: str) -> None:
-    written, company = bare(name) if name else ("", False)
-    reading, marked = bare(stored) if stored else ("", False)
-    company = company or marked
-    if reading:
-        parts = reading_parts(reading, written)
-        _kana(namings, parts, company)
-        if written:
-            namings.readings.append((written.replace(" ", ""), "".join(parts)))
-            if len(parts) > 1 and written.count(" ") == len(parts) - 1:
-                namings.readings.extend(zip(written.split(" "), parts, strict=True))
-    else:
-        for parts in kanji.readings(written, {})[:MAX_UNSURE] if has_kanji(written) else (tuple(written.split(" ")),):
-            _kana(namings, parts, company)
-    if written:
-        namings.exact.append(written.replace(" ", ""))
-
-
-def _alias(namings: Namings, alias: str) -> None:
-    if not is_japanese(alias):
-        tokens = tuple(latin_tokens(alias))
-        if tokens:
-            namings.full.append(tokens)
-        return
-    text = bare(alias)[0].replace(" ", "")
-    namings.exact.append(text)
-    namings.full.extend(kanji.readings(text, {})[:MAX_UNSURE] if has_kanji(text) else [(text,)])
-
-
-def namings_of(payee: Payee) -> Namings:
-    """Everything a payee may be called."""
-    namings = Namings([], [], [], [], [])
-    name = payee.name[:MAX_NAME]
-    written = is_japanese(name)
-    if payee.kana or written:
-        _japanese(namings, name if written else "", payee.kana[:MAX_NAME])
-    if not written:
-        _latin(namings, name)
-    for alias in payee.aliases[:MAX_ALIASES]:
-        _alias(namings, alias)
-    return namings
-
-
 class Forms:
     """All forms of a book. Full and short names come first, each with one owner; then the parts, with many."""
 
@@ -176,88 +49,112 @@ class Forms:
         self.spelled: list[str] = []
         self.sounds: list[str] = []
         self.words: list[str] = []
-        self.owner: list[int] = []
-        self.exact: dict[str, list[int]] = {}
         self.parts: dict[str, list[int]] = {}
+        """Family or given name → payees (positions in the book)."""
         self.readings: dict[str, tuple[str, ...]] = {}
+        """Kanji of a part → its readings in this book."""
         self.initials: dict[str, list[int]] = {}
         self.vocabulary: set[str] = set()
         """Every word of every name."""
+        self._owner: list[int] = []
+        self._exact: dict[str, list[int]] = {}
+        self._named: dict[str, list[int]] = {}
         for owner, payee in enumerate(payees):
             self._take(owner, namings_of(payee))
         self.full = len(self.spelled)
         """Forms at or past this place are parts."""
-        self.part_keys: dict[str, str] = {}
+        self._parts_spelled: dict[str, list[str]] = {}
         for part in self.parts:
             each = keys(part)
-            self.part_keys[exact_key((part,))] = part
+            self._parts_spelled.setdefault(each.spelled, []).append(part)
             for sound in each.sounds:
                 self._append(part, each.spelled, sound, -1)
 
     def owners(self, form: int) -> Sequence[int]:
-        """Positions in the book of the payees a form may mean."""
-        return (self.owner[form],) if form < self.full else self.parts[self.words[form]]
+        """The payees a form may mean."""
+        return (self._owner[form],) if form < self.full else self.parts[self.words[form]]
 
-    def exact_owners(self, key: str) -> Sequence[int]:
-        """Who has exactly this full name or alias."""
-        return self.exact.get(key, ())
+    def owner(self, form: int) -> int:
+        """The one payee of a full form; -1 for a part."""
+        return self._owner[form]
 
-    def part_owners(self, key: str) -> Sequence[int]:
-        """Who has exactly this family or given name."""
-        return self.parts.get(self.part_keys.get(key, ""), ())
+    def named(self, key: str, spelled: str) -> list[int]:
+        """Who has exactly this full name or alias: `key` is strict (see `exact_key`), `spelled` its loose spelling."""
+        found = dict.fromkeys(self._named.get(key, ()))
+        for form in self._exact.get(spelled, ()):
+            if key.isascii() or kana.strict(self.words[form].replace(" ", "")) == key:
+                found[self._owner[form]] = None
+        return list(found)
 
-    def beginning(self, letters: str) -> Iterator[int]:
-        """Payees with a word of their name, or the joined name, that begins with these letters; at most a few."""
-        for part, owners in self.parts.items():
-            if part.startswith(letters) or keys(part).spelled.startswith(letters):
-                yield from owners
-        for place in range(self.full):
-            if self.spelled[place].startswith(letters):
-                yield self.owner[place]
+    def part_owners(self, spelled: str) -> list[int]:
+        """Who has a family or given name of this spelling."""
+        return [owner for part in self._parts_spelled.get(spelled, ()) for owner in self.parts[part]]
 
-    def token_sounds(self, form: int) -> Iterator[str]:
-        """The sounds of a form's words, which join to its sound."""
-        sound, place = self.sounds[form], 0
+    def written(self, kanji: str) -> tuple[str, ...]:
+        """The stored readings of everyone whose whole name is written like this, joined."""
+        owners = set(self._named.get(kanji, ()))
+        if not owners:
+            return ()
+        return tuple({self.words[form].replace(" ", "") for form in self._forms_of(owners)})
+
+    def beginning(self, letters: str) -> list[int]:
+        """Payees with a word of their name, or their joined name, that begins with these letters; at most a few."""
+        spelled = (s for s in self._parts_spelled if s.startswith(letters))
+        found = dict.fromkeys(owner for each in spelled for owner in self.part_owners(each))
+        found |= dict.fromkeys(self._owner[n] for n in range(self.full) if self.spelled[n].startswith(letters))
+        return list(found)[:MAX_FITTING]
+
+    def word_lengths(self, form: int) -> list[int]:
+        """How long the sound of each word of a form is."""
+        sound, lengths, place = self.sounds[form], list[int](), 0
         for word in self.words[form].split(" "):
-            for each in keys(word).sounds:
-                if sound.startswith(each, place):
-                    yield each
-                    place += len(each)
-                    break
+            sounds = keys(word).sounds
+            said = sounds[0] if len(sounds) == 1 else next((s for s in sounds if sound.startswith(s, place)), sounds[0])
+            lengths.append(len(said))
+            place += len(said)
+        return lengths
+
+    def _forms_of(self, owners: set[int]) -> Iterator[int]:
+        """Full forms of some payees; they lie side by side, so one bisection finds a payee's."""
+        for owner in owners:
+            form = bisect_left(self._owner, owner, hi=self.full)
+            while form < self.full and self._owner[form] == owner:
+                yield form
+                form += 1
 
     def _append(self, text: str, spelled: str, sound: str, owner: int) -> None:
         self.words.append(text)
         self.spelled.append(spelled)
         self.sounds.append(sound)
-        self.owner.append(owner)
+        self._owner.append(owner)
 
     def _take(self, owner: int, namings: Namings) -> None:
         for tokens in namings.full:
-            spelled = self._name(owner, tokens)
-            _own(self.exact, spelled, owner)
-            if not tokens[0].isascii():
-                _own(self.exact, kana.strict("".join(tokens)), owner)
-            elif len(tokens) > 1:
+            self._name(owner, tokens)
+            if len(tokens) > 1 and tokens[0].isascii():
                 _own(self.initials, "".join([token[0] for token in tokens]), owner)
         for tokens in namings.short:
-            _own(self.exact, self._name(owner, tokens), owner)
+            self._name(owner, tokens)
         for key in namings.exact:
-            _own(self.exact, key, owner)
+            _own(self._named, key, owner)
         for part in namings.parts:
             _own(self.parts, part, owner)
         for written, reading in namings.readings:
-            known = self.readings.get(written, ())
-            if reading not in known:
+            known = self.readings.get(written)
+            if known is None:
+                self.readings[written] = (reading,)
+            elif reading not in known:
                 self.readings[written] = (*known, reading)
 
-    def _name(self, owner: int, tokens: tuple[str, ...]) -> str:
+    def _name(self, owner: int, tokens: tuple[str, ...]) -> None:
         self.vocabulary.update(tokens)
         each = [keys(token) for token in tokens]
         text, spelled = " ".join(tokens), "".join([k.spelled for k in each])
-        for way in range(max([len(k.sounds) for k in each])):
+        _own(self._exact, spelled, len(self.spelled))
+        self._append(text, spelled, "".join([k.sounds[0] for k in each]), owner)
+        for way in range(1, max([len(k.sounds) for k in each])):
             sound = "".join([k.sounds[way if way < len(k.sounds) else 0] for k in each])
             self._append(text, spelled, sound, owner)
-        return spelled
 
 
 def _own(table: dict[str, list[int]], key: str, owner: int) -> None:

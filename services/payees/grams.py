@@ -28,6 +28,8 @@ _VOWELS: Final = {
 }
 _BOUNDARY: Final = "##"
 CODES: Final = 2 * _ALPHABET * _ALPHABET
+_FAR: Final = 0.35
+"""Below this share of the best score a string is not worth comparing."""
 
 Ints = npt.NDArray[np.int32]
 
@@ -74,6 +76,7 @@ class Grams:
         counts = np.bincount(codes, minlength=CODES)
         self._ends = np.cumsum(counts)
         self._starts = self._ends - counts
+        self._counts = counts
         self._weight = np.log1p(self._size / (1.0 + counts))
         self._norm = 1.0 / np.sqrt(np.bincount(owners, minlength=self._size) + 4.0)
 
@@ -81,19 +84,27 @@ class Grams:
         return self._size
 
     def nearest(self, heard: Sequence[tuple[str, float]], limit: int) -> Ints:
-        """Positions of the `limit` strings nearest to any of the weighted sound strings, in no order."""
-        weights = np.zeros(CODES)
-        for sound, weight in heard:
-            near, far = _codes(_sounds(_BOUNDARY + sound + _BOUNDARY))
-            for code in {*near.tolist(), *far.tolist()}:
-                weights[code] += weight
+        """Positions of at most `limit` strings nearest to any of the weighted sound strings, in no order."""
+        weights = _weights(heard) * self._weight
         wanted = np.flatnonzero(weights)
-        parts = [self._postings[self._starts[c] : self._ends[c]] for c in wanted]
+        parts = [self._postings[self._starts[code] : self._ends[code]] for code in wanted.tolist()]
         if not parts:
             return np.zeros(0, np.int32)
-        lengths = [len(part) for part in parts]
-        gains = np.repeat((weights * self._weight)[wanted], lengths)
+        gains = np.repeat(weights[wanted], self._counts[wanted])
         scores = np.bincount(np.concatenate(parts), weights=gains, minlength=self._size) * self._norm
-        if limit >= self._size:
-            return np.arange(self._size, dtype=np.int32)
-        return np.argpartition(scores, -limit)[-limit:].astype(np.int32)
+        near = np.flatnonzero(scores > scores.max() * _FAR)
+        if len(near) > limit:
+            near = near[np.argpartition(scores[near], -limit)[-limit:]]
+        return near.astype(np.int32)
+
+
+def _weights(heard: Sequence[tuple[str, float]]) -> npt.NDArray[np.float64]:
+    """How much each code counts: the sum over the strings that have it."""
+    stream = _sounds(_BOUNDARY + _BOUNDARY.join([sound for sound, _ in heard]) + _BOUNDARY)
+    lengths = [len(sound) // 2 + 1 for sound, _ in heard]
+    each = np.repeat([weight for _, weight in heard], lengths)
+    near, far = _codes(stream)
+    inside = stream[1:-1] != 0
+    codes = np.concatenate((near, far[inside]))
+    shares = np.concatenate((each, each[: len(far)][inside]))
+    return np.asarray(np.bincount(codes, weights=shares, minlength=CODES), np.float64)

@@ -1,6 +1,6 @@
 """The index of one customer's payees: built once, never changed, searched without I/O."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from itertools import islice
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from services.payees import spans_en, spans_ja
 from services.payees.data import fold_word, relationship_words, unpossessed
 from services.payees.decide import Decision, decide, tell_apart
 from services.payees.fold import is_japanese, japanese, words
-from services.payees.forms import Forms
+from services.payees.forms import Forms, keys
 from services.payees.grams import Grams
 from services.payees.said import MAX_HYPOTHESES, heard
 from services.payees.score import score
@@ -115,7 +115,8 @@ class PayeeIndex:
         best: _Found | None = None
         for place in self._places(text, locale, taken):
             names = [text[place.start : place.end], *(self._aligned(text, place, other, locale) for other in others)]
-            found = _Found(place, *self._search([name for name in names if name]))
+            favoured = self._related.get(place.relationship, ())
+            found = _Found(place, *self._search([name for name in names if name], favoured))
             if best is None or found.worth > best.worth:
                 best = found
         if best is None or not best.credible:
@@ -128,24 +129,24 @@ class PayeeIndex:
         found = spans_en.places(text, taken, self._forms.vocabulary.__contains__)
         if any(place.cue >= Cue.WEAK for place in found):
             return found
-        whole = (place for key, place in spans_en.windows(text) if self._forms.exact_owners(key))
+        whole = (place for key, place in spans_en.windows(text) if self._forms.named(key, key))
         return [*found, *islice(whole, 1)]
 
     def _aligned(self, text: str, place: Place, other: str, locale: Locale) -> str:
         return aligned(text, place, other, lambda said, taken: self._places(said, locale, taken))
 
-    def _search(self, names: Sequence[str]) -> tuple[Ranked, Decision]:
+    def _search(self, names: Sequence[str], favoured: Collection[int] = ()) -> tuple[Ranked, Decision]:
         related = self._relationship(names[0])
         if related is not None:
             return related
         said = self._spelled(names)
         if said is not None:
             return said
-        what = heard(names, self._forms.readings)
+        what = heard(names, self._forms)
         if not what.said or not self._payees:
             return [], Decision(MatchOutcome.NOBODY, 0)
-        scored, nobody = score(what, self._forms, self._grams, self._recent)
-        return [(s.owner, s.probability) for s in scored], decide(what, scored, nobody, self._forms)
+        scored, nobody = score(what, self._forms, self._grams, self._recent, favoured)
+        return [(s.owner, s.probability) for s in scored], decide(what, scored, nobody, self._forms, favoured)
 
     def _relationship(self, name: str) -> tuple[Ranked, Decision] | None:
         """Payees by what they are to the caller; None unless the words are just a relationship."""
@@ -153,7 +154,7 @@ class PayeeIndex:
         relationship = relationship_words().get(key)
         if relationship is None:
             return None
-        owners = [*self._related.get(relationship, ()), *self._forms.exact_owners(key)]
+        owners = [*self._related.get(relationship, ()), *self._forms.named(key, key)]
         return self._listed(dict.fromkeys(owners), _SPELLED_WHOLE, whole=True)
 
     def _spelled(self, names: Sequence[str]) -> tuple[Ranked, Decision] | None:
@@ -166,8 +167,9 @@ class PayeeIndex:
                 said = spelled(words(name))
             if said is None:
                 continue
-            whole = dict.fromkeys((*self._forms.exact_owners(said.letters), *self._forms.part_owners(said.letters)))
-            begun = whole or dict.fromkeys(self._forms.beginning(said.letters))
+            key, letters = said.letters, keys(said.letters).spelled
+            whole = dict.fromkeys((*self._forms.named(key, letters), *self._forms.part_owners(letters)))
+            begun = whole or dict.fromkeys(self._forms.beginning(letters))
             owners = begun or dict.fromkeys(self._forms.initials.get(said.letters, ()) if said.single else ())
             if owners:
                 return self._listed(
@@ -181,7 +183,7 @@ class PayeeIndex:
         fitting = list(owners)
         if not around or len(fitting) == 1:
             return fitting
-        scored, _ = score(heard((around,), self._forms.readings), self._forms, self._grams, self._recent)
+        scored, _ = score(heard((around,), self._forms), self._forms, self._grams, self._recent)
         nearest = [each.owner for each in scored if each.owner in set(fitting)]
         return nearest[:1] or fitting
 

@@ -55,12 +55,8 @@ _FOLDS: Final = (
     (re.compile(r"tch|cch"), "ch"),
     (re.compile(r"([kstnhmrgzdbpf])\1"), r"\1"),
     (re.compile(r"ssh"), "sh"),
-    (re.compile(r"o[uo]+"), "o"),
-    (re.compile(r"uu+"), "u"),
-    (re.compile(r"e[ie]+"), "e"),
-    (re.compile(r"ii+"), "i"),
-    (re.compile(r"aa+"), "a"),
 )
+_LONG_VOWELS: Final = re.compile(r"o[uo]+|uu+|e[ie]+|ii+|aa+")
 _SYLLABLES: Final = re.compile(r"(?:(?:[kgnhbpmr]y|sh|ch|ts|[kstnhmyrwgzdbpfj])?[aiueo]|n)+")
 _SOUNDS: Final = re.compile("sh|ch|ts|[a-z]")
 _PHONES_OF: Final = (
@@ -101,13 +97,13 @@ def fold_romaji(word: str) -> str:
     """Every common spelling of a romanised name to one: satou, satoh, sato → sato; hujii → fuji."""
     for pattern, plain in _FOLDS:
         word = pattern.sub(plain, word)
-    return word
+    return _LONG_VOWELS.sub(lambda m: m[0][0], word)
 
 
 @lru_cache(maxsize=65_536)
 def romaji(katakana: str) -> str:
     """The folded romaji of a reading: サトウ → sato, シンイチ → shinichi."""
-    return fold_romaji(_spell(katakana))
+    return _LONG_VOWELS.sub(lambda m: m[0][0], _spell(katakana))
 
 
 @lru_cache(maxsize=16_384)

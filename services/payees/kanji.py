@@ -17,7 +17,8 @@ Book = Mapping[str, tuple[str, ...]]
 
 
 @lru_cache(maxsize=1)
-def _surnames() -> dict[str, tuple[str, ...]]:
+def surnames() -> dict[str, tuple[str, ...]]:
+    """Kanji of a family name → its readings, likeliest first."""
     table: dict[str, tuple[str, ...]] = {}
     for path in ("payees/readings_more.tsv", "payees/surnames_ja.tsv"):
         for kanji, readings in load_table(path)[1]:
@@ -26,7 +27,8 @@ def _surnames() -> dict[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
-def _given() -> dict[str, list[str]]:
+def givens() -> dict[str, list[str]]:
+    """Kanji of a given name → its readings."""
     table: dict[str, list[str]] = {}
     for row in lzma.decompress(read("payees/given_ja.xz")).decode("utf-8").splitlines():
         if row.startswith("#"):
@@ -40,7 +42,7 @@ def _given() -> dict[str, list[str]]:
 @lru_cache(maxsize=1)
 def surname_sounds() -> frozenset[str]:
     """Every reading of a known surname."""
-    return frozenset(reading for readings in _surnames().values() for reading in readings)
+    return frozenset(reading for readings in surnames().values() for reading in readings)
 
 
 def _distinct(readings: Iterable[str]) -> tuple[str, ...]:
@@ -51,20 +53,20 @@ def surname(text: str, book: Book) -> tuple[str, ...]:
     """Readings of a family name; kana reads as itself."""
     if not has_kanji(text):
         return (text,)
-    return _distinct((*book.get(text, ()), *_surnames().get(text, ())))
+    return _distinct((*book.get(text, ()), *surnames().get(text, ())))
 
 
 def given(text: str, book: Book) -> tuple[str, ...]:
     """Readings of a given name; kana reads as itself."""
     if not has_kanji(text):
         return (text,)
-    return _distinct((*book.get(text, ()), *_given().get(text, ())))
+    return _distinct((*book.get(text, ()), *givens().get(text, ())))
 
 
 def split(text: str, kana: str) -> int:
     """Where the family name ends in an unspaced reading, by the kanji (0: unknown)."""
     for end in range(min(_MAX_SURNAME, len(text) - 1), 0, -1):
-        for reading in _surnames().get(text[:end], ()):
+        for reading in surnames().get(text[:end], ()):
             if kana.startswith(reading) and len(kana) > len(reading):
                 return len(reading)
     return 0
@@ -77,7 +79,7 @@ def readings(text: str, book: Book) -> tuple[tuple[str, ...], ...]:
         first, rest = surname(parts[0], book), given("".join(parts[1:]), book)
         return tuple((f, g) for f in first for g in rest)[:MAX_READINGS]
     text = text[:_MAX_NAME]
-    found = [(reading,) for reading in _distinct((*surname(text, book), *_given().get(text, ())))]
+    found = [(reading,) for reading in _distinct((*surname(text, book), *givens().get(text, ())))]
     pairs = [
         (family, name)
         for end in range(min(_MAX_SURNAME, len(text) - 1), 0, -1)

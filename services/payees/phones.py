@@ -67,7 +67,7 @@ def _respelled() -> dict[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=1)
-def _lexicon() -> dict[str, str]:
+def lexicon() -> dict[str, str]:
     """Word → phones, for the words that spelling rules get wrong."""
     _, _, letters, *entries = lzma.decompress(read("payees/lexicon.xz")).decode("ascii").splitlines()
     codes = {ord(pair[0]): code(pair[2:]) for pair in letters.split()}
@@ -75,7 +75,7 @@ def _lexicon() -> dict[str, str]:
 
 
 def _plain(word: str) -> str:
-    return _lexicon().get(word) or by_letters(word)
+    return lexicon().get(word) or by_letters(word)
 
 
 @lru_cache(maxsize=32_768)

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import islice, product
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from services.payees import kana, kanji
 from services.payees.data import name_rules, nicknames
 from services.payees.fold import has_kanji, is_japanese, words
-from services.payees.forms import MAX_TOKENS, bare, exact_key, keys, strip_company
+from services.payees.forms import exact_key, keys
+from services.payees.namings import MAX_TOKENS, bare, strip_company
 
 MAX_HYPOTHESES: Final = 5
 MAX_CHARACTERS: Final = 120
@@ -15,6 +16,19 @@ MAX_SAID: Final = 32
 MAX_NICKNAMES: Final = 4
 DECAY: Final = 0.7
 """How much less each further hypothesis counts."""
+
+
+class Book(Protocol):
+    """What a customer's book tells of kanji."""
+
+    @property
+    def readings(self) -> Mapping[str, tuple[str, ...]]:
+        """Readings of a part of a name."""
+        ...
+
+    def written(self, kanji: str) -> tuple[str, ...]:
+        """Stored readings of a whole name."""
+        ...
 
 
 class Said(NamedTuple):
@@ -28,8 +42,10 @@ class Said(NamedTuple):
     tokens: tuple[str, ...]
     literal: bool
     """Whether these are the words themselves, not a nickname's full form, another order, or one reading of many."""
-    written: str = ""
-    """The kanji heard, where there were any."""
+    wide: bool = True
+    """Whether it is worth retrieving by: another order of the same words is not."""
+    readings: int = 1
+    """How many readings the kanji heard may have; 1 where there were none or the book knows which."""
 
 
 def strip_honorific(folded: str) -> str:
@@ -47,10 +63,11 @@ def latin_words(text: str) -> list[str]:
     return list(strip_company(kept)[0])
 
 
-def _said(rank: int, tokens: tuple[str, ...], *, literal: bool = True, written: str = "") -> Said:
+def _said(rank: int, tokens: tuple[str, ...], *, literal: bool = True, wide: bool = True, readings: int = 1) -> Said:
     each = [keys(token) for token in tokens]
     spelled = "".join([k.spelled for k in each])
-    return Said(rank, spelled, "".join([k.sounds[0] for k in each]), exact_key(tokens), tokens, literal, written)
+    sound = "".join([k.sounds[0] for k in each])
+    return Said(rank, spelled, sound, exact_key(tokens), tokens, literal, wide, readings)
 
 
 def _latin(rank: int, text: str) -> list[Said]:
@@ -59,7 +76,7 @@ def _latin(rank: int, text: str) -> list[Said]:
         return []
     found = [_said(rank, tokens)]
     if 1 < len(tokens) <= 3:  # noqa: PLR2004 - given, middle, family
-        found.append(_said(rank, (*tokens[1:], tokens[0]), literal=False))
+        found.append(_said(rank, (*tokens[1:], tokens[0]), literal=False, wide=False))
     folded = [kana.romaji_of_latin(token) for token in tokens]
     if all(folded) and folded != list(tokens):
         found.append(_said(rank, tuple(folded)))
@@ -69,15 +86,18 @@ def _latin(rank: int, text: str) -> list[Said]:
     return found
 
 
-def _japanese(rank: int, text: str, book: Mapping[str, tuple[str, ...]]) -> list[Said]:
+def _japanese(rank: int, text: str, book: Book) -> list[Said]:
     folded = strip_honorific(bare(text)[0])
     if not has_kanji(folded):
         return [_said(rank, tuple(folded.split(" ")))]
-    written = folded.replace(" ", "")
-    stored = set(book.get(written, ()))
+    stored = set(book.written(folded.replace(" ", "")))
+    read = kanji.readings(folded, book.readings)
+    if stored and not any("".join(parts) in stored for parts in read):
+        read = (*((reading,) for reading in sorted(stored)), *read)
     return [
-        _said(rank, parts, written=written, literal=not stored or "".join(parts) in stored)
-        for parts in kanji.readings(folded, book)
+        _said(rank, parts, literal=not stored or known, readings=len(stored) if known else len(read))
+        for parts in read
+        for known in ("".join(parts) in stored,)
     ]
 
 
@@ -88,7 +108,7 @@ class Heard(NamedTuple):
     weights: tuple[float, ...]
 
 
-def heard(names: Sequence[str], book: Mapping[str, tuple[str, ...]]) -> Heard:
+def heard(names: Sequence[str], book: Book) -> Heard:
     """Every reading of every hypothesis (best first); a hypothesis that comes again counts for more."""
     weights: dict[str, float] = {}
     for place, name in enumerate(names[:MAX_HYPOTHESES]):

@@ -4,8 +4,10 @@ A conditional logit: every candidate has a utility, "somebody who is not in the 
 their softmax. Its weights are data, fitted on a development set (`tellerline bench payees --fit`).
 """
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from math import exp, log
 from typing import Final, NamedTuple
 
@@ -22,15 +24,19 @@ from services.payees.said import Heard, Said
 
 RETRIEVED: Final = 96
 """Forms that are compared in full."""
-WEIGHED: Final = 14
+WEIGHED: Final = 10
 """Forms whose evidence is taken apart."""
 MAX_OWNERS: Final = 12
 """Payees considered for one shared part of a name; the rest only thin out the probability."""
 
 CANDIDATE: Final = (
     *("first", "best", "mean", "near", "worst_word", "exact_first", "exact_share", "sound_first"),
-    *("part", "part_exact", "part_of_more", "words_exact", "edits", "length", "other_order", "recent"),
+    *("part", "part_exact", "part_of_more", "words_exact", "rival_words", "rival_name", "unsure_reading"),
+    *("edits", "length", "other_order", "nickname", "recent"),
 )
+_NEAR: Final = 0.85
+_STEEP: Final = 60.0
+"""No utility is above this, so that none overflows."""
 NOBODY: Final = ("bias", "one_word", "length", "disagreement")
 
 Floats = npt.NDArray[np.float64]
@@ -46,6 +52,8 @@ class Calibration(RuleFile):
     accept: float
     accept_part: float
     accept_exact: float
+    accept_agreed: float
+    favour: float
     ask: float
     ask_ratio: float
     somebody: float
@@ -67,11 +75,19 @@ class Evidence(NamedTuple):
 
     form: int
     features: tuple[float, ...]
+    """The values of `CANDIDATE`, but for `recent`, which is the payee's own."""
     exact: bool
     """The best hypothesis is this very name, letter for letter or kana for kana."""
     same_sound: bool
     part: bool
-    literal: bool
+
+
+class Choice(NamedTuple):
+    """A payee (position in the book) who may be meant, with the best evidence for it."""
+
+    owner: int
+    utility: float
+    evidence: Evidence
 
 
 class Scored(NamedTuple):
@@ -93,9 +109,9 @@ def similarity(heard: Heard, forms: Forms, places: Sequence[int]) -> Floats:
 
 def retrieve(heard: Heard, forms: Forms, grams: Grams) -> list[int]:
     """Places of the forms worth comparing."""
-    asked = [(said.sound, heard.weights[said.rank]) for said in heard.said if said.literal]
-    others = [(said.sound, heard.weights[said.rank] / 2) for said in heard.said if not said.literal][:6]
-    return [int(place) for place in grams.nearest((*asked, *others), min(RETRIEVED, len(forms.spelled)))]
+    wide = (said for said in heard.said if said.wide)
+    asked = [(said.sound, heard.weights[said.rank] * (1.0 if said.literal else 0.5)) for said in wide]
+    return [int(place) for place in grams.nearest(asked, min(RETRIEVED, len(forms.spelled)))]
 
 
 def evidence(heard: Heard, forms: Forms, places: Sequence[int]) -> list[Evidence]:
@@ -109,43 +125,69 @@ def evidence(heard: Heard, forms: Forms, places: Sequence[int]) -> list[Evidence
     best, mean = by_rank.max(axis=0), (weights / weights.sum()) @ by_rank
     first = by_rank[0]
     rough = 0.5 * best + 0.3 * first + 0.2 * mean
-    order = np.argsort(-rough, kind="stable")[:WEIGHED]
-    leaders = table.argmax(axis=0)
+    order = np.argsort(-rough, kind="stable")[:WEIGHED].tolist()
+    leaders = table.argmax(axis=0).tolist()
+    context = _Context.of(heard, forms)
     return [
-        _evidence(heard, forms, places[i], heard.said[leaders[i]], (float(first[i]), float(best[i]), float(mean[i])))
+        _evidence(context, places[i], heard.said[leaders[i]], (float(first[i]), float(best[i]), float(mean[i])))
         for i in order
     ]
 
 
-def _evidence(heard: Heard, forms: Forms, form: int, leader: Said, likeness: tuple[float, float, float]) -> Evidence:
-    first, best, mean = likeness
+class _Context(NamedTuple):
+    """What the evidence of every form of one search shares."""
+
+    heard: Heard
+    forms: Forms
+    words: frozenset[str]
+    sounds: frozenset[str]
+    names: frozenset[str]
+    named: frozenset[int]
+
+    @classmethod
+    def of(cls, heard: Heard, forms: Forms) -> "_Context":
+        first = tuple(said for said in heard.said if said.rank == 0 and said.literal)
+        lead = first[0] if first else heard.said[0]
+        return cls(
+            heard,
+            forms,
+            frozenset([word for said in heard.said for word in said.tokens]),
+            frozenset([said.sound for said in first]),
+            frozenset([word for word in lead.tokens if word in forms.parts]),
+            frozenset([owner for said in first for owner in forms.named(said.key, said.spelled)]),
+        )
+
+
+def _evidence(context: _Context, form: int, leader: Said, likeness: tuple[float, float, float]) -> Evidence:
+    heard, forms, best = context.heard, context.forms, likeness[1]
     part = form >= forms.full
     spelled, sound = forms.spelled[form], forms.sounds[form]
-    key = exact_key(forms.words[form].split(" "))
-    exact_ranks = {said.rank for said in heard.said if said.literal and _is_exactly(said, key, spelled)}
-    same_sound = any(said.rank == 0 and said.sound == sound for said in heard.said)
-    share = sum(heard.weights[rank] for rank in exact_ranks)
-    worst, edits = _word_errors(leader.sound, sound, list(forms.token_sounds(form)))
     words = forms.words[form].split(" ")
-    said_words = {word for said in heard.said for word in said.tokens}
+    key = exact_key(words)
+    exact = {said.rank for said in heard.said if said.literal and _is_exactly(said, key, spelled)}
+    same_sound = sound in context.sounds
+    worst, edits = _word_errors(leader.sound, sound, forms.word_lengths(form))
+    rivals = context.names.difference(words)
     features = (
-        first,
-        best,
-        mean,
-        max(0.0, best - 0.85),
+        *likeness,
+        max(0.0, best - _NEAR),
         worst,
-        float(0 in exact_ranks),
-        share,
+        float(0 in exact),
+        sum([heard.weights[rank] for rank in exact]),
         float(same_sound),
         float(part),
-        float(part and 0 in exact_ranks),
+        float(part and 0 in exact),
         float(part and len(leader.tokens) > 1),
-        sum(word in said_words for word in words) / len(words),
+        sum([word in context.words for word in words]) / len(words),
+        float(len(rivals)),
+        float(bool(context.named) and (part or forms.owner(form) not in context.named)),
+        1.0 - 1.0 / leader.readings,
         edits,
         log(max(2, len(sound)) / 2),
-        float(not leader.literal),
+        float(not leader.literal and not leader.wide),
+        float(not leader.literal and leader.wide),
     )
-    return Evidence(form, features, 0 in exact_ranks, same_sound, part, leader.literal)
+    return Evidence(form, features, 0 in exact and leader.readings == 1, same_sound, part)
 
 
 def _is_exactly(said: Said, key: str, spelled: str) -> bool:
@@ -153,21 +195,17 @@ def _is_exactly(said: Said, key: str, spelled: str) -> bool:
     return said.key == key or (said.key.isascii() and said.spelled == spelled)
 
 
-def _word_errors(heard: str, sound: str, words: list[str]) -> tuple[float, float]:
+def _word_errors(heard: str, sound: str, lengths: Sequence[int]) -> tuple[float, float]:
     """How well the worst-heard word of a name fits (0 … 1), and the phones wrong in all."""
-    wrong, ends, end = [0.0] * len(words), [], 0
-    for word in words:
-        end += len(word)
-        ends.append(end)
-    total = 0.0
-    for edit in Levenshtein.editops(heard, sound):
-        total += 0.5
-        for place, limit in enumerate(ends):
-            if edit.dest_pos < limit or place == len(ends) - 1:
-                wrong[place] += 1.0
-                break
-    fits = [max(0.0, 1.0 - errors / max(1, len(word))) for errors, word in zip(wrong, words, strict=True)]
-    return min(fits, default=0.0), total
+    edits = Levenshtein.editops(heard, sound).as_list()
+    if not edits:
+        return 1.0, 0.0
+    ends = list(accumulate(lengths))
+    wrong = [0] * len(ends)
+    for _, _, place in edits:
+        wrong[min(bisect_right(ends, place), len(ends) - 1)] += 1
+    fits = [1.0 - errors / max(1, length) for errors, length in zip(wrong, lengths, strict=True)]
+    return max(0.0, min(fits)), len(edits) / 2.0
 
 
 def nobody_features(heard: Heard) -> tuple[float, ...]:
@@ -185,28 +223,39 @@ def nobody_utility(heard: Heard) -> float:
     return sum(weights[name] * value for name, value in zip(NOBODY, nobody_features(heard), strict=True))
 
 
-def score(heard: Heard, forms: Forms, grams: Grams, recent: Sequence[float]) -> tuple[list[Scored], float]:
-    """Payees by falling probability, and the probability of nobody."""
+def choices(
+    heard: Heard, forms: Forms, grams: Grams, recent: Sequence[float], favoured: Collection[int] = ()
+) -> tuple[list[Choice], float]:
+    """Who may be meant, in no order; and the weight (exp of utility) of further owners of shared parts left out."""
     found = evidence(heard, forms, retrieve(heard, forms, grams))
     weights = _candidate_weights()
-    fits = np.array([each.features for each in found]) @ weights[:-1]
-    best: dict[int, tuple[float, Evidence]] = {}
+    utilities = (np.array([each.features for each in found]).reshape(len(found), -1) @ weights[:-1]).tolist()
+    best: dict[int, Choice] = {}
     thinned = 0.0
-    for each, utility in zip(found, fits.tolist(), strict=True):
+    for each, utility in zip(found, utilities, strict=True):
         owners = forms.owners(each.form)
-        thinned += max(0, len(owners) - MAX_OWNERS) * exp(min(utility, 50.0))
-        for owner in _first_owners(owners, recent):
-            value = utility + float(weights[-1]) * recent[owner]
-            if owner not in best or value > best[owner][0]:
-                best[owner] = (value, each)
-    nobody = exp(min(nobody_utility(heard), 50.0))
-    total = nobody + thinned + sum(exp(min(value, 50.0)) for value, _ in best.values())
-    scored = [Scored(owner, exp(min(value, 50.0)) / total, each) for owner, (value, each) in best.items()]
-    scored.sort(key=lambda s: (-s.probability, s.owner))
+        thinned += max(0, len(owners) - MAX_OWNERS) * exp(min(utility, _STEEP))
+        for owner in _first_owners(owners, recent, favoured):
+            value = utility + float(weights[-1]) * recent[owner] + (calibration().favour if owner in favoured else 0.0)
+            value = min(value, _STEEP)
+            if owner not in best or value > best[owner].utility:
+                best[owner] = Choice(owner, value, each)
+    return list(best.values()), thinned
+
+
+def score(
+    heard: Heard, forms: Forms, grams: Grams, recent: Sequence[float], favoured: Collection[int] = ()
+) -> tuple[list[Scored], float]:
+    """Payees by falling probability, and the probability of nobody."""
+    found, thinned = choices(heard, forms, grams, recent, favoured)
+    nobody = exp(min(nobody_utility(heard), _STEEP))
+    total = nobody + thinned + sum([exp(choice.utility) for choice in found])
+    scored = [Scored(choice.owner, exp(choice.utility) / total, choice.evidence) for choice in found]
+    scored.sort(key=lambda each: (-each.probability, each.owner))
     return scored, nobody / total
 
 
-def _first_owners(owners: Sequence[int], recent: Sequence[float]) -> Sequence[int]:
+def _first_owners(owners: Sequence[int], recent: Sequence[float], favoured: Collection[int]) -> Sequence[int]:
     if len(owners) <= MAX_OWNERS:
         return owners
-    return sorted(owners, key=lambda owner: (-recent[owner], owner))[:MAX_OWNERS]
+    return sorted(owners, key=lambda owner: (owner not in favoured, -recent[owner], owner))[:MAX_OWNERS]

@@ -12,7 +12,7 @@ ENGLISH = [
     (["pay john smith twenty dollars"], "john smith", CLEAR, ["smith"]),
     (["Pay John Smith $20, please."], "John Smith", CLEAR, ["smith"]),
     (["send fifty to she von murphy", "send fifty to siobhan murphy"], "she von murphy", CLEAR, ["siobhan"]),
-    (["send kate jones fifty"], "kate jones", CLEAR, ["cath"]),
+    (["send kate jones fifty"], "kate jones", ASK, ["cath"]),
     (["pay thames water forty"], "thames water", CLEAR, ["thames"]),
     (["pay thames water limited forty pounds"], None, CLEAR, ["thames"]),
     (["send fifty to my landlord"], "my landlord", ASK, ["smith", "ono"]),

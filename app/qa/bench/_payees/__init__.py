@@ -1,0 +1,1 @@
+"""The confusion set of payee search: books, callers, strangers, and a telephone that mishears them."""

@@ -1,0 +1,176 @@
+"""Payee search: the right person among 10,000 from what a telephone made of the name, beside rapidfuzz WRatio."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from app.qa.bench._payees.dice import Dice
+from app.qa.bench._payees.sample import Call, Setting, setting
+from app.qa.bench._payees.stock import book
+from app.qa.bench._report import Figure, percentile, publish
+from schemas.ids import EN_US, JA_JP, Locale
+from schemas.payee import MatchOutcome, PayeeMatch
+
+_LOCALES: Final[dict[str, Locale]] = {"en": EN_US, "ja": JA_JP}
+_SEEDS: Final = {"development": 1, "acceptance": 2}
+_HOME: Final = 60
+_STRANGERS: Final = 0.2
+_PARTS: Final = 0.35
+_WARM_UP_CALLS: Final = 30
+
+
+class Tally(NamedTuple):
+    """What came of one call."""
+
+    known: bool
+    first: bool
+    among_three: bool
+    chosen: bool
+    wrong: bool
+    refused: bool
+    found_first: bool
+    found_ms: float
+
+
+class Run(NamedTuple):
+    """One setting's calls and the time to build its index."""
+
+    calls: Sequence[Tally]
+    build_ms: float
+
+
+def bench(
+    json: Annotated[Path | None, typer.Option(help="write the figures here")] = None,
+    half: Annotated[str, typer.Option(help="development or acceptance")] = "acceptance",
+    calls: Annotated[int, typer.Option(help="calls a language")] = 600,
+    payees: Annotated[int, typer.Option(help="payees in the large book")] = 10_000,
+    wratio_calls: Annotated[int, typer.Option(help="calls a language that WRatio also answers")] = 120,
+    seed: Annotated[int, typer.Option(help="of books, callers and line")] = 0,
+    fit: Annotated[
+        Path | None, typer.Option(help="fit the weights on the development half and write them here")
+    ] = None,
+) -> None:
+    """Recall, wrong choices and latency of payee search on a confusion set made here."""
+    from services.payees import warm_up
+
+    warm_up()
+    if fit is not None:
+        from app.qa.bench._payees.fit import refit
+
+        refit(fit, Dice(seed, _SEEDS["development"]))
+        return
+    figures: dict[str, Figure] = {}
+    large: list[Run] = []
+    for language in _LOCALES:
+        dice = Dice(seed, _SEEDS[half], len(large))
+        made = setting(half, language, payees=payees, calls=calls, strangers=_STRANGERS, parts=0.0, dice=dice)
+        large.append(run(made, _LOCALES[language]))
+        figures |= {f"{language}_{key}": value for key, value in summary([large[-1]]).items()}
+        figures |= {f"{language}_{key}": value for key, value in wratio(made, wratio_calls).items()}
+        home = setting(half, language, payees=_HOME, calls=calls // 2, strangers=_STRANGERS, parts=_PARTS, dice=dice)
+        kept = summary([run(home, _LOCALES[language])])
+        figures |= {
+            f"{language}_home_{key}": kept[key] for key in ("recall_at_1", "wrong_choice_rate", "coverage_auto")
+        }
+    both: dict[str, Figure] = {**summary(large), **_mean(figures, ("wratio_recall_at_1", "wratio_recall_at_3"))}
+    workload = (
+        f"{half} half, seed {seed}: {calls} calls a language, {payees} payees, {_STRANGERS:.0%} strangers,"
+        f" 4 hypotheses; home: {_HOME} payees, {_PARTS:.0%} say one part of a name"
+    )
+    publish("payees", workload, both | figures, json)
+
+
+def run(made: Setting, locale: Locale) -> Run:
+    """Every call of a setting, by the name alone for recall and by the whole utterance for latency."""
+    from services.payees import PayeeIndex
+
+    payees = book(made.persons)
+    start = perf_counter()
+    index = PayeeIndex.build(payees)
+    build_ms = (perf_counter() - start) * 1000
+    for call in made.calls[:_WARM_UP_CALLS]:
+        index.find(call.utterances, locale)
+    tallies = []
+    for call in made.calls:
+        start = perf_counter()
+        found = index.find(call.utterances, locale)
+        found_ms = (perf_counter() - start) * 1000
+        tallies.append(_tally(call, index.lookup(call.names, locale), found, found_ms))
+    return Run(tallies, build_ms)
+
+
+def _tally(call: Call, match: PayeeMatch | None, found: PayeeMatch | None, found_ms: float) -> Tally:
+    meant = None if call.meant is None else f"p{call.meant}"
+    ranked = [] if match is None else [str(candidate.id) for candidate in match.candidates]
+    choice = None if match is None else match.choice
+    return Tally(
+        known=meant is not None,
+        first=ranked[:1] == [meant],
+        among_three=meant in ranked[:3],
+        chosen=choice is not None,
+        wrong=choice is not None and choice != meant,
+        refused=match is None or match.outcome is MatchOutcome.NOBODY,
+        found_first=found is not None and bool(found.candidates) and found.candidates[0].id == meant,
+        found_ms=found_ms,
+    )
+
+
+def summary(runs: Sequence[Run]) -> dict[str, Figure]:
+    """The figures of some runs together."""
+    calls = [call for each in runs for call in each.calls]
+    known = [call for call in calls if call.known]
+    strangers = [call for call in calls if not call.known]
+    chosen = [call for call in calls if call.chosen]
+    times = [call.found_ms for call in calls]
+    return {
+        "recall_at_1": _share([call.first for call in known]),
+        "recall_at_3": _share([call.among_three for call in known]),
+        "found_in_utterance_at_1": _share([call.found_first for call in known]),
+        "wrong_choice_rate": _share([call.wrong for call in chosen]),
+        "wrong_choices": sum(call.wrong for call in chosen),
+        "choices": len(chosen),
+        "coverage_auto": _share([call.chosen and not call.wrong for call in known]),
+        "strangers_refused_rate": _share([call.refused for call in strangers]),
+        "strangers_not_chosen_rate": _share([not call.chosen for call in strangers]),
+        "p50_ms": percentile(times, 50),
+        "p99_ms": percentile(times, 99),
+        "build_ms": max(each.build_ms for each in runs),
+    }
+
+
+def wratio(made: Setting, limit: int) -> dict[str, Figure]:
+    """The same calls (the first `limit`) ranked by rapidfuzz WRatio alone, the best of all hypotheses."""
+    from rapidfuzz import fuzz, process
+
+    said = [person.said.replace(" ", "") if person.written else person.said for person in made.persons]
+    written = [person.written.replace(" ", "") for person in made.persons if person.written]
+    known = [call for call in made.calls[:limit] if call.meant is not None]
+    first, among, times = [], [], []
+    for call in known:
+        start = perf_counter()
+        scores = process.cdist(call.names, said, scorer=fuzz.WRatio).max(axis=0)
+        if written:
+            scores = scores.clip(min=process.cdist(call.names, written, scorer=fuzz.WRatio).max(axis=0))
+        best = (-scores).argsort(kind="stable")[:3].tolist()
+        times.append((perf_counter() - start) * 1000)
+        first.append(best[0] == call.meant)
+        among.append(call.meant in best)
+    return {
+        "wratio_recall_at_1": _share(first),
+        "wratio_recall_at_3": _share(among),
+        "wratio_p50_ms": percentile(times, 50),
+        "wratio_calls": len(known),
+    }
+
+
+def _share(flags: Sequence[bool]) -> float:
+    return sum(flags) / len(flags) if flags else 0.0
+
+
+def _mean(figures: dict[str, Figure], keys: Sequence[str]) -> dict[str, Figure]:
+    """The mean of a figure over the languages."""
+    values = {key: [figures[f"{language}_{key}"] for language in _LOCALES] for key in keys}
+    return {key: sum(float(v or 0) for v in each) / len(each) for key, each in values.items()}

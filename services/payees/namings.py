@@ -1,0 +1,141 @@
+"""From a payee to what it may be called: the words of its name, in full, in short and in part."""
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from schemas.payee import Payee
+from services.payees import kana, kanji
+from services.payees.data import name_rules
+from services.payees.fold import has_kanji, is_japanese, japanese, words
+
+MAX_NAME: Final = 80
+"""Characters of a name that are read."""
+MAX_TOKENS: Final = 8
+MAX_ALIASES: Final = 8
+MAX_UNSURE: Final = 4
+"""Readings kept of a payee whose name is written in kanji alone."""
+_FIRST_LAST: Final = 2
+
+
+class Namings(NamedTuple):
+    """What a payee is called: in full, in short (first and last), and by a part; other exact keys; kanji read."""
+
+    full: list[tuple[str, ...]]
+    short: list[tuple[str, ...]]
+    parts: list[str]
+    exact: list[str]
+    readings: list[tuple[str, str]]
+
+
+def latin_tokens(name: str) -> list[str]:
+    """Words of a Latin name without titles; "Smith, John" is turned round."""
+    rules = name_rules()
+    if "," in name:
+        family, _, rest = name.partition(",")
+        if rest.strip().lower().rstrip(".") not in rules.company_words:
+            name = f"{rest} {family}"
+    tokens = words(name)[:MAX_TOKENS]
+    if rules.titles.isdisjoint(tokens):
+        return tokens
+    return [token for token in tokens if token not in rules.titles] or tokens
+
+
+def strip_company(tokens: list[str]) -> tuple[tuple[str, ...], bool]:
+    """A company's name without its legal form, and whether it had one."""
+    end = len(tokens)
+    while end > 1 and tokens[end - 1] in name_rules().company_words:
+        end -= 1
+    return tuple(tokens[:end]), end < len(tokens)
+
+
+def _latin(namings: Namings, name: str) -> None:
+    tokens, company = strip_company(latin_tokens(name))
+    if not tokens:
+        return
+    namings.full.append(tokens)
+    if len(tokens) == 1:
+        return
+    rules = name_rules()
+    if company or not rules.generic_words.isdisjoint(tokens):
+        if tokens[0] not in rules.generic_words:
+            namings.parts.append(tokens[0])
+        return
+    if len(tokens) > _FIRST_LAST:
+        namings.short.append((tokens[0], tokens[-1]))
+        namings.short.append(tokens[:2])
+    namings.parts.extend([t for t in tokens if len(t) > 1 and t not in rules.particles])
+
+
+@lru_cache(maxsize=1)
+def _company_hints() -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, name_rules().company_hints)))
+
+
+def bare(name: str) -> tuple[str, bool]:
+    """A Japanese name folded, without its legal form (株式会社, ㈱, カ）…); whether it had one."""
+    folded = japanese(name, brackets=True)
+    if _company_hints().search(folded) is None:
+        return folded, False
+    plain = folded
+    for mark in name_rules().company_marks:
+        plain = plain.replace(mark, " ")
+    plain = japanese(plain)
+    return (plain, plain != folded) if plain else (japanese(folded), False)
+
+
+def reading_parts(reading: str, written: str) -> tuple[str, ...]:
+    """(family, given) of a kana reading: by its own space, or by the kanji; one part when neither tells."""
+    if " " in reading:
+        return tuple(reading.split(" ")[:MAX_TOKENS])
+    compact = written.replace(" ", "")
+    end = kanji.split(compact, reading) if compact else 0
+    return (reading[:end], reading[end:]) if end else (reading,)
+
+
+def _kana(namings: Namings, parts: tuple[str, ...], company: bool) -> None:
+    namings.full.append(parts)
+    if len(parts) > 1 and not company:
+        namings.exact.append("".join([kana.romaji(part) for part in reversed(parts)]))
+        namings.parts.extend([part for part in parts if len(part) > 1])
+
+
+def _japanese(namings: Namings, name: str, stored: str) -> None:
+    written, company = bare(name) if name else ("", False)
+    reading, marked = bare(stored) if stored else ("", False)
+    company = company or marked
+    if reading:
+        parts = reading_parts(reading, written)
+        _kana(namings, parts, company)
+        if len(parts) > 1 and written.count(" ") == len(parts) - 1:
+            namings.readings.extend(zip(written.split(" "), parts, strict=True))
+    else:
+        for parts in kanji.readings(written, {})[:MAX_UNSURE] if has_kanji(written) else (tuple(written.split(" ")),):
+            _kana(namings, parts, company)
+    if written:
+        namings.exact.append(written.replace(" ", ""))
+
+
+def _alias(namings: Namings, alias: str) -> None:
+    if not is_japanese(alias):
+        tokens = tuple(latin_tokens(alias))
+        if tokens:
+            namings.full.append(tokens)
+        return
+    text = bare(alias)[0].replace(" ", "")
+    namings.exact.append(text)
+    namings.full.extend(kanji.readings(text, {})[:MAX_UNSURE] if has_kanji(text) else [(text,)])
+
+
+def namings_of(payee: Payee) -> Namings:
+    """Everything a payee may be called."""
+    namings = Namings([], [], [], [], [])
+    name = payee.name[:MAX_NAME]
+    written = is_japanese(name)
+    if payee.kana or written:
+        _japanese(namings, name if written else "", payee.kana[:MAX_NAME])
+    if not written:
+        _latin(namings, name)
+    for alias in payee.aliases[:MAX_ALIASES]:
+        _alias(namings, alias)
+    return namings
