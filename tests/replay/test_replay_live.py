@@ -1,0 +1,103 @@
+"""`--realtime`: cases over a real socket, to the real dialogue and ledger; only the ear is a fake."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI, WebSocket
+
+from app.qa.replay import readers
+from app.qa.replay.live import LiveSpec
+from app.qa.replay.manifest import MoneyMove
+from app.qa.replay.record import TurnResult
+from app.qa.replay.run import replay
+from app.rehearsal import Rehearsal
+from app.settings import Settings
+from app.transports.mobile import MobileDeps, router
+from schemas.ids import CallId, CustomerId, Locale
+from services.clock import ManualClock, SystemClock
+from services.guard.admission import Admission
+from services.observe import Metrics
+from services.ports import TurnHandler
+from tests.fakes.recognizer import FakeRecognizer
+from tests.harness.gateway import vad
+
+AUDIO = Path(__file__).parent.parent / "audio"
+NOW = datetime(2026, 1, 15, 17, 0, tzinfo=UTC)
+
+
+@asynccontextmanager
+async def gateway(hears: str) -> AsyncIterator[str]:
+    """The calls' route with rehearsed calls behind it; yields its base URL."""
+    rehearsal, metrics = Rehearsal(Settings()), Metrics()
+    async with AsyncExitStack() as calls:
+
+        async def customer(websocket: WebSocket) -> CustomerId:
+            return CustomerId(websocket.headers["authorization"].removeprefix("Bearer "))
+
+        async def handler(who: CustomerId, _call: CallId, locale: Locale) -> TurnHandler:
+            return await calls.enter_async_context(rehearsal.call(who, locale, ManualClock(NOW)))
+
+        recognizer = FakeRecognizer(lambda _seconds: hears)
+        app = FastAPI()
+        deps = MobileDeps(Admission(4, metrics), customer, handler, recognizer, vad(), SystemClock(), metrics)
+        app.include_router(router(deps))
+        with socket.socket() as listening:
+            listening.bind(("127.0.0.1", 0))
+            listening.listen(8)
+            config = uvicorn.Config(
+                app, ws="websockets-sansio", lifespan="off", log_config=None, timeout_graceful_shutdown=1
+            )
+            server = uvicorn.Server(config)
+            serving = asyncio.create_task(server.serve([listening]))
+            try:
+                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+            finally:
+                server.should_exit = True
+                await serving
+    await rehearsal.close()
+
+
+async def played(folder: Path, turns: list[dict[str, object]], hears: str = "") -> list[TurnResult]:
+    line = {"id": "a", "locale": "en-US", "customer": "alex-morgan", "turns": turns}
+    (folder / "m.jsonl").write_text(json.dumps(line))
+    async with gateway(hears) as url:
+        spec = LiveSpec(url, "alex-morgan")
+        return list(await asyncio.to_thread(replay, readers.load(folder / "m.jsonl"), spec, folder / "out"))
+
+
+async def test_a_transfer_over_the_wire(tmp_path: Path) -> None:
+    fifty = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen")
+    expect = {"decision": "confirm", "slots": {"payee": "catherine-nguyen"}}
+    typed = [{"text": "send fifty dollars to Catherine Nguyen", "expect": expect}, {"text": "yes"}, {"text": "yes"}]
+    asked, booked, again = (result.record for result in await played(tmp_path, typed))
+    assert (asked.intent, asked.decision, asked.route, asked.proposal) == ("transfer_money", "confirm", "fast", fifty)
+    assert [span.kind for span in asked.spans] == ["money"]
+    assert asked.expect is not None
+    assert asked.expect.slots is None, "the wire does not say slots' values"
+    assert booked.money == (fifty,)
+    assert again.money == ()
+
+
+async def test_speech_over_the_wire(tmp_path: Path) -> None:
+    clip = AUDIO / "balance.opus"
+    (tmp_path / "said.opus").write_bytes(clip.read_bytes())
+    (result,) = await played(tmp_path, [{"audio": "said.opus"}], hears="what's my balance")
+    assert (result.record.heard, result.record.intent) == ("what's my balance", "balance_inquiry")
+    assert result.timing.audio_s > 0
+    assert result.timing.total_ms > 0
+
+
+async def test_no_gateway_is_an_error_on_record(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_text(json.dumps({"id": "a", "locale": "en-US", "text": "hi"}))
+    manifest = readers.load(tmp_path / "m.jsonl")
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        (result,) = await asyncio.to_thread(replay, manifest, LiveSpec(url), tmp_path / "out")
+    assert result.record.error == "dependency_failed"
