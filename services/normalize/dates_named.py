@@ -66,8 +66,10 @@ def _month_alone(scan: Scan, at: int, month: int) -> Match | None:
     announced = before.during or before.relative is not None
     if scan.today is None or (scan.word(at).doubtful and not announced):
         return None
-    last = scan.today.year if month <= scan.today.month else scan.today.year - 1
-    years = (last + 1, last) if (before.relative or 0) > 0 else (last, last + 1)
+    relative = before.relative or 0
+    begun = month < scan.today.month or (month == scan.today.month and relative >= 0)
+    last = scan.today.year if begun else scan.today.year - 1
+    years = (last + 1, last) if relative > 0 else (last, last + 1)
     first, other = (calendar.month(year, month) for year in years)
     if first is None or other is None:
         return None

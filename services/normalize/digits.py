@@ -164,8 +164,10 @@ def _groups(scan: Scan, run: _Run, at: int, *, spaces: bool, close: bool) -> boo
         run.groups += 1
         at = run.end = at + 1
         if close and scan.text(at) == ")":
-            at, close, spaces = at + 1, False, True
-            run.end = at
+            run.end = at = at + 1
+            close, spaces = False, True
+            at += scan.text(at) == "-"
+            continue
         if spaces and scan.text(at) == "(" and scan.text(at + 2) == ")":
             at, close = at + 1, True
             continue

@@ -220,8 +220,8 @@ def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> tuple[Decimal,
     """The part of a unit said behind it, and where it ends; `named` asks for the minor unit's own name."""
     joined = scan.word(at).joiner
     start = at + 1 if joined else at
-    if joined and scan.word(start).article and scan.word(start + 1).fraction is not None:
-        return (scan.word(start + 1).fraction or Decimal(0), start + 2) if scan.ends(start + 2) else None
+    if joined and scan.word(start).article:
+        return _one_part(scan, unit, start + 1)
     found = number(scan, start)
     if found is None or found.whole is None or found.value < 0 or found.form == "pair":
         return _oh_five(scan, start)
@@ -232,6 +232,15 @@ def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> tuple[Decimal,
     if named or after is not None or not TEN <= found.whole < HUNDRED or found.money or _measures(scan, found.end):
         return None
     return (found.value / HUNDRED, found.end) if not joined or scan.ends(found.end) else None
+
+
+def _one_part(scan: Scan, unit: Currency, at: int) -> tuple[Decimal, int] | None:
+    """As in "a dollar and a half", "two pounds and a penny"."""
+    fraction, minor = scan.word(at).fraction, scan.word(at).currency
+    if fraction is not None:
+        return (fraction, at + 1) if scan.ends(at + 1) else None
+    fits = minor is not None and minor.minor and set(minor.codes) & set(unit.codes)
+    return (Decimal(1) / HUNDRED, at + 1) if fits else None
 
 
 def _measures(scan: Scan, at: int) -> bool:

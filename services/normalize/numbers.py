@@ -109,9 +109,11 @@ def _from_cardinal(scan: Scan, at: int) -> Number | None:
         decimal = _decimal(scan, at, end, value)
         if decimal is not None:
             return decimal
-    if _divided(scan, base) or (scan.word(at - 1).of and scan.word(at - 2).denominator and _numerator(scan, at)):
-        return None
-    return _and_a_half(scan, base) or _paired(scan, base, found)
+    mixed = _and_a_half(scan, base)
+    if mixed is not None:
+        return mixed
+    upper = scan.word(at - 1).of and scan.word(at - 2).denominator and _numerator(scan, at)
+    return None if upper or _divided(scan, base) else _paired(scan, base, found)
 
 
 def _paired(scan: Scan, base: Number, found: Cardinal) -> Number:
