@@ -130,6 +130,11 @@ async def _bank(settings: Settings, store: Store, clock: Clock) -> CoreBank:
     if settings.environment is Environment.PRODUCTION:
         raise ConfigInvalid("production needs a core bank: set TELLERLINE_BANK")
     await open_demo_bank(store, clock, demo_customers())
+    return sandbox(store, clock)
+
+
+def sandbox(store: Store, clock: Clock) -> CoreBank:
+    """The demo bank whose customers `store` holds."""
     return SandboxBank(store, clock)
 
 

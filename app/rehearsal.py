@@ -12,13 +12,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from app.bootstrap import sandbox
 from app.callers import Callers
 from app.migrate import migrate
 from app.settings import Settings
 from rules.act import money_policy
 from rules.bank import demo_customers
 from schemas.ids import CallId, CustomerId, Locale
-from services.act.bank_sandbox import SandboxBank
 from services.act.bank_seed import open_demo_bank
 from services.act.cards import BankCards
 from services.act.code_senders import DemoPhone
@@ -94,7 +94,7 @@ class Rehearsal:
 
     def _callers(self, store: Store, heads: Path, clock: Clock) -> Callers:
         policy = money_policy()
-        bank = SandboxBank(store, clock)
+        bank = sandbox(store, clock)
         step_up = SecondFactor(store, DemoPhone(), clock, policy, _KEY)
         ledger = SqlLedger(Parts(store, bank, step_up, Sealer([_KEY]), clock, policy))
         hands = Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
