@@ -125,6 +125,12 @@ wire_keys: Final = sa.Table(
     sa.Column("key", sa.String(80), primary_key=True),
     sa.Column("fingerprint", sa.String(64), nullable=False),
     sa.Column("source", sa.String(128), nullable=False),
+    sa.Column("bill_id", sa.String(128)),
+    sa.Column("amount_minor", sa.BigInteger, nullable=False),
+    sa.Column("currency", sa.String(3), nullable=False),
     sa.Column("at", sa.BigInteger, nullable=False),
 )
-"""What was sent to a foreign core under which key: such a core replays by key without comparing the request."""
+"""What was sent to a foreign core under which key: such a core replays by key without comparing the request.
+
+`bill_id` is cleared once the payment was taken off the bill.
+"""

@@ -75,7 +75,10 @@ def _rows(customer: CustomerId) -> list[tuple[sa.Table, list[dict[str, Any]]]]:
         (
             t.payees,
             [
-                payee | usd | {"id": key, "account_last4": "1234", "is_new": key == "new", "holder": holder}
+                payee
+                | usd
+                | {"id": key, "account_last4": "1234", "is_new": key == "new", "holder": holder}
+                | {"route": f"900/ext-{key}"}
                 for key, holder in HOLDERS.items()
             ],
         ),
@@ -88,6 +91,7 @@ def _rows(customer: CustomerId) -> list[tuple[sa.Table, list[dict[str, Any]]]]:
         for account_id, sign in ((f"{customer}-{n}", 1), ("@equity.USD", -1))
     ]
     head = {"id": customer, "name": customer.title(), "locale": "en-US", "zone": "America/New_York"}
+    head["route"] = f"client-{customer}"
     scoped = [(table, [{"customer_id": customer} | row for row in rows]) for table, rows in own]
     return [(t.customers, [head]), *scoped, (t.entries, entries)]
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import sqlalchemy as sa
@@ -60,6 +61,14 @@ def postgres_server() -> Iterator[str]:
 async def _make_database(server: str) -> None:
     await _administer(server, f"DROP DATABASE IF EXISTS {DATABASE}", f"CREATE DATABASE {DATABASE}")
     await _prepare(server.format(database=DATABASE))
+
+
+@pytest.fixture
+def quick_folder() -> Iterator[Path]:
+    """A folder in memory where there is such a file system: for tests that make many databases."""
+    memory = Path("/dev/shm")
+    with TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)
 
 
 def new_sqlite(template: Path, folder: Path, name: str = "tellerline.db") -> str:

@@ -241,6 +241,9 @@ def _bank_wire_keys() -> None:
         sa.Column("key", sa.String(length=80), nullable=False),
         sa.Column("fingerprint", sa.String(length=64), nullable=False),
         sa.Column("source", sa.String(length=128), nullable=False),
+        sa.Column("bill_id", sa.String(length=128), nullable=True),
+        sa.Column("amount_minor", sa.BigInteger(), nullable=False),
+        sa.Column("currency", sa.String(length=3), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_bank_wire_keys")),
     )

@@ -1,0 +1,359 @@
+"""Apache Fineract as the core bank: accounts and account transfers over its HTTP API.
+
+Fineract replays a stored answer for an `Idempotency-Key` it has seen, says 409 while the first request is still being
+worked on, and never compares the payload. So the key is bound to the order's fingerprint in our own table before the
+first request leaves; the key also stands in the transfer's description, by which an outcome is found again.
+Payees, cards, bills and limits, which Fineract does not keep, come from the directory.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+import httpx
+import sqlalchemy as sa
+
+from rules.act import zone
+from schemas.banking import (
+    Account,
+    BankOutcome,
+    BankReceipt,
+    Bill,
+    Card,
+    CustomerProfile,
+    PayeeVerification,
+    Transaction,
+    TransactionFilter,
+    TransferOrder,
+)
+from schemas.errors import BankGarbage, BankUnavailable, InFlight, KeyReused, NotFound
+from schemas.ids import AccountId, BillId, CardId, CustomerId, PayeeId
+from schemas.money import EXPONENTS, MAX_MINOR, Money
+from schemas.payee import Payee
+from services.act import bank_directory as directory
+from services.act import bank_tables as t
+from services.act.seal import fingerprint
+from services.ports import Clock
+from services.store import Store, insert_new, micros
+
+Json = dict[str, Any]
+
+MAX_BYTES: Final = 1024 * 1024
+MAX_TRANSACTIONS: Final = 50
+_SAVINGS: Final = 2
+"""Fineract's code for a savings account."""
+_DATE_FORMAT: Final = "yyyy-MM-dd"
+_DECLINES: Final = {
+    "error.msg.savingsaccount.transaction.insufficient.account.balance": "insufficient_funds",
+    "error.msg.savings.account.debit.not.allowed": "account_blocked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FineractSettings:
+    """Where Fineract is and who we are to it. `timeout_s` bounds every request."""
+
+    url: str
+    user: str
+    password: str
+    tenant: str = "default"
+    office: int = 1
+    timeout_s: float = 5.0
+
+    def client(self) -> httpx.AsyncClient:
+        """A pooled client with the tenant's header and our credentials; close it when done."""
+        return httpx.AsyncClient(
+            base_url=self.url,
+            auth=(self.user, self.password),
+            headers={"Fineract-Platform-TenantId": self.tenant},
+            timeout=self.timeout_s,
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=32),
+        )
+
+
+class FineractBank:
+    """CoreBank over Fineract and the directory. A customer's and a payee's `route` are their ids in Fineract."""
+
+    def __init__(self, settings: FineractSettings, client: httpx.AsyncClient, store: Store, clock: Clock) -> None:
+        self._settings = settings
+        self._client = client
+        self._store = store
+        self._clock = clock
+        self._directory = directory.Directory(store)
+
+    async def profile(self, customer: CustomerId) -> CustomerProfile:
+        """Accounts, cards, bills and limits, as of now. Raises NotFound, BankUnavailable, BankGarbage."""
+        accounts = tuple(await self.accounts(customer))
+        async with self._store.read() as connection:
+            own = await directory.person(customer, connection)
+            return CustomerProfile(
+                name=own.name,
+                accounts=accounts,
+                cards=tuple(await directory.cards(customer, connection)),
+                bills=tuple(await directory.bills(customer, connection)),
+                limits=tuple(await directory.limits(customer, connection)),
+                as_of=self._clock.now(),
+                zone=own.zone,
+            )
+
+    async def accounts(self, customer: CustomerId) -> Sequence[Account]:
+        """The customer's active savings accounts with balances."""
+        found = await self._get(f"/v1/clients/{await self._client_id(customer)}/accounts")
+        return [_account(row) for row in _rows(found, "savingsAccounts") if _flag(row, "status", "active")]
+
+    async def cards(self, customer: CustomerId) -> Sequence[Card]:
+        """The customer's cards."""
+        return await self._directory.cards(customer)
+
+    async def bills(self, customer: CustomerId) -> Sequence[Bill]:
+        """The customer's open bills."""
+        return await self._directory.bills(customer)
+
+    async def payees(self, customer: CustomerId) -> Sequence[Payee]:
+        """The customer's payees."""
+        return await self._directory.payees(customer)
+
+    async def payee(self, customer: CustomerId, payee: PayeeId) -> Payee:
+        """One payee as it stands now. Raises NotFound."""
+        return await self._directory.payee(customer, payee)
+
+    async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
+        """Confirmation of payee."""
+        return await self._directory.verify_payee(customer, payee)
+
+    async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
+        """Lock or unlock a card; idempotent."""
+        return await self._directory.set_card_lock(customer, card, locked)
+
+    async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
+        """Booked transactions of the customer's accounts, newest first."""
+        owned = [account.id for account in await self.accounts(customer)]
+        if wanted.account_id is not None and wanted.account_id not in owned:
+            return []
+        chosen = owned if wanted.account_id is None else [wanted.account_id]
+        details = await asyncio.gather(*(self._history(customer, account) for account in chosen))
+        moved = [_transaction(account, row) for account, rows in zip(chosen, details, strict=True) for row in rows]
+        fitting = sorted((m for m in moved if _fits(m, wanted)), key=lambda m: (m.booked_on, int(m.id)), reverse=True)
+        return fitting[: min(wanted.limit, MAX_TRANSACTIONS)]
+
+    async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
+        """Move money once for `key`. Raises KeyReused, InFlight, BankUnavailable, BankGarbage (outcome unknown)."""
+        await self._bind(customer, order, key)
+        refused = await self._refused(customer, order)
+        if refused:
+            return BankReceipt(BankOutcome.DECLINED, reason=refused)
+        body = await self._request(customer, order, key)
+        try:
+            answer = await self._client.post("/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
+        except httpx.HTTPError as error:
+            raise BankUnavailable(f"no answer to a transfer: {type(error).__name__}") from error
+        receipt = _receipt(answer)
+        if receipt.outcome is BankOutcome.DONE:
+            await self._pay_off(customer, key)
+        return receipt
+
+    async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
+        """What became of `key`: looked for in the source account's history; NOT_FOUND when it never was there."""
+        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer)
+        async with self._store.read() as connection:
+            sent = (await connection.execute(sa.select(t.wire_keys).where(mine))).first()
+        if sent is None:
+            return BankReceipt(BankOutcome.NOT_FOUND)
+        for row in await self._history(customer, AccountId(sent.source)):
+            transfer = row.get("transfer") or {}
+            if isinstance(transfer, dict) and transfer.get("transferDescription") == key and not row.get("reversed"):
+                await self._pay_off(customer, key)
+                return BankReceipt(BankOutcome.DONE, str(transfer.get("id", "")))
+        return BankReceipt(BankOutcome.NOT_FOUND)
+
+    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str) -> None:
+        """Tie the key to the order before anything is sent. Raises KeyReused."""
+        print_ = fingerprint(customer, order)
+        row = {
+            "customer_id": customer,
+            "key": key,
+            "fingerprint": print_,
+            "source": order.source,
+            "bill_id": order.bill_id,
+            "amount_minor": order.amount.minor,
+            "currency": order.amount.currency,
+            "at": micros(self._clock.now()),
+        }
+        async with self._store.write("bank.bind") as connection:
+            if await insert_new(connection, t.wire_keys, row):
+                return
+            known = (await connection.execute(sa.select(t.wire_keys).where(t.wire_keys.c.key == key))).one()
+        if known.customer_id != customer or known.fingerprint != print_:
+            raise KeyReused
+
+    async def _refused(self, customer: CustomerId, order: TransferOrder) -> str:
+        """Why an order can't be sent, as a stable code: what Fineract itself would not notice; empty when it can."""
+        try:
+            if order.payee_id is not None:
+                version = (await self._directory.payee(customer, order.payee_id)).version
+                return "" if version == order.payee_version else "payee_changed"
+            owned = {account.id: account.balance.currency for account in await self.accounts(customer)}
+            fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
+            return "" if fits and owned.get(order.source) else "no_such_account"
+        except NotFound:
+            return "no_such_payee"
+
+    async def _request(self, customer: CustomerId, order: TransferOrder, key: str) -> Json:
+        """The body of an account transfer."""
+        client = await self._client_id(customer)
+        if order.payee_id is None:
+            target, owner = order.to_account, client
+        else:
+            route = (await self._directory.payee_row(customer, order.payee_id)).route
+            owner, _, target = route.partition("/")
+        async with self._store.read() as connection:
+            own = await directory.person(customer, connection)
+        return {
+            "fromOfficeId": self._settings.office,
+            "fromClientId": client,
+            "fromAccountType": _SAVINGS,
+            "fromAccountId": order.source,
+            "toOfficeId": self._settings.office,
+            "toClientId": owner,
+            "toAccountType": _SAVINGS,
+            "toAccountId": target,
+            "transferDate": self._clock.now().astimezone(zone(own.zone)).date().isoformat(),
+            "transferAmount": str(_decimal(order.amount)),
+            "transferDescription": key,
+            "dateFormat": _DATE_FORMAT,
+            "locale": "en",
+        }
+
+    async def _pay_off(self, customer: CustomerId, key: str) -> None:
+        """Take a payment that went through off its bill, once: the note on the key goes as the bill shrinks."""
+        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer) & t.wire_keys.c.bill_id.is_not(None)
+        async with self._store.write("bank.bill") as connection:
+            due = (await connection.execute(sa.select(t.wire_keys).where(mine).with_for_update())).first()
+            if due is None:
+                return
+            await connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
+            paid, today = Money(due.amount_minor, due.currency), self._clock.now().date()
+            await directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
+
+    async def _client_id(self, customer: CustomerId) -> str:
+        async with self._store.read() as connection:
+            route: str = (await directory.person(customer, connection)).route
+        return route
+
+    async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[Json]:
+        """An account's transactions as Fineract has them, after checking that it is this customer's."""
+        found = await self._get(f"/v1/savingsaccounts/{account}", {"associations": "transactions"})
+        if str(found.get("clientId")) != await self._client_id(customer):
+            raise NotFound("no such account")
+        return _rows(found, "transactions")
+
+    async def _get(self, path: str, parameters: Mapping[str, str] | None = None) -> Json:
+        """Read a resource. Raises NotFound, BankUnavailable, BankGarbage."""
+        try:
+            answer = await self._client.get(path, params=parameters)
+        except httpx.HTTPError as error:
+            raise BankUnavailable(f"no answer: {type(error).__name__}") from error
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            raise NotFound("the bank has no such thing")
+        if answer.status_code != httpx.codes.OK:
+            raise BankUnavailable(f"the bank answered {answer.status_code}")
+        return _body(answer)
+
+
+def _receipt(answer: httpx.Response) -> BankReceipt:
+    """What an answer to a transfer means. Only a body that says so is a yes, only a domain error a no."""
+    status = answer.status_code
+    if status == httpx.codes.CONFLICT:
+        raise InFlight
+    if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {401, 404, 408, 425, 429}:
+        raise BankUnavailable(f"the bank answered {status}")
+    body = _body(answer)
+    if status == httpx.codes.OK:
+        if "resourceId" not in body:
+            raise BankGarbage("a transfer without an id")
+        return BankReceipt(BankOutcome.DONE, str(body["resourceId"]))
+    errors = body.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
+    code = first.get("userMessageGlobalisationCode") or body.get("userMessageGlobalisationCode")
+    if status not in {400, 403} or not isinstance(code, str):
+        raise BankGarbage(f"the bank answered {status} without a reason")
+    return BankReceipt(BankOutcome.DECLINED, reason=_DECLINES.get(code, "declined"))
+
+
+def _body(answer: httpx.Response) -> Json:
+    if len(answer.content) > MAX_BYTES:
+        raise BankGarbage("an answer beyond its bound")
+    try:
+        body = answer.json(parse_float=Decimal)
+    except ValueError as error:
+        raise BankGarbage("an answer that is no JSON") from error
+    if not isinstance(body, dict):
+        raise BankGarbage("an answer that is no object")
+    return body
+
+
+def _rows(body: Json, name: str) -> Sequence[Json]:
+    rows = body.get(name, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise BankGarbage(f"malformed {name}")
+    return rows
+
+
+def _flag(row: Json, group: str, name: str) -> bool:
+    inner = row.get(group)
+    return isinstance(inner, dict) and inner.get(name) is True
+
+
+def _account(row: Json) -> Account:
+    try:
+        balance = _money(row["accountBalance"], row["currency"]["code"])
+        available = _money(row.get("availableBalance", row["accountBalance"]), row["currency"]["code"])
+        number = str(row["accountNo"])
+        return Account(AccountId(str(row["id"])), str(row["productName"])[:100], number[-4:], balance, available)
+    except (KeyError, TypeError) as error:
+        raise BankGarbage("a malformed account") from error
+
+
+def _transaction(account: AccountId, row: Json) -> Transaction:
+    try:
+        kind, amount = row["transactionType"], _money(row["amount"], row["currency"]["code"])
+        leaves = kind.get("withdrawal") is True or (kind.get("code") or "").endswith(("withdrawal", "feeDeduction"))
+        booked = date(*row["date"])
+        note = str((row.get("transfer") or {}).get("toClientName") or row.get("note") or kind.get("value") or "")
+        signed = Money(-amount.minor if leaves else amount.minor, amount.currency)
+        return Transaction(str(int(row["id"])), account, booked, signed, note[:200])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BankGarbage("a malformed transaction") from error
+
+
+def _money(value: object, currency: object) -> Money:
+    """An amount in major units as Money. Raises BankGarbage where it has too many digits or is no number."""
+    if not isinstance(currency, str) or currency not in EXPONENTS or isinstance(value, bool):
+        raise BankGarbage("an amount in no currency we know")
+    try:
+        minor = Decimal(str(value)).scaleb(EXPONENTS[currency])
+    except InvalidOperation as error:
+        raise BankGarbage("an amount that is no number") from error
+    if not minor.is_finite() or minor != minor.to_integral_value() or abs(minor) > MAX_MINOR:
+        raise BankGarbage("an amount that is not whole")
+    return Money(int(minor), currency)
+
+
+def _decimal(money: Money) -> Decimal:
+    return Decimal(money.minor).scaleb(-EXPONENTS[money.currency])
+
+
+def _fits(moved: Transaction, wanted: TransactionFilter) -> bool:
+    return all(
+        (
+            wanted.since is None or moved.booked_on >= wanted.since,
+            wanted.until is None or moved.booked_on <= wanted.until,
+            wanted.merchant.casefold() in moved.merchant.casefold(),
+            wanted.at_least is None or abs(moved.amount.minor) >= wanted.at_least.minor,
+            wanted.at_most is None or abs(moved.amount.minor) <= wanted.at_most.minor,
+        )
+    )

@@ -1,0 +1,126 @@
+"""The Fineract adapter against a server that lets it down in every way, and the ledger above it."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from schemas.banking import BankOutcome, TransferState
+from schemas.errors import BankGarbage, BankUnavailable, InFlight, NotFound, TellerlineError
+from schemas.money import Money
+from services.act.bank_fineract import FineractBank, FineractSettings
+from services.store import Store
+from tests.contract.test_core_bank import opened_accounts
+from tests.fakes.fineract import FAULTS, FakeFineract
+from tests.harness.money import ANN, BALANCE, CALL, CHECKING, House, RunClock, build, open_bank, order, settle
+
+UNKNOWN = {"refuse", "error", "drop", "error_after", "garbage", "half", "not_json", "no_id", "delay"}
+
+
+@dataclass
+class Stand:
+    core: FakeFineract
+    bank: FineractBank
+    house: House
+
+
+@pytest.fixture
+async def stand(sqlite_store: Store) -> AsyncIterator[Stand]:
+    await open_bank(sqlite_store)
+    async with FakeFineract(opened_accounts()) as core:
+        settings = FineractSettings(core.url, "teller", "secret", timeout_s=10.0)
+        async with settings.client() as client:
+            clock = RunClock()
+            bank = FineractBank(settings, client, sqlite_store, clock)
+            yield Stand(core, bank, build(sqlite_store, clock, bank))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_one_movement_whatever_happens(stand: Stand, fault: str) -> None:
+    stand.core.faults = deque([fault])
+    stand.core.pause_s = 1.2 if fault == "delay" else 0.1
+    before = stand.core.total
+    proposal = await stand.house.proposed(order())
+    stand.bank._client.timeout = httpx.Timeout(0.6 if fault == "delay" else 10.0)
+    receipt = await stand.house.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
+    assert receipt.state is (TransferState.UNKNOWN if fault in UNKNOWN else TransferState.SUCCEEDED)
+    stand.bank._client.timeout = httpx.Timeout(10.0)
+    await settle(stand.house, 3)
+    assert (await stand.house.ledger.receipt(ANN, proposal.id)).state is TransferState.SUCCEEDED
+    assert stand.core.carried_out == [f"tl-{proposal.id}"]
+    assert stand.core.total == before
+    assert stand.core.accounts[CHECKING].cents == BALANCE - 5_000
+
+
+@pytest.mark.parametrize("fault", ["error", "garbage", "half", "not_json", "list", "drop"])
+async def test_reads_that_fail_are_errors_and_nothing_else(stand: Stand, fault: str) -> None:
+    stand.core.reads = deque([fault])
+    with pytest.raises((BankUnavailable, BankGarbage)):
+        await stand.bank.accounts(ANN)
+    assert len(await stand.bank.accounts(ANN)) == 2
+
+
+async def test_an_outcome_that_can_not_be_asked_stays_unknown(stand: Stand) -> None:
+    stand.core.faults = deque(["drop"])
+    proposal = await stand.house.proposed(order())
+    await stand.house.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
+    stand.core.reads = deque(["error"] * 2)
+    stand.house.clock.advance(3600)
+    await stand.house.reconciler.run_once()
+    assert (await stand.house.ledger.receipt(ANN, proposal.id)).state is TransferState.UNKNOWN
+    await settle(stand.house, 2)
+    assert (await stand.house.ledger.receipt(ANN, proposal.id)).state is TransferState.SUCCEEDED
+    assert len(stand.core.carried_out) == 1
+
+
+async def test_the_same_key_while_in_flight(stand: Stand) -> None:
+    stand.core.faults, stand.core.pause_s = deque(["slow"]), 0.2
+    first = asyncio.ensure_future(stand.bank.transfer(ANN, order(), "key-1"))
+    await stand.core.working.wait()
+    with pytest.raises(InFlight):
+        await stand.bank.transfer(ANN, order(), "key-1")
+    assert (await first).outcome is BankOutcome.DONE
+    assert len(stand.core.carried_out) == 1
+
+
+async def test_another_customers_account_is_not_there(stand: Stand) -> None:
+    stand.core.accounts["ann-checking"].client = "client-bob"
+    await stand.bank._bind(ANN, order(), "key-1")
+    with pytest.raises(NotFound):
+        await stand.bank.transfer_outcome(ANN, "key-1")
+    with pytest.raises(TellerlineError):
+        await stand.bank.transfer(ANN, order(), "key-1")
+    assert stand.core.carried_out == []
+
+
+async def test_wrong_credentials_leave_everything_unknown(stand: Stand) -> None:
+    settings = FineractSettings(stand.core.url, "teller", "secret", tenant="other")
+    async with settings.client() as client:
+        stranger = FineractBank(settings, client, stand.house.store, stand.house.clock)
+        with pytest.raises(BankUnavailable):
+            await stranger.transfer(ANN, order(), "key-1")
+
+
+@pytest.mark.parametrize("cents", [0.1 + 0.2, "x", None, True, 1e30, "NaN"])
+async def test_amounts_that_are_none(stand: Stand, cents: object) -> None:
+    stand.core.accounts[CHECKING].cents = _Odd(cents)  # type: ignore[assignment] # what a broken core would say
+    with pytest.raises(BankGarbage):
+        await stand.bank.accounts(ANN)
+
+
+class _Odd:
+    """Answers its value whatever it is divided by."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __truediv__(self, _: int) -> object:
+        return self._value
+
+
+async def test_amounts_are_exact(stand: Stand) -> None:
+    stand.core.accounts[CHECKING].cents = 112_330_030_030
+    assert (await stand.bank.accounts(ANN))[0].balance == Money(112_330_030_030, "USD")

@@ -1,0 +1,178 @@
+"""FakeFineract: Apache Fineract's account-transfer API over real HTTP, and every way such a server lets one down.
+
+Like Fineract it answers a known `Idempotency-Key` with what it answered before (header `x-served-from-cache`), says 409
+while the first request is being worked on, and never compares the payload.
+"""
+
+import asyncio
+import json
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import TracebackType
+from typing import Any, Self
+
+Json = dict[str, Any]
+FAULTS = ("ok", "refuse", "error", "drop", "error_after", "garbage", "half", "not_json", "no_id", "slow", "delay")
+"""What may happen to a transfer. `refuse` and `error` come before it is carried out, the others after or meanwhile."""
+
+
+@dataclass
+class Savings:
+    """An account in cents."""
+
+    client: str
+    cents: int
+    active: bool = True
+    transactions: list[Json] = field(default_factory=list)
+
+
+class FakeFineract:
+    """`async with FakeFineract() as core:` listens on `core.url`. `faults` are taken one a transfer, in order."""
+
+    def __init__(self, accounts: dict[str, Savings]) -> None:
+        self.accounts = accounts
+        self.faults: deque[str] = deque()
+        self.reads: deque[str] = deque()
+        self.carried_out: list[str] = []
+        self.requests = 0
+        self.pause_s = 0.3
+        self.url = ""
+        self.working = asyncio.Event()
+        self._answers: dict[str, tuple[int, Json] | None] = {}
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+
+    @property
+    def total(self) -> int:
+        """All money there is, in cents."""
+        return sum(account.cents for account in self.accounts.values())
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                while await self._exchange(reader, writer):
+                    pass
+        finally:
+            self._open.discard(task)
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        method, path, _ = head.split(" ", 2)
+        headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)}
+        raw = await reader.readexactly(int(headers.get("content-length", "0")))
+        self.requests += 1
+        if headers.get("fineract-platform-tenantid") != "default" or "authorization" not in headers:
+            return await self._send(writer, 401, b"{}")
+        if method == "POST":
+            return await self._transfer(writer, headers.get("idempotency-key", ""), json.loads(raw))
+        fault = self.reads.popleft() if self.reads else "ok"
+        if fault != "ok":
+            return await self._misbehave(writer, fault, b"{}")
+        status, body = self._read(path.partition("?")[0])
+        return await self._send(writer, status, json.dumps(body).encode())
+
+    async def _transfer(self, writer: asyncio.StreamWriter, key: str, body: Json) -> bool:
+        if key in self._answers:
+            known = self._answers[key]
+            if known is None:
+                return await self._send(writer, 409, b'{"developerMessage": "in flight"}')
+            return await self._send(writer, known[0], json.dumps(known[1]).encode(), cached=True)
+        fault = self.faults.popleft() if self.faults else "ok"
+        if fault in {"refuse", "error"}:
+            return await self._misbehave(writer, fault, b"")
+        self._answers[key] = None
+        self.working.set()
+        if fault == "slow":
+            await asyncio.sleep(self.pause_s)
+        status, answer = self._carry_out(body)
+        self._answers[key] = (status, answer)
+        if fault == "delay":
+            await asyncio.sleep(self.pause_s)
+        text = json.dumps(answer).encode()
+        if fault in {"ok", "slow", "delay"}:
+            return await self._send(writer, status, text)
+        return await self._misbehave(writer, fault, text)
+
+    async def _misbehave(self, writer: asyncio.StreamWriter, fault: str, text: bytes) -> bool:
+        if fault in {"refuse", "drop"}:
+            return False
+        if fault == "half":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n" + text[:5])
+            await writer.drain()
+            return False
+        status = 500 if fault in {"error", "error_after"} else 200
+        bodies = {"garbage": b"\xff\xfe\x00", "not_json": b"<html>", "no_id": b'{"ok": true}', "list": b"[]"}
+        return await self._send(writer, status, bodies.get(fault, b"{}"))
+
+    async def _send(self, writer: asyncio.StreamWriter, status: int, body: bytes, *, cached: bool = False) -> bool:
+        extra = "x-served-from-cache: true\r\n" if cached else ""
+        head = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n{extra}Content-Length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        await writer.drain()
+        return True
+
+    def _carry_out(self, body: Json) -> tuple[int, Json]:
+        cents = int(Decimal(body["transferAmount"]) * 100)
+        source = self.accounts.get(body["fromAccountId"])
+        target = self.accounts.setdefault(body["toAccountId"], Savings(body["toClientId"], 0))
+        if source is None or source.client != body["fromClientId"] or target.client != body["toClientId"]:
+            return 404, {"userMessageGlobalisationCode": "error.msg.account.not.found"}
+        if source.cents < cents:
+            code = "error.msg.savingsaccount.transaction.insufficient.account.balance"
+            return 403, {"errors": [{"userMessageGlobalisationCode": code}]}
+        source.cents -= cents
+        target.cents += cents
+        self.carried_out.append(body["transferDescription"])
+        number = len(self.carried_out)
+        for account, leaves in ((source, True), (target, False)):
+            account.transactions.insert(0, self._row(body, number * 2 + leaves, cents, number, leaves=leaves))
+        return 200, {"savingsId": body["fromAccountId"], "resourceId": number}
+
+    @staticmethod
+    def _row(body: Json, row: int, cents: int, number: int, *, leaves: bool) -> Json:
+        kind = "withdrawal" if leaves else "deposit"
+        return {
+            "id": row,
+            "transactionType": {"code": f"savingsAccountTransactionType.{kind}", "withdrawal": leaves, "value": kind},
+            "amount": cents / 100,
+            "currency": {"code": "USD"},
+            "date": [int(part) for part in body["transferDate"].split("-")],
+            "reversed": False,
+            "transfer": {"id": number, "transferDescription": body["transferDescription"], "toClientName": "Kim Reed"},
+        }
+
+    def _read(self, path: str) -> tuple[int, Json]:
+        parts = path.strip("/").split("/")
+        if parts[1] == "clients":
+            rows = [
+                {"id": id_, "accountNo": "000014000", "productName": id_.partition("-")[2], "currency": {"code": "USD"},
+                 "accountBalance": account.cents / 100, "status": {"active": account.active}}
+                for id_, account in self.accounts.items() if account.client == parts[2]
+            ]  # fmt: skip
+            return 200, {"savingsAccounts": rows}
+        account = self.accounts.get(parts[2])
+        if account is None:
+            return 404, {}
+        return 200, {"id": parts[2], "clientId": account.client, "transactions": account.transactions}

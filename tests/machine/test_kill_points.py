@@ -1,0 +1,208 @@
+"""Stop the process at every named point: before and after every write and every call to the bank. Then restart.
+
+Each scenario runs in a forked child that ends without warning at the point; the parent restarts over the same database,
+lets the reconciler work, and looks: no double movement, no lost promise, constant balances.
+"""
+
+import asyncio
+import os
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from schemas.banking import TransferState
+from schemas.errors import StepUpRequired
+from schemas.ids import CallId, ProposalId
+from schemas.stepup import proposal_purpose
+from services.act.bank_sandbox import SandboxBank
+from services.store import Store
+from tests.fakes.bank import UnreliableBank
+from tests.harness.invariants import at_rest
+from tests.harness.money import (
+    ANN,
+    BILL,
+    CALL,
+    DUE,
+    OTHER_CALL,
+    POWER,
+    STEP_UP_ABOVE,
+    House,
+    RunClock,
+    build,
+    open_bank,
+    order,
+    settle,
+    states,
+)  # fmt: skip
+from tests.harness.stores import emptied, new_sqlite
+
+KILLED = 9
+Scenario = Callable[[House, UnreliableBank], Awaitable[None]]
+
+
+async def confirmed(house: House, wanted: object, call: CallId = CALL) -> ProposalId:
+    proposal = await house.proposed(wanted, call)  # type: ignore[arg-type] # an order
+    await house.ledger.confirm(ANN, call, proposal.id, proposal.seal)
+    return proposal.id
+
+
+async def a_transfer(house: House, _: UnreliableBank) -> None:
+    await confirmed(house, order())
+
+
+async def a_bill(house: House, _: UnreliableBank) -> None:
+    await confirmed(house, order(DUE, POWER, bill_id=BILL))
+
+
+async def a_correction_and_a_resumed_call(house: House, _: UnreliableBank) -> None:
+    await house.proposed(order())
+    await house.proposed(order(6_000))
+    fresh = await house.ledger.resume(ANN, OTHER_CALL)
+    assert fresh is not None
+    await house.ledger.delivered(ANN, OTHER_CALL, fresh.id)
+    await house.ledger.confirm(ANN, OTHER_CALL, fresh.id, fresh.seal)
+
+
+async def a_second_factor(house: House, _: UnreliableBank) -> None:
+    proposal = await house.proposed(order(STEP_UP_ABOVE + 1))
+    with pytest.raises(StepUpRequired):
+        await house.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
+    challenge = await house.step_up.begin(ANN, proposal_purpose(proposal.id))
+    await house.step_up.verify(ANN, challenge, house.sender.codes[challenge.id])
+    await house.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
+
+
+async def a_later_day(house: House, _: UnreliableBank) -> None:
+    await confirmed(house, order(on=date(2026, 3, 5)))
+    house.clock.advance(24 * 3600)
+    await house.reconciler.run_once()
+
+
+async def an_answer_lost(house: House, bank: UnreliableBank) -> None:
+    bank.line = deque(["lost_answer"])
+    await confirmed(house, order())
+    await settle(house, 2)
+
+
+async def a_request_lost(house: House, bank: UnreliableBank) -> None:
+    bank.line = deque(["lost_request", "ok", "lost_answer", "pending"])
+    await confirmed(house, order())
+    await settle(house, 4)
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    a_transfer, a_bill, a_correction_and_a_resumed_call, a_second_factor, a_later_day, an_answer_lost, a_request_lost,
+)  # fmt: skip
+
+
+def assemble(url: str) -> tuple[House, UnreliableBank]:
+    store, clock = Store(url, pool_size=4), RunClock()
+    bank = UnreliableBank(SandboxBank(store, clock))
+    return build(store, clock, bank), bank
+
+
+async def prepare(url: str) -> None:
+    store = Store(url, pool_size=4)
+    await open_bank(store)
+    await store.close()
+
+
+async def play(url: str, scenario: Scenario, probe: Callable[[str], None]) -> None:
+    house, bank = assemble(url)
+    house.store.probe = bank.probe = probe
+    try:
+        await scenario(house, bank)
+    finally:
+        await house.store.close()
+
+
+def points(url: str, scenario: Scenario) -> list[str]:
+    """The names of all points that a scenario passes, in order."""
+    passed: list[str] = []
+    asyncio.run(play(url, scenario, passed.append))
+    return passed
+
+
+def killed_at(url: str, scenario: Scenario, stop_at: tuple[str, int], seen: Path) -> set[str]:
+    """Run the scenario in a child that ends at the n-th passing of a point; the points it passed."""
+    counts: Counter[str] = Counter()
+
+    def stop(point: str) -> None:
+        counts[point] += 1
+        if (point, counts[point]) == stop_at:
+            seen.write_text("\n".join(counts))
+            os._exit(KILLED)
+
+    child = os.fork()
+    if child == 0:
+        try:
+            asyncio.run(play(url, scenario, stop))
+        finally:
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == KILLED
+    return set(seen.read_text().splitlines())
+
+
+async def restarted(url: str, *, promised: bool) -> None:
+    """Restart over the database, let the reconciler work, and look."""
+    house, _ = assemble(url)
+    house.clock.advance(15 * 3600)  # past the next midnight, while keys may still be sent again
+    try:
+        await settle(house, 3)
+        await at_rest(house.store)
+        if promised:
+            ended = set((await states(house.store)).values())
+            assert TransferState.SUCCEEDED.value in ended, "a spent confirmation came to nothing"
+    finally:
+        await house.store.close()
+
+
+def is_read(point: str) -> bool:
+    """Whether nothing can have changed at a point: the bank was only asked."""
+    return point.startswith(("bank.profile:", "bank.payee:", "bank.verify_payee:"))
+
+
+def sweep(fresh: Callable[[], str], scenario: Scenario, folder: Path, *, reads: bool) -> list[str]:
+    """Kill the scenario at each passing of each of its points, also at mere `reads`; returns the points."""
+    passed = points(fresh(), scenario)
+    assert "ledger.confirm:committed" in passed
+    counts: Counter[str] = Counter()
+    for point in passed:
+        counts[point] += 1
+        if is_read(point) and not reads:
+            continue
+        url = fresh()
+        seen = killed_at(url, scenario, (point, counts[point]), folder / "seen.txt")
+        try:
+            asyncio.run(restarted(url, promised="ledger.confirm:committed" in seen))
+        except AssertionError as error:
+            raise AssertionError(f"killed at {point}, time {counts[point]}: {error}") from error
+    return passed
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_killed_at_every_point(scenario: Scenario, sqlite_template: Path, quick_folder: Path) -> None:
+    opened = new_sqlite(sqlite_template, quick_folder, "opened.db")
+    asyncio.run(prepare(opened))
+    made = iter(range(10_000))
+    template = quick_folder / "opened.db"
+    passed = sweep(lambda: new_sqlite(template, quick_folder, f"{next(made)}.db"), scenario, quick_folder, reads=False)
+    writes = {point.partition(":")[0] for point in passed}
+    assert {"ledger.propose", "ledger.confirm", "bank.transfer", "ledger.settle"} <= writes
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_killed_at_every_point_on_postgresql(scenario: Scenario, postgres_server: str, quick_folder: Path) -> None:
+    def fresh() -> str:
+        url = asyncio.run(emptied(postgres_server))
+        asyncio.run(prepare(url))
+        return url
+
+    assert sweep(fresh, scenario, quick_folder, reads=True)
