@@ -2,17 +2,16 @@
 
 from typing import Final
 
-from schemas.span import Ambiguity, SpanKind
+from schemas.span import Ambiguity, DateValue, SpanKind
 from services.normalize import calendar
-from services.normalize.cardinals import HUNDRED, TEN, atom, spoken_pair
-from services.normalize.numbers import number
+from services.normalize.cardinals import TEN, atom, spoken_pair
+from services.normalize.dates_weekday import weekday_of_month
 from services.normalize.ordinals import ordinal
 from services.normalize.scan import Match, Scan, dated
+from services.normalize.years import measured, over_comma, year_at
 
 _LONGEST: Final = 31
-_YEARS: Final = range(1800, 2200)
-_SPOKEN_YEARS: Final = range(_LONGEST + 1, 100)
-"""Two digits said behind a day that can only be a year."""
+_TIES: Final = frozenset({"/", "."})
 
 
 def find_named(scan: Scan, at: int) -> Match | None:
@@ -22,32 +21,17 @@ def find_named(scan: Scan, at: int) -> Match | None:
         if word.doubtful and scan.word(at - 1).subject:
             return None
         return _month_first(scan, at, word.month)
-    if not (word.definite or word.ordinal or scan.quantity(at) or word.weekday is not None):
-        return None
-    if word.weekday is not None:
-        return _after_weekday(scan, at)
-    return _day_first(scan, at) or _year_first(scan, at)
-
-
-def _after_weekday(scan: Scan, at: int) -> Match | None:
-    """As in "friday march sixth", "friday the thirteenth": the date itself decides."""
-    start = at + 1
-    if scan.text(start) == ",":
-        start += 1
-    if scan.word(start).month is None and not scan.word(start).definite:
-        return None
-    found = find_named(scan, start)
-    if found is None:
-        return None
-    return Match(found.kind, found.value, at, found.end, found.rule, found.ambiguity, found.readings)
+    if word.boundary is not None:
+        return _part_of_month(scan, at, word.boundary)
+    return weekday_of_month(scan, at) or _day_first(scan, at) or _year_first(scan, at)
 
 
 def _month_first(scan: Scan, at: int, month: int) -> Match | None:
     start = at + 1
-    if scan.word(start).definite:
+    if scan.word(start).definite or (scan.text(start) in _TIES and scan.glued(start)):
         start += 1
     found = day_number(scan, start)
-    year = year_at(scan, _over_comma(scan, at + 1)) if found is None or scan.tokens[start].numeral is None else None
+    year = year_at(scan, over_comma(scan, at + 1)) if found is None or scan.tokens[start].numeral is None else None
     if found is None or (year is not None and year[1] > _after_year(scan, found[1])):
         return _month_alone(scan, at, month) if year is None else _month_year(at, month, year)
     day, end = found
@@ -56,7 +40,7 @@ def _month_first(scan: Scan, at: int, month: int) -> Match | None:
 
 def _after_year(scan: Scan, end: int) -> int:
     """Where the date ends if the number behind the month is its day."""
-    year = year_at(scan, _over_comma(scan, end))
+    year = year_at(scan, over_comma(scan, end))
     return year[1] if year is not None else end
 
 
@@ -75,6 +59,26 @@ def _month_alone(scan: Scan, at: int, month: int) -> Match | None:
         return None
     readings = ((SpanKind.DATE, other),)
     return Match(SpanKind.DATE, first, at, at + 1, "dates.month", Ambiguity.PAST_OR_FUTURE, readings)
+
+
+def _part_of_month(scan: Scan, at: int, boundary: str) -> Match | None:
+    """As in "end of march", "the last day of october 2015"."""
+    month = scan.word(at + 1).month
+    if month is None or scan.today is None:
+        return None
+    year = year_at(scan, over_comma(scan, at + 2))
+    if year is not None:
+        whole = calendar.month(year[0], month)
+        return None if whole is None else _part(at, year[1], [calendar.part(whole, boundary)])
+    years = (scan.today.year + (month < scan.today.month), scan.today.year - (month >= scan.today.month))
+    wholes = [calendar.month(y, month) for y in years]
+    return _part(at, at + 2, [calendar.part(whole, boundary) for whole in wholes if whole is not None])
+
+
+def _part(at: int, end: int, values: list[DateValue]) -> Match:
+    readings = tuple((SpanKind.DATE, value) for value in values[1:])
+    doubt = Ambiguity.PAST_OR_FUTURE if readings else None
+    return Match(SpanKind.DATE, values[0], at, end, "dates.part_of_month", doubt, readings)
 
 
 def _month_year(at: int, month: int, year: tuple[int, int]) -> Match | None:
@@ -139,7 +143,7 @@ def _bare(scan: Scan, at: int, day: int, end: int) -> Match | None:
 
 
 def _resolved(scan: Scan, at: int, month: int, day: int, end: int) -> Match | None:
-    year = year_at(scan, _over_comma(scan, end))
+    year = year_at(scan, over_comma(scan, end))
     if year is not None:
         found = calendar.day(year[0], month, day)
         return dated(at, year[1], "dates.full", found)
@@ -147,10 +151,6 @@ def _resolved(scan: Scan, at: int, month: int, day: int, end: int) -> Match | No
         return None
     days = calendar.around(scan.today, month, day)
     return dated(at, end, "dates.month_day", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
-
-
-def _over_comma(scan: Scan, at: int) -> int:
-    return at + 1 if scan.text(at) == "," or scan.word(at).of else at
 
 
 def day_number(scan: Scan, at: int, *, alone: bool = False) -> tuple[int, int] | None:
@@ -166,7 +166,7 @@ def day_number(scan: Scan, at: int, *, alone: bool = False) -> tuple[int, int] |
         value, end = single.value, single.end
     else:
         return None
-    if not 1 <= value <= _LONGEST or _measured(scan, end):
+    if not 1 <= value <= _LONGEST or measured(scan, end):
         return None
     numeral = scan.tokens[at].numeral
     if numeral is not None and len(numeral.text) > len(str(_LONGEST)):
@@ -174,47 +174,3 @@ def day_number(scan: Scan, at: int, *, alone: bool = False) -> tuple[int, int] |
     if alone and scan.text(end) == "." and scan.glued(end):
         end += 1
     return value, end
-
-
-def _measured(scan: Scan, at: int) -> bool:
-    """Whether what follows makes the number something else than a day."""
-    word = scan.word(at)
-    counted = word.currency is not None or word.percent is not None or word.scale is not None or word.unit is not None
-    return counted or word.point or (scan.text(at) in {":", "/", "%"} and scan.glued(at))
-
-
-def year_at(scan: Scan, at: int) -> tuple[int, int] | None:
-    """A year: four digits, "two thousand eight", "twenty twelve", "nineteen oh five", or two digits behind a day."""
-    if not scan.quantity(at):
-        return None
-    numeral = scan.tokens[at].numeral
-    if numeral is not None:
-        return _written_year(scan, at, numeral.text)
-    return _year_with_oh(scan, at) or _spoken_year(scan, at)
-
-
-def _written_year(scan: Scan, at: int, text: str) -> tuple[int, int] | None:
-    if not text.isdigit() or _measured(scan, at + 1):
-        return None
-    if len(text) == len("05") and scan.today is not None and scan.ends(at + 1) and scan.word(at - 1).month is not None:
-        return calendar.full_year(int(text), scan.today), at + 1
-    return (int(text), at + 1) if int(text[:6]) in _YEARS else None
-
-
-def _year_with_oh(scan: Scan, at: int) -> tuple[int, int] | None:
-    """As in "nineteen oh five"."""
-    century, unit = spoken_pair(scan, at), scan.word(at + 2).digit
-    if century is None or century[1] != at + 1 or scan.word(at + 1).digit != "0" or unit is None:
-        return None
-    return century[0] * HUNDRED + int(unit), at + 3
-
-
-def _spoken_year(scan: Scan, at: int) -> tuple[int, int] | None:
-    found = number(scan, at)
-    if found is None or found.whole is None or _measured(scan, found.end):
-        return None
-    if found.whole in _YEARS:
-        return found.whole, found.end
-    if found.whole in _SPOKEN_YEARS and scan.ends(found.end) and scan.today is not None:
-        return calendar.full_year(found.whole, scan.today), found.end
-    return None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.normalize import dates
+from services.normalize.dates_checked import find_checked
 from services.normalize.dates_named import find_named
 from services.normalize.dates_suffixed import find_suffixed
 from services.normalize.digits import find_digits
@@ -43,6 +44,8 @@ def _pays(word: Word) -> bool:
 
 
 def _names_day(word: Word) -> bool:
+    if word.boundary is not None or word.relative is not None:
+        return True
     return (
         _counts(word) or word.definite or word.ordinal is not None or word.month is not None or word.weekday is not None
     )
@@ -82,6 +85,7 @@ def _ranks(word: Word) -> bool:
 GRAMMARS: Final[Sequence[Entry]] = (
     Entry(find_money, _pays),
     Entry(find_named, _names_day, form="named"),
+    Entry(find_checked, lambda word: word.weekday is not None, numeral=False, form="named"),
     Entry(find_suffixed, _marks_day, form="suffixed"),
     Entry(dates.find_written, lambda _: False),
     Entry(dates.find_weekday, _weekdays, numeral=False),

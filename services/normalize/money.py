@@ -166,12 +166,16 @@ def _half_unit(scan: Scan, at: int) -> _Amount | None:
 def _suffixed(scan: Scan, found: Number) -> _Amount | None:
     """As in "fifty dollars", "10k$", 五千円; or a number in a form that only amounts take ("two grand")."""
     unit = scan.word(found.end).currency
-    token_follows = unit is not None and not (unit.glued and not _may_glue(scan, found.end))
-    if unit is None or not token_follows:
+    if unit is None or (unit.glued and not _may_glue(scan, found.end)) or _opens(scan, unit, found.end):
         if not found.money:
             return None
         return _Amount((found.value, *found.others), None, found.end, "colloquial", found.ambiguity)
     return _continued(scan, found, unit, found.end + 1)
+
+
+def _opens(scan: Scan, unit: Currency, at: int) -> bool:
+    """Whether a sign belongs to what follows: the $ of "twenty $50"."""
+    return unit.symbol and scan.glued(at + 1) and scan.quantity(at + 1) and not scan.glued(at)
 
 
 def _may_glue(scan: Scan, at: int) -> bool:
@@ -199,7 +203,7 @@ def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> _Amount:
 def _dangling(scan: Scan, found: Number, at: int) -> tuple[Decimal, ...]:
     """As in "ten dollars five": the value if the loose number is its cents."""
     loose = number(scan, at)
-    fits = loose is not None and loose.whole is not None and 0 < loose.whole < TEN
+    fits = loose is not None and loose.whole is not None and 0 < loose.whole < HUNDRED
     return (found.value + loose.value / HUNDRED,) if fits and loose is not None else ()
 
 
