@@ -8,7 +8,7 @@ from schemas.extraction import ExtractionOffer
 from schemas.ids import EN_US, JA_JP, PayeeId, RuleId
 from schemas.intent import SlotName
 from schemas.payee import PayeeCandidate
-from schemas.span import MoneyValue, Span, SpanKind
+from schemas.span import MoneyValue, Reading, Span, SpanKind
 
 _SAID: Final = {
     EN_US: (
@@ -32,6 +32,7 @@ _NAMES: Final = {
 _NOTES: Final = {EN_US: ("", "landlord", "sister", "account ending 4411"), JA_JP: ("", "家主", "姉", "末尾 4411")}
 _SURFACE: Final = {EN_US: "one fifty", JA_JP: "五千円"}
 _READINGS: Final = {EN_US: ((15000, None), (150, None)), JA_JP: ((5000, "JPY"),)}
+_RULE: Final = RuleId("bench@1")
 
 
 def offers(count: int, seed: int = 11) -> list[ExtractionOffer]:
@@ -46,7 +47,8 @@ def offers(count: int, seed: int = 11) -> list[ExtractionOffer]:
         amounts = tuple(MoneyValue(minor, currency) for minor, currency in _READINGS[locale])
         start = text.index(_SURFACE[locale])
         end = start + len(_SURFACE[locale])
-        span = Span(SpanKind.MONEY, _SURFACE[locale], start, end, amounts[0], RuleId("bench@1"))
+        further = tuple(Reading(SpanKind.MONEY, amount, _RULE) for amount in amounts[1:])
+        span = Span(SpanKind.MONEY, _SURFACE[locale], start, end, amounts[0], _RULE, None, further)
         payees = tuple(
             PayeeCandidate(PayeeId(f"p-{number}-{i}"), name, str(rng.choice(_NOTES[locale])), 0.5)
             for i, name in enumerate(names)

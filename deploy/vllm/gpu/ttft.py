@@ -1,0 +1,153 @@
+"""Where the time to the first token goes: the same small request with one suspect changed at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.qa.bench._report import percentile
+from deploy.vllm.sweep.datasets import schemas
+from services.understand.extraction.prompt import prompt_rules
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from app.qa.doctor.client import Endpoint, Metrics
+
+Row = dict[str, Any]
+SERVER_SPLIT = {
+    "ttft": "vllm:time_to_first_token_seconds",
+    "queue": "vllm:request_queue_time_seconds",
+    "prefill": "vllm:request_prefill_time_seconds",
+    "decode": "vllm:request_decode_time_seconds",
+    "e2e": "vllm:e2e_request_latency_seconds",
+}
+NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
+WORDS = "asked: nothing\nheard: could you get fifty across to ken\namounts: A 50.00 USD\npeople: V Ken Sato\ncode: "
+
+
+def request(model: str, number: int, *, tokens: int = 1, prompt: str = "", unique: bool = True) -> Row:
+    """A request for exactly `tokens` tokens; `unique` keeps its variable part out of the prefix cache."""
+    system = prompt or prompt_rules().system
+    words = f"{WORDS}{number if unique else ''}"
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": words}]
+    return {
+        "model": model,
+        "messages": messages,
+        "temperature": 0,
+        "max_tokens": tokens,
+        "min_tokens": tokens,
+    } | NO_THINKING
+
+
+def constrained(body: Row, *, fresh: int | None = None) -> Row:
+    """The request held to a schema; `fresh` makes a grammar the server has not seen."""
+    wanted = {"type": "string", "enum": [*schemas()["line"]["enum"], *([f"new {fresh}"] if fresh is not None else [])]}
+    form = {"type": "json_schema", "json_schema": {"name": "line", "schema": wanted, "strict": True}}
+    held = {key: value for key, value in body.items() if key != "min_tokens"}
+    return held | {"response_format": form}
+
+
+async def timed(count: int, ask: Callable[[int], Awaitable[object]], gap_s: float = 0.0) -> list[float]:
+    """Milliseconds of `count` calls, one after another."""
+    taken = []
+    for number in range(count):
+        began = time.perf_counter()
+        await ask(number)
+        taken.append((time.perf_counter() - began) * 1000)
+        await asyncio.sleep(gap_s)
+    return taken
+
+
+@asynccontextmanager
+async def heartbeat(endpoint: Endpoint, model: str, every_s: float = 0.05) -> AsyncIterator[None]:
+    """A one-token request again and again beside a measurement: does a GPU kept awake answer sooner?"""
+
+    async def beat() -> None:
+        number = 0
+        while True:
+            number += 1
+            await endpoint.chat(**request(model, number, prompt="ping"))
+            await asyncio.sleep(every_s)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+        with suppress(asyncio.CancelledError):
+            await beating
+
+
+def means(before: Metrics, after: Metrics) -> Row:
+    """The server's own mean of each part over a measurement, ms."""
+    row: Row = {}
+    for name, metric in SERVER_SPLIT.items():
+        count = (after.total(f"{metric}_count") or 0) - (before.total(f"{metric}_count") or 0)
+        total = (after.total(f"{metric}_sum") or 0) - (before.total(f"{metric}_sum") or 0)
+        row[f"server_{name}_ms"] = total / count * 1000 if count else ""
+    return row
+
+
+async def suspects(endpoint: Endpoint, model: str, count: int) -> list[Row]:
+    """One row a suspect: p50 and p95 at the client, and the server's own split."""
+    long = prompt_rules().system * 3
+    plain = prompt_rules().system
+
+    async def chat(body: Row) -> None:
+        await endpoint.chat(**body)
+
+    cases: list[tuple[str, Callable[[int], Awaitable[object]], float]] = [
+        ("HTTP hop alone (/health)", lambda _: endpoint.ask("GET", "/health"), 0),
+        ("template and tokens (/tokenize)", lambda n: endpoint.ask("POST", "/tokenize", _tokenize(model, n)), 0),
+        ("1 token, prompt of 60", lambda n: chat(request(model, n, prompt="Label this.")), 0),
+        ("1 token, real prompt, prefix cached", lambda n: chat(request(model, n)), 0),
+        ("1 token, real prompt, wholly cached", lambda n: chat(request(model, n, unique=False)), 0),
+        ("1 token, real prompt, nothing cached", lambda n: chat(request(model, n, prompt=f"{n} {plain}")), 0),
+        ("1 token, prompt of 1,200", lambda n: chat(request(model, n, prompt=f"{n} {long}")), 0),
+        ("2 tokens", lambda n: chat(request(model, n, tokens=2)), 0),
+        ("8 tokens", lambda n: chat(request(model, n, tokens=8)), 0),
+        ("16 tokens", lambda n: chat(request(model, n, tokens=16)), 0),
+        ("constrained, same grammar", lambda n: chat(constrained(request(model, n, tokens=1))), 0),
+        ("constrained, new grammar each", lambda n: chat(constrained(request(model, n, tokens=1), fresh=n)), 0),
+        ("1 token, 200 ms between requests", lambda n: chat(request(model, n)), 0.2),
+        ("1 token, 1 s between requests", lambda n: chat(request(model, n)), 1.0),
+    ]
+    rows = []
+    for name, ask, gap_s in cases:
+        rows.append(await _row(endpoint, name, ask, min(count, 8) if gap_s >= 1 else count, gap_s))
+    async with heartbeat(endpoint, model):
+        rows.append(await _row(endpoint, "1 token, 200 ms between, GPU kept awake", cases[3][1], count, 0.2))
+    return rows
+
+
+async def _row(endpoint: Endpoint, name: str, ask: Callable[[int], Awaitable[object]], count: int, gap_s: float) -> Row:
+    await timed(2, ask)
+    before = await endpoint.metrics()
+    taken = await timed(count, ask, gap_s)
+    after = await endpoint.metrics()
+    return {"what": name, "p50_ms": percentile(taken, 50), "p95_ms": percentile(taken, 95)} | means(before, after)
+
+
+def _tokenize(model: str, number: int) -> Row:
+    body = request(model, number)
+    return {"model": model, "messages": body["messages"]}
+
+
+def kernels(folder: Path) -> Row:
+    """From a torch profiler's trace: the milliseconds kernels ran, and the span from the first to the last."""
+    for path in sorted(folder.rglob("*.json*")):
+        raw = path.read_bytes()
+        events = json.loads(gzip.decompress(raw) if path.suffix == ".gz" else raw).get("traceEvents", [])
+        ran = [e for e in events if e.get("cat") == "kernel" and "dur" in e]
+        if ran:
+            span = max(e["ts"] + e["dur"] for e in ran) - min(e["ts"] for e in ran)
+            busy = sum(e["dur"] for e in ran)
+            return {"kernels": len(ran), "kernels_ms": busy / 1000, "span_ms": span / 1000, "gpu_idle": 1 - busy / span}
+    return {}

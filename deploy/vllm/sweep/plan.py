@@ -1,0 +1,146 @@
+"""What a sweep runs, from phases.yaml: servers with their overrides, and one `vllm bench serve` a combination."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from deploy.vllm.serving import HERE, Profile, load
+
+PHASES = HERE / "sweep" / "phases.yaml"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Server(_Part):
+    """A profile with other flags; null takes a flag away. `speculative` changes single drafting options."""
+
+    name: str
+    profile: str
+    args: dict[str, Any] = {}
+    speculative: dict[str, Any] = {}
+
+    def resolved(self) -> Profile:
+        """The profile as it is to be served."""
+        profile = load(self.profile)
+        args = {key: value for key, value in (profile.args | self.args).items() if value is not None}
+        if self.speculative:
+            drafting = args["speculative-config"]
+            assert isinstance(drafting, dict)
+            args["speculative-config"] = drafting | self.speculative
+        return profile.model_copy(update={"args": args})
+
+
+class Run(_Part):
+    """One kind of load; the matrix is multiplied out. `dataset` and `schema` name what datasets.py makes."""
+
+    label: str
+    bench: dict[str, Any]
+    dataset: str = ""
+    schema_name: str = ""
+    matrix: dict[str, list[Any]] = {}
+
+    @classmethod
+    def of(cls, body: dict[str, Any]) -> Run:
+        """A run from its YAML, where `schema` is the shorter word."""
+        rest = {key: value for key, value in body.items() if key != "schema"}
+        return cls.model_validate(rest | {"schema_name": body.get("schema", "")})
+
+
+class Phase(_Part):
+    """One phase: servers × runs, or a command of another program."""
+
+    name: str
+    title: str
+    command: str = ""
+    servers: list[Server] = []
+    runs: list[Run] = []
+
+
+class Sweep(_Part):
+    """The whole file."""
+
+    bench: dict[str, Any]
+    phases: dict[str, Phase]
+
+
+class Job(_Part):
+    """One `vllm bench serve`, and what it is to be recorded under."""
+
+    phase: str
+    server: str
+    label: str
+    varied: dict[str, Any]
+    dataset: str
+    schema_name: str
+    flags: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        """A file name of its own."""
+        varied = "".join(f"-{key}-{value}" for key, value in sorted(self.varied.items()))
+        return f"{self.phase}-{self.server}-{self.label}{varied}"
+
+    def argv(self, url: str, model: str, tokenizer: str, out: Path, schemas: dict[str, Any]) -> list[str]:
+        """The arguments after `vllm bench serve`."""
+        flags = dict(self.flags)
+        if self.dataset:
+            flags["dataset-path"] = str(out / "data" / f"{self.dataset}.jsonl")
+        body: dict[str, Any] = {"chat_template_kwargs": {"enable_thinking": False}}
+        if self.schema_name:
+            wanted = {"name": self.schema_name, "schema": schemas[self.schema_name], "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        flags |= {
+            "base-url": url,
+            "model": model,
+            "tokenizer": tokenizer,
+            "extra-body": json.dumps(body, ensure_ascii=False),
+            "result-dir": str(out / "raw"),
+            "result-filename": f"{self.key}.json",
+        }
+        return [part for flag, value in flags.items() for part in _flag(flag, value)]
+
+
+def _flag(flag: str, value: Any) -> list[str]:
+    if value is True:
+        return [f"--{flag}"]
+    return [f"--{flag}", str(value)]
+
+
+def sweep() -> Sweep:
+    """phases.yaml, checked. Raises ValidationError."""
+    body = yaml.safe_load(PHASES.read_text(encoding="utf-8"))
+    phases = {}
+    for name, phase in body["phases"].items():
+        runs = [Run.of(run) for run in phase.get("runs", [])]
+        phases[name] = Phase.model_validate({"name": name} | phase | {"runs": runs})
+    return Sweep(bench=body["bench"], phases=phases)
+
+
+def jobs(common: dict[str, Any], phase: Phase, server: Server) -> list[Job]:
+    """Every combination of a phase on one server, in the order of the file."""
+    made = []
+    for run in phase.runs:
+        for values in itertools.product(*run.matrix.values()):
+            varied = dict(zip(run.matrix, values, strict=True))
+            dataset = str(varied.get("dataset", run.dataset))
+            flags = common | run.bench | {key: value for key, value in varied.items() if key != "dataset"}
+            made.append(
+                Job(
+                    phase=phase.name,
+                    server=server.name,
+                    label=run.label,
+                    varied=varied,
+                    dataset=dataset,
+                    schema_name=run.schema_name,
+                    flags=flags,
+                )
+            )
+    return made

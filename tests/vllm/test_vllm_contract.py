@@ -1,0 +1,84 @@
+"""What FakeGemma promises, a real vLLM keeps: the same suites, the same checks."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.qa.doctor.client import Endpoint as Examined
+from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.probes import disconnect, identity, prefix_cache, structured
+from schemas.errors import TimedOut
+from schemas.ids import EN_US, JA_JP
+from services.answer.generate import Endpoint as AnswerEndpoint
+from services.answer.generate import GemmaAnswerer
+from services.answer.quote import Library
+from services.clock import SystemClock
+from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.understand.extract import Endpoint, GemmaExtractor
+from tests.contract.answerer_suite import ask, invents_nothing
+from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, answers_only_what_was_offered, check
+
+pytestmark = [pytest.mark.vllm, pytest.mark.timeout(1800)]
+CLOCK = SystemClock()
+PATIENT_S = 60.0
+
+
+def breaker() -> CircuitBreaker:
+    return CircuitBreaker(CLOCK, BreakerLimits(failures=10**6))
+
+
+@pytest.fixture
+async def extractor(vllm_url: str, vllm_model: str) -> AsyncIterator[GemmaExtractor]:
+    made = GemmaExtractor(Endpoint(vllm_url, vllm_model, deadline_s=PATIENT_S), breaker(), CLOCK)
+    yield made
+    await made.close()
+
+
+async def test_two_hundred_adversarial_prompts_answer_only_what_was_offered(extractor: GemmaExtractor) -> None:
+    got = await answers_only_what_was_offered(extractor, 200)
+    assert len(got) == 200
+    assert extractor.last_usage is not None
+    assert extractor.last_usage.prompt_tokens <= 700
+
+
+async def test_sixteen_at_once_keep_to_their_own_offers(extractor: GemmaExtractor) -> None:
+    cases = adversarial_cases(48, seed=3)
+    got = await asyncio.gather(*(extractor.extract(CUSTOMER, case.offer) for case in cases))
+    for case, extraction in zip(cases, got, strict=True):
+        check(case, extraction)
+
+
+async def test_a_deadline_leaves_nothing_running(vllm_url: str, vllm_model: str) -> None:
+    hasty = GemmaExtractor(Endpoint(vllm_url, vllm_model, deadline_s=0.005), breaker(), CLOCK)
+    with pytest.raises(TimedOut):
+        await hasty.extract(CUSTOMER, adversarial_cases(1)[0].offer)
+    await hasty.close()
+    report = Report()
+    async with Examined(vllm_url) as endpoint:
+        await disconnect(endpoint, vllm_model, report, patience_s=10.0)
+    assert [f.health for f in report.findings] == [Health.OK]
+
+
+async def test_answers_invent_nothing(vllm_url: str, vllm_model: str) -> None:
+    endpoint = AnswerEndpoint(vllm_url, vllm_model, first_token_s=PATIENT_S, stall_s=PATIENT_S, total_s=PATIENT_S)
+    answerer = GemmaAnswerer(endpoint, Library.load(), breaker(), CLOCK)
+    questions = [
+        ("What is the overdraft fee?", EN_US),
+        ("海外送金の手数料はいくらですか", JA_JP),
+        ("Sing a song", EN_US),
+    ]
+    await invents_nothing(answerer, questions)
+    got = await ask(answerer, "What is the overdraft fee?", EN_US)
+    assert got.done is not None
+    assert got.done.first_token_ms is not None, "the model was asked and spoke"
+    await answerer.close()
+
+
+async def test_the_server_is_what_the_doctor_calls_sound(vllm_url: str, vllm_model: str) -> None:
+    report = Report()
+    async with Examined(vllm_url) as endpoint:
+        assert await identity(endpoint, report) == vllm_model
+        await structured(endpoint, vllm_model, report)
+        await prefix_cache(endpoint, vllm_model, report)
+    assert {f.subject: f.health for f in report.findings if f.health is not Health.OK} == {}
