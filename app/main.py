@@ -12,7 +12,9 @@ from starlette.responses import Response
 
 from app import errors
 from app.bootstrap import Gateway
-from app.transports import demo, health, http, mobile
+from app.qa.recording import Opener, Recordings
+from app.qa.replay.jobs import ReplayJobs
+from app.transports import demo, health, http, mobile, replays
 from app.version import VERSION
 from schemas.ids import CustomerId
 
@@ -40,6 +42,8 @@ def create_app(gateway: Gateway) -> FastAPI:
     app.include_router(health.router(gateway))
     app.include_router(http.router(gateway))
     app.include_router(mobile.router(_mobile(gateway)))
+    jobs = ReplayJobs(gateway.settings.state_dir / "replays", gateway.clock)
+    app.include_router(replays.router(replays.ReplayDeps(jobs, gateway.authenticator.principal)))
     if gateway.issuer is not None:
         app.include_router(demo.router(gateway, gateway.issuer))
         app.mount("/console", StaticFiles(directory=CONSOLE, html=True), name="console")
@@ -49,7 +53,8 @@ def create_app(gateway: Gateway) -> FastAPI:
 
 async def _secured(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     response = await call_next(request)
-    response.headers.update(SECURITY)
+    for name, value in SECURITY.items():
+        response.headers.setdefault(name, value)
     return response
 
 
@@ -57,11 +62,16 @@ def _mobile(gateway: Gateway) -> mobile.MobileDeps:
     async def authenticate(connection: HTTPConnection) -> CustomerId:
         return (await gateway.authenticator.principal(connection)).caller()
 
+    handler: Opener = gateway.callers.open
+    recognizer = gateway.recognizer
+    if gateway.settings.record_calls:
+        recordings = Recordings(gateway.settings.state_dir / "recordings", gateway.clock, consent=True)
+        handler, recognizer = recordings.opener(handler), recordings.recognizer(recognizer)
     return mobile.MobileDeps(
         admission=gateway.admission,
         authenticate=authenticate,
-        handler=gateway.callers.open,
-        recognizer=gateway.recognizer,
+        handler=handler,
+        recognizer=recognizer,
         vad=gateway.vad,
         clock=gateway.clock,
         metrics=gateway.metrics,

@@ -1,13 +1,15 @@
 """Recording a live call, where the caller agreed: a folder that `tellerline label from-recording` makes a test of.
 
 The folder holds `recording.json` (RecordingHead), `turns.jsonl` (RecordedTurn) and a FLAC file a turn. Keyed digits,
-spoken codes and account numbers are withheld, sound and words alike. A CallRecorder is two decorators, so the call
-itself knows nothing of it: `recognizer` sees the samples of every final decode, `handler` what became of them.
+spoken codes and account numbers are withheld, sound and words alike. Recording is two decorators, so the call itself
+knows nothing of it: the recogniser's keeps the samples of every final decode, the handler's says what became of them.
 """
 
 import asyncio
+import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
@@ -19,18 +21,24 @@ from pydantic import BaseModel, ConfigDict
 
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import NotAllowed, TellerlineError
-from schemas.ids import CallId, Locale
+from schemas.ids import CallId, CustomerId, Locale
 from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Completeness, Decided, Normalized, ReplyEvent, ReplyId, ReplyText
 from services.ports import Clock, Recognizer, TurnHandler
 
+log = logging.getLogger(__name__)
+
+Opener = Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
+"""Opens the turn handler of a call."""
 HEAD_FILE: Final = "recording.json"
 TURNS_FILE: Final = "turns.jsonl"
 MAX_TURNS: Final = 60
 """Turns kept of one call; what follows is not recorded."""
-_KEPT_SAMPLES: Final = 4
-"""Final decodes whose samples wait for their turn: speculation may give several, one of them is taken."""
+MAX_CALLS: Final = 10_000
+"""Recordings kept in a folder; past it, calls are no longer recorded."""
+_WAITING: Final = 64
+"""Final decodes, of all calls together, whose samples wait for their turn; the oldest make room."""
 _SECRET_KINDS: Final = frozenset({SpanKind.DIGITS})
 _LONG_NUMBER: Final = re.compile(r"\d[\d\s-]{5,}\d")
 
@@ -66,44 +74,85 @@ class RecordedTurn(BaseModel):
     error: str | None = None
 
 
-class CallRecorder:
-    """Records one call into `folder`. Raises NotAllowed where the caller did not agree."""
+class Shelf:
+    """The samples of final decodes, until the turns they belong to are taken. Found by the very transcript object."""
 
-    def __init__(self, folder: Path, call: CallId, locale: Locale, clock: Clock, *, consent: bool) -> None:
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Transcript, Samples]] = deque(maxlen=_WAITING)
+
+    def put(self, transcript: Transcript, samples: Samples) -> None:
+        """Keep a decode's samples."""
+        self._waiting.append((transcript, samples.copy()))
+
+    def take(self, transcript: Transcript) -> Samples | None:
+        """The samples of `transcript`, which leave the shelf."""
+        found = next((entry for entry in self._waiting if entry[0] is transcript), None)
+        if found is None:
+            return None
+        self._waiting = deque((entry for entry in self._waiting if entry is not found), maxlen=_WAITING)
+        return found[1]
+
+
+class Recordings:
+    """Records a gateway's calls below `folder`. Made only where every caller agreed to it; `consent` says so."""
+
+    def __init__(self, folder: Path, clock: Clock, *, consent: bool) -> None:
         if not consent:
-            raise NotAllowed("a call is recorded only with consent")
+            raise NotAllowed("calls are recorded only with consent")
         self._folder = folder
         self._clock = clock
-        self._turns = 0
-        self._samples: list[tuple[Transcript, Samples]] = []
-        folder.mkdir(parents=True, exist_ok=False)
-        head = RecordingHead(call=call, locale=locale, started_at=clock.now())
-        (folder / HEAD_FILE).write_text(head.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        self._shelf = Shelf()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def recognizer(self, inner: Recognizer) -> Recognizer:
-        """The recogniser, with its final decodes noted."""
-        return _RecordedRecognizer(inner, self)
+        """The recogniser, with its final decodes kept for their turns."""
+        return _RecordedRecognizer(inner, self._shelf)
 
-    def handler(self, inner: TurnHandler) -> TurnHandler:
-        """The turn handler, with its turns noted."""
-        return _RecordedHandler(inner, self)
+    def opener(self, inner: Opener) -> Opener:
+        """What opens a call's handler, with its turns recorded."""
 
-    def heard(self, transcript: Transcript, samples: Samples) -> None:
-        """Keep the samples of a final decode until its turn is taken."""
-        self._samples = [*self._samples[1 - _KEPT_SAMPLES :], (transcript, samples.copy())]
+        async def recorded(customer: CustomerId, call: CallId, locale: Locale) -> TurnHandler:
+            handler = await inner(customer, call, locale)
+            if await asyncio.to_thread(self._full):
+                log.warning("calls are no longer recorded: the folder holds %d", MAX_CALLS)
+                return handler
+            recorder = CallRecorder(self._folder / call, call, locale, self._clock, self._shelf)
+            return _RecordedHandler(handler, recorder)
+
+        return recorded
+
+    def _full(self) -> bool:
+        return sum(1 for _ in self._folder.iterdir()) >= MAX_CALLS
+
+
+class CallRecorder:
+    """Records one call into `folder`. A disk that fails ends the recording, never the call."""
+
+    def __init__(self, folder: Path, call: CallId, locale: Locale, clock: Clock, shelf: Shelf) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._shelf = shelf
+        self._turns = 0
+        self._head = RecordingHead(call=call, locale=locale, started_at=clock.now())
 
     async def turn(self, transcript: Transcript, events: list[ReplyEvent], error: str | None) -> None:
         """Write a turn, off the event loop."""
+        samples = self._shelf.take(transcript)
         if self._turns >= MAX_TURNS:
             return
         self._turns += 1
-        samples = next((s for t, s in reversed(self._samples) if t is transcript or t == transcript), None)
-        self._samples = []
-        await asyncio.to_thread(self._write, self._turns, transcript, samples, events, error)
+        try:
+            await asyncio.to_thread(self._write, self._turns, transcript, samples, events, error)
+        except OSError as failed:
+            log.warning("a recording ends early: %s", type(failed).__name__)
+            self._turns = MAX_TURNS
 
     def _write(
         self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
     ) -> None:
+        if number == 1:
+            self._folder.mkdir(parents=True)
+            (self._folder / HEAD_FILE).write_text(self._head.model_dump_json(indent=2) + "\n", encoding="utf-8")
         withheld = is_secret(transcript, events)
         audio = None
         if samples is not None and not withheld:
@@ -151,18 +200,18 @@ def write_flac(samples: Samples, path: Path) -> None:
 
 
 class _RecordedRecognizer:
-    """Passes everything on and tells the recorder of finals."""
+    """Passes everything on and keeps the samples of finals."""
 
-    def __init__(self, inner: Recognizer, recorder: CallRecorder) -> None:
+    def __init__(self, inner: Recognizer, shelf: Shelf) -> None:
         self._inner = inner
-        self._recorder = recorder
+        self._shelf = shelf
 
     async def transcribe(
         self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
     ) -> Transcript:
         transcript = await self._inner.transcribe(samples, locale, final=final, confirming=confirming)
         if final:
-            self._recorder.heard(transcript, samples)
+            self._shelf.put(transcript, samples)
         return transcript
 
     async def warm_up(self) -> None:

@@ -79,7 +79,8 @@ def scripts() -> Iterator[Script]:
             yield cast_it(replace(script, id=f"{script.id}b"), 1)
     for script in calls():
         yield cast_it(script, 0)
-    yield from sounds()
+    for script in sounds():
+        yield replace(script, tags=script.tags | {"kind": script.kind})
 
 
 def cast_it(script: Script, again: int) -> Script:

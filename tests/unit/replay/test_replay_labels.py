@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.recording import CallRecorder
+from app.qa.recording import CallRecorder, Recordings, Shelf
 from app.qa.replay import labels
 from app.qa.replay.manifest import Expectation
 from app.qa.replay.readers import load
@@ -18,12 +18,13 @@ from app.qa.replay.recorded import as_case, read_recording
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.decision import Clarify, Reply
 from schemas.errors import MalformedMessage, ModelUnavailable, NotAllowed, NotFound, TellerlineError
-from schemas.ids import EN_US, CallId, Locale, RuleId
+from schemas.ids import EN_US, CallId, CustomerId, Locale, RuleId
 from schemas.intent import Intent, Understood
 from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Completeness, Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
 from services.clock import ManualClock
+from services.ports import TurnHandler
 
 
 @pytest.fixture
@@ -123,11 +124,16 @@ class FakeHandler:
     async def close(self) -> None: ...
 
 
+async def fake_handler(_customer: CustomerId, _call: CallId, _locale: Locale) -> TurnHandler:
+    return FakeHandler()
+
+
 async def recorded(folder: Path, *said: str) -> Path:
     """A recorded call in which the caller says all of `said`."""
     clock = ManualClock(datetime(2026, 1, 15, 17, 0, tzinfo=UTC))
-    recorder = CallRecorder(folder, CallId("c1"), EN_US, clock, consent=True)
-    recognizer, handler = recorder.recognizer(FakeRecognizer(*said)), recorder.handler(FakeHandler())
+    recordings = Recordings(folder.parent, clock, consent=True)
+    recognizer = recordings.recognizer(FakeRecognizer(*said))
+    handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId(folder.name), EN_US)
     for number in range(len(said)):
         clock.advance(3)
         samples = np.full(SAMPLE_RATE, 0.1 * (number + 1), dtype=np.float32)
@@ -179,7 +185,7 @@ async def test_secrets_are_neither_heard_nor_read(tmp_path: Path) -> None:
 
 async def test_keys_are_withheld(tmp_path: Path) -> None:
     clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
-    recorder = CallRecorder(tmp_path / "call", CallId("c1"), EN_US, clock, consent=True)
+    recorder = CallRecorder(tmp_path / "call", CallId("c1"), EN_US, clock, Shelf())
     await recorder.turn(Transcript.typed("1234", EN_US, source=Source.DTMF), [], None)
     (turn,) = read_recording(tmp_path / "call")[1]
     assert (turn.withheld, turn.text, turn.audio) == (True, "", None)
@@ -190,7 +196,7 @@ async def test_keys_are_withheld(tmp_path: Path) -> None:
 def test_no_consent_no_recording(tmp_path: Path) -> None:
     clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
     with pytest.raises(NotAllowed):
-        CallRecorder(tmp_path / "call", CallId("c1"), EN_US, clock, consent=False)
+        Recordings(tmp_path / "call", clock, consent=False)
     assert not (tmp_path / "call").exists()
 
 
@@ -200,3 +206,21 @@ async def test_a_recording_without_consent_is_not_read(tmp_path: Path) -> None:
     head.write_text(head.read_text().replace('"consent": true', '"consent": false'))
     with pytest.raises(MalformedMessage):
         read_recording(call)
+
+
+async def test_a_full_disk_never_ends_a_call(tmp_path: Path) -> None:
+    (tmp_path / "call").write_text("a file where the folder should be")
+    await recorded(tmp_path / "call", "send money", "send more")
+    assert (tmp_path / "call").is_file()
+
+
+async def test_two_calls_at_once_keep_their_own_sound(tmp_path: Path) -> None:
+    shelf = Shelf()
+    first, second = (Transcript("yes", EN_US, ()) for _ in range(2))
+    shelf.put(first, np.full(4, 0.1, dtype=np.float32))
+    shelf.put(second, np.full(4, 0.2, dtype=np.float32))
+    taken = shelf.take(second)
+    assert taken is not None
+    assert float(taken[0]) == pytest.approx(0.2)
+    assert shelf.take(second) is None
+    assert shelf.take(Transcript("yes", EN_US, ())) is None
