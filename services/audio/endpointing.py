@@ -19,6 +19,8 @@ class Timing(RuleFile):
     onset_ms: int = Field(ge=32, le=500)
     preroll_ms: int = Field(ge=0, le=1000)
     pad_ms: int = Field(ge=0, le=1000)
+    pause_after_ms: int = Field(ge=0, le=500)
+    pause_before_ms: int = Field(ge=0, le=500)
     eager_after_ms: int = Field(ge=20, le=1000)
     partial_first_ms: int = Field(ge=100, le=2000)
     partial_every_ms: int = Field(ge=100, le=2000)

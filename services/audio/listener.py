@@ -6,7 +6,7 @@ tells the driver when feeding more audio would let the clock run past a decision
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
@@ -72,6 +72,7 @@ class _Turn:
     onset: int
     voiced_until: int
     voiced: int = 0
+    gaps: list[tuple[int, int]] = field(default_factory=list)
     eager: Eager | None = None
     wordless: bool = False
     forced: RuleId | None = None
@@ -210,6 +211,9 @@ class Listener:
         if turn is None or last is None:
             return []
         turn.start, turn.voiced, self._last = last.start, turn.voiced + last.voiced, None
+        own, turn.gaps = turn.gaps, last.gaps
+        self._leave_out(turn, last.voiced_until, turn.onset)
+        turn.gaps += own
         merged: list[Signal] = [Merged(last.item, turn.item)]
         if self._state is _State.EAGER:
             return [*merged, *self._void(turn), self._request(turn, final=True)]
@@ -250,6 +254,7 @@ class Listener:
         if sound is None or probability < self._timing.voice_on or turn.forced is not None:
             return self._settle()
         self._state = _State.SPEAKING
+        self._leave_out(turn, turn.voiced_until, base)
         turn.voiced_until = base + sound
         turn.voiced += VAD_FRAME
         return self._void(turn)
@@ -305,15 +310,26 @@ class Listener:
 
     # Decodes
 
+    def _leave_out(self, turn: _Turn, voiced_until: int, voiced_again: int) -> None:
+        """A pause inside a turn: most of it is not decoded, since recognisers stop at it."""
+        start = voiced_until + self._timing.pause_after_ms * _PER_MS
+        end = voiced_again - self._timing.pause_before_ms * _PER_MS
+        if end > start:
+            turn.gaps.append((start, end))
+
     def _request(self, turn: _Turn, *, final: bool) -> DecodeRequest:
         self._revision += 1
-        samples = self._tape.cut(turn.start, self._tape.end)
+        pieces, start = [], turn.start
+        for gap_start, gap_end in turn.gaps:
+            pieces.append(self._tape.cut(start, gap_start))
+            start = gap_end
         pad = np.zeros(self._timing.pad_ms * _PER_MS, dtype=np.float32)
+        samples = np.concatenate((*pieces, self._tape.cut(start, self._tape.end), pad))
         if final:
             turn.final_pending, turn.partial_pending = self._revision, None
         else:
             turn.partial_pending, turn.partial_at = self._revision, self._now
-        return DecodeRequest(turn.item, self._revision, np.concatenate((samples, pad)), final)
+        return DecodeRequest(turn.item, self._revision, samples, final)
 
     def _maybe_partial(self, turn: _Turn) -> list[Signal]:
         first = turn.partial_at == turn.onset

@@ -38,8 +38,16 @@ class Measured:
     cut: bool = False
     merged: bool = False
     transcript: str = ""
+    endings: list[str] = field(default_factory=list)
+    """The rule that ended each turn."""
     moments: Mapping[str, float] = field(default_factory=dict)
     stages: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a line of JSON: everything but the sound."""
+        said = self.utterance
+        mine = {name: getattr(self, name) for name in self.__slots__ if name != "utterance"}
+        return {"words": said.words, "voice": said.voice, "locale": said.locale, "pause_s": said.pause_s} | mine
 
 
 @dataclass(slots=True)
@@ -119,6 +127,7 @@ def _judge(utterance: Utterance, heard: list[_Heard], start: float) -> Measured:
         if kind == "tellerline.transcript.partial" and found.partial_ms is None:
             found.partial_ms = (one.at - start) * 1000
         elif kind == "tellerline.turn.ended":
+            found.endings.append(event["rule"])
             found.cut = found.cut or event["voiced_until_ms"] < early_ms
             ended_at = one.at if event["voiced_until_ms"] >= early_ms else None
         elif kind == "tellerline.turn.merged":

@@ -22,11 +22,11 @@ SILENCE_MS: Final = (200, 350, 500, 800, 1200)
 def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     url: Annotated[str | None, typer.Option(help="A running service; one is started where none is named.")] = None,
-    corpus: Annotated[Path | None, typer.Option(help="A corpus file instead of the project's own.")] = None,
-    folder: Annotated[Path | None, typer.Option(help="Where its recordings lie.")] = None,
+    corpus: Annotated[Path | None, typer.Option(help="A corpus file, recordings in a folder of its name.")] = None,
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=256)] = 2,
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     fixed: Annotated[int, typer.Option(help="Compare with this fixed silence, in ms; 0 for none.", min=0)] = 500,
+    details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
@@ -35,11 +35,16 @@ def bench(
     from app.qa.bench._rounds import by_silence, by_words, compared, figures_of, play_round, some
 
     loaded = load(corpus)
-    simple, paused = (some(utterances(loaded, kind, folder), limit) for kind in ("simple", "paused"))
+    simple, paused = (
+        some(utterances(loaded, kind, corpus and corpus.with_suffix("")), limit) for kind in ("simple", "paused")
+    )
     played = [*simple, *paused]
 
     def run(base: str) -> None:
-        figures = figures_of(asyncio.run(play_round(base, played, by_words(1.0), at_once)))
+        ours = asyncio.run(play_round(base, played, by_words(1.0), at_once))
+        figures = figures_of(ours)
+        if details is not None:
+            details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
         if fixed:
             peer = figures_of(asyncio.run(play_round(base, played, by_silence(fixed), at_once)))
             figures |= compared(figures, peer, f"fixed_{fixed}ms")

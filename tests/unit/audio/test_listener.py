@@ -225,8 +225,22 @@ def test_what_was_said_right_after_the_end_can_be_merged() -> None:
     assert (merged.item, merged.into) == (ended.item, bench.listener.item)
     bench.voice(10)
     bench.quiet(10)
-    whole = bench.requests[-1].samples.size / 16
-    assert whole >= (20 + 10 + 20) * FRAME_MS
+    rules = timing()
+    kept_ms = bench.requests[-1].samples.size / 16 - rules.pad_ms - rules.eager_after_ms
+    assert abs(kept_ms - 40 * FRAME_MS - rules.pause_after_ms - rules.pause_before_ms) <= FRAME_MS
+
+
+def test_a_long_pause_inside_a_turn_is_hardly_decoded() -> None:
+    rules, sizes = timing(), []
+    for pause in (10, 30):
+        bench = Bench(Completeness.MISSING_SLOT)
+        bench.voice(20)
+        bench.quiet(pause)
+        bench.voice(20)
+        bench.quiet(5)
+        sizes.append(bench.requests[-1].samples.size / 16)
+    assert sizes[0] == sizes[1]
+    assert sizes[0] <= 40 * FRAME_MS + rules.pause_after_ms + rules.pause_before_ms + rules.pad_ms + 100
 
 
 def test_what_comes_later_is_a_turn_of_its_own() -> None:
