@@ -111,7 +111,7 @@ async def test_a_clock_that_drifts_by_a_percent_is_harmless(drift: float) -> Non
         await call.say(drifted)
         ended = await call.next("tellerline.turn.ended")
         assert abs(ended["voiced_until_ms"] - expected["voiced_until_ms"] * drift) <= 40
-        assert 170 <= ended["ended_at_ms"] - ended["voiced_until_ms"] <= 215
+        assert 150 <= ended["ended_at_ms"] - ended["voiced_until_ms"] <= 195
 
 
 @pytest.mark.parametrize(

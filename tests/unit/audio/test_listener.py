@@ -78,18 +78,18 @@ def test_a_complete_command_ends_after_its_short_silence() -> None:
     assert isinstance(ended, Ended)
     assert started.at_ms == 320
     assert ended.voiced_until_ms == 40 * FRAME_MS
-    assert 170 <= ended.ended_at_ms - ended.voiced_until_ms < 170 + FRAME_MS
+    assert 150 <= ended.ended_at_ms - ended.voiced_until_ms < 150 + FRAME_MS
     assert ended.rule == "endpointing.en.complete@1"
 
 
 def test_the_clock_runs_between_frames() -> None:
     bench = Bench()
     bench.voice(30)
-    bench.quiet(5)  # 160 ms of silence: 10 ms short
+    bench.quiet(4)  # 128 ms of silence: 22 ms short
     assert not bench.of(Ended)
-    bench.take(bench.listener.advance(9 * 16))
+    bench.take(bench.listener.advance(21 * 16))
     assert not bench.of(Ended)
-    bench.take(bench.listener.advance(10 * 16))
+    bench.take(bench.listener.advance(22 * 16))
     assert len(bench.of(Ended)) == 1
 
 
