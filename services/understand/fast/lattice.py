@@ -76,6 +76,7 @@ class Lattice:
     def __init__(self, length: int, scan: Callable[[int], list[Edge]]) -> None:
         self._scan = scan
         self._from: list[list[Edge] | None] = [None] * length
+        self._into: dict[int, list[Edge]] = {}
 
     def __len__(self) -> int:
         return len(self._from)
@@ -89,5 +90,8 @@ class Lattice:
 
     def into(self, at: int) -> list[Edge]:
         """What ends before unit `at`, preferred first, the longer before the shorter."""
-        ending = [edge for made in self._from[:at] if made for edge in made if edge.end == at]
-        return sorted(ending, key=lambda edge: (edge.rank, edge.start))
+        made = self._into.get(at)
+        if made is None:
+            ending = [edge for begun in self._from[:at] if begun for edge in begun if edge.end == at]
+            made = self._into[at] = sorted(ending, key=lambda edge: (edge.rank, edge.start))
+        return made

@@ -61,7 +61,7 @@ class Understander:
         if len(heard.transcript.text) > MAX_CHARS or size > MAX_UNITS * (1 if self._grammar.spaced else 2):
             return self._unmatched(heard, reading, ())
         first, enabled = self._start(context)
-        hearing = _Hearing(heard, context, reading, first, enabled, find_payee)
+        hearing = _Hearing(heard, context, reading, first, enabled, _once(find_payee))
         found, vetoes = self._within(hearing, 0, size)
         if found is None:
             found = self._two_commands(hearing)
@@ -164,6 +164,11 @@ class Understander:
 @lru_cache(maxsize=8)
 def _for_locale(locale: Locale) -> Understander:
     return Understander(grammar(language(locale)), locale_rules(locale).currency)
+
+
+def _once(find_payee: FindPayee | None) -> FindPayee | None:
+    """The same search, made once for a name however many templates see it."""
+    return None if find_payee is None else lru_cache(maxsize=8)(find_payee)
 
 
 def _applies(template: Template, context: Context) -> bool:
