@@ -5,17 +5,12 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.extraction import Extraction, ExtractionOffer, Fallback
-from schemas.ids import Locale, PayeeId, RuleId
-from schemas.intent import Evidence, Heard, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.ids import Locale
+from schemas.intent import Heard, SlotName
 from schemas.money import exponent
-from schemas.payee import MatchOutcome
 from schemas.span import MoneyValue, Span, SpanKind, amount_readings
 
 MAX_OFFERED_AMOUNTS: Final = 4
-_NEEDED: Final = {
-    Intent.TRANSFER_MONEY: (SlotName.AMOUNT, SlotName.PAYEE),
-    Intent.RECIPIENT_LOOKUP: (SlotName.PAYEE,),
-}
 
 
 def offer_of(heard: Heard, asked: SlotName | None = None) -> ExtractionOffer:
@@ -41,34 +36,6 @@ def ground(offer: ExtractionOffer, extraction: Extraction) -> Extraction:
     return extraction
 
 
-def understood(heard: Heard, extraction: Extraction) -> Understood:
-    """An extraction as the dialogue takes it: slots with the caller's words as evidence. No slot without words."""
-    rule = RuleId(extraction.prompt_version)
-    slots = Slots(
-        amount=_amount_slot(heard, extraction.amount, rule),
-        payee=_payee_slot(heard, extraction.payee, rule),
-    )
-    filled = {SlotName.AMOUNT: slots.amount, SlotName.PAYEE: slots.payee}
-    needed = _NEEDED.get(extraction.intent, ()) if extraction.intent else ()
-    missing = tuple(name for name in needed if filled[name] is None)
-    clear = extraction.fallback is Fallback.OK and extraction.intent is not None
-    return Understood(
-        intent=extraction.intent,
-        slots=slots,
-        missing=missing,
-        route=_route(extraction.intent) if clear else Route.CLARIFY,
-        confidence=0.5 if clear else 0.0,
-        rule=rule,
-        payees=heard.payees,
-    )
-
-
-def _route(intent: Intent | None) -> Route:
-    if intent is Intent.QNA:
-        return Route.QNA
-    return Route.HUMAN if intent is Intent.HUMAN_HANDOFF else Route.FAST
-
-
 def _ungrounded(extraction: Extraction, fallback: Fallback) -> Extraction:
     return replace(extraction, amount=None, payee=None, fallback=fallback, needs_confirmation=True, reason="ungrounded")
 
@@ -86,19 +53,3 @@ def _amounts(spans: tuple[Span, ...], locale: Locale) -> tuple[MoneyValue, ...]:
 
 def _span_of(spans: tuple[Span, ...], amount: MoneyValue, locale: Locale) -> Span | None:
     return next((span for span in spans if amount in amount_readings(span, _digits(locale))), None)
-
-
-def _amount_slot(heard: Heard, amount: MoneyValue | None, rule: RuleId) -> Slot[MoneyValue] | None:
-    if amount is None:
-        return None
-    span = _span_of(heard.spans, amount, heard.transcript.locale)
-    return None if span is None else Slot(amount, Evidence(span.start, span.end, span.surface, rule))
-
-
-def _payee_slot(heard: Heard, payee: PayeeId | None, rule: RuleId) -> Slot[PayeeId] | None:
-    match = heard.payees
-    if payee is None or match is None or match.outcome is MatchOutcome.NOBODY:
-        return None
-    if payee not in {candidate.id for candidate in match.candidates}:
-        return None
-    return Slot(payee, Evidence(match.start, match.end, match.heard, rule))
