@@ -48,7 +48,7 @@ def japanese(folder: Path) -> tuple[list[str], list[str]]:
             given.extend(f"{form}/{fold.japanese(kana)}" for kana, _, *forms in csv.reader(file) for form in forms[:2])
     with (folder / "last_name_org.csv").open(encoding="utf-8") as file:
         family = [f"{kanji}/{fold.japanese(kana)}" for kanji, _, kana, _ in csv.reader(file)]
-    return given, family[:900]
+    return list(dict.fromkeys(given)), list(dict.fromkeys(family))[:900]
 
 
 def main(folder: Path) -> None:

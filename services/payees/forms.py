@@ -45,12 +45,12 @@ def exact_key(tokens: Sequence[str]) -> str:
 class Forms:
     """All forms of a book. Full and short names come first, each with one owner; then the parts, with many."""
 
-    def __init__(self, payees: Sequence[Payee]) -> None:
+    def __init__(self, payees: Sequence[Payee], recent: Sequence[float] = ()) -> None:
         self.spelled: list[str] = []
         self.sounds: list[str] = []
         self.words: list[str] = []
         self.parts: dict[str, list[int]] = {}
-        """Family or given name → payees (positions in the book)."""
+        """Family or given name → payees (positions in the book), the more `recent` first."""
         self.readings: dict[str, tuple[str, ...]] = {}
         """Kanji of a part → its readings in this book."""
         self.initials: dict[str, list[int]] = {}
@@ -61,6 +61,9 @@ class Forms:
         self._named: dict[str, list[int]] = {}
         for owner, payee in enumerate(payees):
             self._take(owner, namings_of(payee))
+        if any(recent):
+            for owners in self.parts.values():
+                owners.sort(key=lambda owner: -recent[owner])
         self.full = len(self.spelled)
         """Forms at or past this place are parts."""
         self._parts_spelled: dict[str, list[str]] = {}

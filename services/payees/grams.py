@@ -31,7 +31,8 @@ CODES: Final = 2 * _ALPHABET * _ALPHABET
 _FAR: Final = 0.35
 """Below this share of the best score a string is not worth comparing."""
 
-Ints = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.intp]
+"""The machine's own index type: `bincount` would convert any other on every query."""
 
 
 def _tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
@@ -65,7 +66,7 @@ class Grams:
         self._size = len(sounds)
         lengths = np.fromiter((len(s) for s in sounds), np.int32, self._size) // 2 + 1
         stream = _sounds(_BOUNDARY + _BOUNDARY.join(sounds) + _BOUNDARY)
-        owner = np.repeat(np.arange(self._size, dtype=np.int32), lengths)
+        owner = np.repeat(np.arange(self._size, dtype=np.intp), lengths)
         near, far = _codes(stream)
         far, far_owner = far[: len(owner) - 1], owner[:-1]
         inside = stream[1 : len(far) + 1] != 0
@@ -89,13 +90,13 @@ class Grams:
         wanted = np.flatnonzero(weights)
         parts = [self._postings[self._starts[code] : self._ends[code]] for code in wanted.tolist()]
         if not parts:
-            return np.zeros(0, np.int32)
+            return np.zeros(0, np.intp)
         gains = np.repeat(weights[wanted], self._counts[wanted])
         scores = np.bincount(np.concatenate(parts), weights=gains, minlength=self._size) * self._norm
         near = np.flatnonzero(scores > scores.max() * _FAR)
         if len(near) > limit:
             near = near[np.argpartition(scores[near], -limit)[-limit:]]
-        return near.astype(np.int32)
+        return near
 
 
 def _weights(heard: Sequence[tuple[str, float]]) -> npt.NDArray[np.float64]:

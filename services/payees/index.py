@@ -29,6 +29,8 @@ _SURE_ANYWHERE: Final = 0.6
 """How likely somebody must be where nothing but the name itself says that one stands there."""
 _SURE_ALONE: Final = 0.4
 _SURE_COMMON: Final = 0.6
+_FAINT: Final = 0.1
+"""From here on, bare words are taken for a name, though nobody in the book is likely meant."""
 
 Ranked = list[tuple[int, float]]
 """Positions in the book with probabilities, best first."""
@@ -63,9 +65,15 @@ class _Found(NamedTuple):
     def credible(self) -> bool:
         """Whether a name was said here at all."""
         if self.decision.outcome is MatchOutcome.NOBODY:
-            return self.place.cue is Cue.PAYEE and not self.place.common
+            faint = self.place.cue is Cue.ALONE and self.somebody >= _FAINT
+            return (self.place.cue is Cue.PAYEE or faint) and not self.place.common
         sure = {Cue.NONE: _SURE_ANYWHERE, Cue.ALONE: _SURE_ALONE}.get(self.place.cue, 0.0)
         return self.somebody >= max(sure, _SURE_COMMON if self.place.common else 0.0)
+
+    @property
+    def settled(self) -> bool:
+        """Whether no other place can be the likelier one."""
+        return self.place.cue is Cue.PAYEE and not self.place.narrow and self.decision.outcome is MatchOutcome.CLEAR
 
     def careful(self) -> Decision:
         """The decision, but a name that more words may belong to is asked about."""
@@ -81,9 +89,9 @@ class PayeeIndex:
         if len(payees) > MAX_PAYEES:
             raise TooLarge(f"a book of more than {MAX_PAYEES} payees")
         self._payees = tuple(payees)
-        self._forms = Forms(self._payees)
-        self._grams = Grams(self._forms.sounds)
         self._recent = [_recency(payee, today) for payee in self._payees]
+        self._forms = Forms(self._payees, self._recent)
+        self._grams = Grams(self._forms.sounds)
         self._related = _relations(self._payees)
 
     @classmethod
@@ -119,6 +127,8 @@ class PayeeIndex:
             found = _Found(place, *self._search([name for name in names if name], favoured))
             if best is None or found.worth > best.worth:
                 best = found
+            if best.settled:
+                break
         if best is None or not best.credible:
             return None
         return self._answer(best.place, text, best.ranked, best.careful(), locale)

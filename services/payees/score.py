@@ -24,9 +24,9 @@ from services.payees.said import Heard, Said
 
 RETRIEVED: Final = 96
 """Forms that are compared in full."""
-WEIGHED: Final = 10
+WEIGHED: Final = 8
 """Forms whose evidence is taken apart."""
-MAX_OWNERS: Final = 12
+MAX_OWNERS: Final = 5
 """Payees considered for one shared part of a name; the rest only thin out the probability."""
 
 CANDIDATE: Final = (
@@ -111,17 +111,15 @@ def retrieve(heard: Heard, forms: Forms, grams: Grams) -> list[int]:
     """Places of the forms worth comparing."""
     wide = (said for said in heard.said if said.wide)
     asked = [(said.sound, heard.weights[said.rank] * (1.0 if said.literal else 0.5)) for said in wide]
-    return [int(place) for place in grams.nearest(asked, min(RETRIEVED, len(forms.spelled)))]
+    return grams.nearest(asked, min(RETRIEVED, len(forms.spelled))).tolist()
 
 
 def evidence(heard: Heard, forms: Forms, places: Sequence[int]) -> list[Evidence]:
     """The evidence for the likeliest forms, best first by a rough order."""
     table = similarity(heard, forms, places)
-    ranks = np.fromiter((said.rank for said in heard.said), np.int64, len(heard.said))
-    starts = np.flatnonzero(np.diff(ranks, prepend=-1))
+    starts = [n for n, said in enumerate(heard.said) if not n or said.rank != heard.said[n - 1].rank]
     by_rank = np.maximum.reduceat(table, starts, axis=0)
-    present = ranks[starts]
-    weights = np.array([heard.weights[rank] for rank in present])
+    weights = np.array([heard.weights[heard.said[start].rank] for start in starts])
     best, mean = by_rank.max(axis=0), (weights / weights.sum()) @ by_rank
     first = by_rank[0]
     rough = 0.5 * best + 0.3 * first + 0.2 * mean
@@ -235,7 +233,7 @@ def choices(
     for each, utility in zip(found, utilities, strict=True):
         owners = forms.owners(each.form)
         thinned += max(0, len(owners) - MAX_OWNERS) * exp(min(utility, _STEEP))
-        for owner in _first_owners(owners, recent, favoured):
+        for owner in _first_owners(owners, favoured):
             value = utility + float(weights[-1]) * recent[owner] + (calibration().favour if owner in favoured else 0.0)
             value = min(value, _STEEP)
             if owner not in best or value > best[owner].utility:
@@ -255,7 +253,8 @@ def score(
     return scored, nobody / total
 
 
-def _first_owners(owners: Sequence[int], recent: Sequence[float], favoured: Collection[int]) -> Sequence[int]:
-    if len(owners) <= MAX_OWNERS:
-        return owners
-    return sorted(owners, key=lambda owner: (owner not in favoured, -recent[owner], owner))[:MAX_OWNERS]
+def _first_owners(owners: Sequence[int], favoured: Collection[int]) -> Sequence[int]:
+    """The favoured ones, then the recently paid ones."""
+    if len(owners) <= MAX_OWNERS or not favoured:
+        return owners[:MAX_OWNERS]
+    return [*(owner for owner in owners if owner in favoured), *owners[:MAX_OWNERS]][:MAX_OWNERS]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-MAX_PLACES: Final = 4
+MAX_PLACES: Final = 3
 """Places of one utterance that are looked up."""
 MAX_TEXT: Final = 400
 """Characters of an utterance in which a name is sought."""

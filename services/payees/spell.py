@@ -26,6 +26,13 @@ def _letter_names() -> dict[str, str]:
     return names | {letter: letter for letter in spelling_rules().letters}
 
 
+@lru_cache(maxsize=1)
+def _openers() -> frozenset[str]:
+    """Every word that a spelling may begin or go on with: fewer than two, and nothing was spelled."""
+    rules = spelling_rules()
+    return frozenset({*_letter_names(), *rules.alphabet, *rules.doubles, *rules.connectors})
+
+
 def _letter(tokens: list[str], at: int) -> tuple[str, int]:
     """The letters that begin at a word, and how many words they took (0: none)."""
     rules, names = spelling_rules(), _letter_names()
@@ -56,6 +63,8 @@ def _explained(tokens: list[str], at: int) -> tuple[str, int] | None:
 
 def spelled(tokens: list[str]) -> Spelled | None:
     """The longest run of spoken letters among folded words, if it is long enough to be one."""
+    if sum([token in _openers() for token in tokens]) < MIN_LETTERS:
+        return None
     best: Spelled | None = None
     start = 0
     while start < len(tokens):

@@ -29,7 +29,7 @@ from services.payees.score import (
 
 Floats = npt.NDArray[np.float64]
 _WIDTH: Final = 24
-_STEPS: Final = 1500
+_STEPS: Final = 800
 _RATE: Final = 0.05
 _RIDGE: Final = 2e-4
 
