@@ -111,7 +111,8 @@ def retrieve(heard: Heard, forms: Forms, grams: Grams) -> list[int]:
     """Places of the forms worth comparing."""
     wide = (said for said in heard.said if said.wide)
     asked = [(said.sound, heard.weights[said.rank] * (1.0 if said.literal else 0.5)) for said in wide]
-    return grams.nearest(asked, min(RETRIEVED, len(forms.spelled))).tolist()
+    found: list[int] = grams.nearest(asked, min(RETRIEVED, len(forms.spelled))).tolist()
+    return found
 
 
 def evidence(heard: Heard, forms: Forms, places: Sequence[int]) -> list[Evidence]:
