@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from zlib import crc32
 
 from app.qa.bench._corpus import Utterance
 from app.qa.bench._line import Event, Measured, measure, token
@@ -33,7 +34,8 @@ async def play_round(base: str, played: Sequence[Utterance], detection: Event, a
     async def one(number: int, utterance: Utterance) -> Measured:
         async with places:
             await asyncio.sleep(number % 7 * 0.011)  # out of phase with the frames of the others
-            return await measure(base, tokens[utterance.customer], utterance, detection, number)
+            seed = crc32(f"{utterance.voice} {utterance.words} {utterance.pause_s}".encode())
+            return await measure(base, tokens[utterance.customer], utterance, detection, seed)
 
     return list(await asyncio.gather(*(one(n, u) for n, u in enumerate(played))))
 

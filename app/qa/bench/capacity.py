@@ -1,4 +1,8 @@
-"""How many real-time calls at once one machine answers in time."""
+"""How many real-time calls at once one machine answers in time.
+
+A command that the recogniser misreads waits longer by intention, however idle the machine; so that load alone is
+measured, only those commands are played that were heard as complete when two calls had the machine for themselves.
+"""
 
 import asyncio
 from pathlib import Path
@@ -27,9 +31,12 @@ def bench(
     simple = utterances(load(), "simple")
 
     def run(base: str) -> None:
-        figures: dict[str, Figure] = {"calls_at_p95_500_ms": 0}
+        alone = asyncio.run(play_round(base, simple, by_words(1.0), 2))
+        heard = [call.utterance for call in alone if all(".complete@" in rule for rule in call.endings)]
+        figures: dict[str, Figure] = {"calls_at_p95_500_ms": 0, "commands": len(heard)}
+        figures["misread"] = len(simple) - len(heard)
         for level in (level for level in LEVELS if level <= up_to):
-            played = [simple[i % len(simple)] for i in range(level * ROUNDS)]
+            played = [heard[i % len(heard)] for i in range(level * ROUNDS)]
             found = figures_of(asyncio.run(play_round(base, played, by_words(1.0), level)))
             p95 = float(found["p95_ms"] or 0.0)
             figures |= {f"at_{level}_{q}_ms": found[f"{q}_ms"] for q in ("p50", "p95")}
