@@ -17,10 +17,11 @@ from app.auth.tokens import TokenRules
 from app.callers import Callers
 from app.keys import secret
 from app.migrate import migrate
-from app.settings import Environment, Settings
+from app.settings import BankKind, Environment, Settings
 from rules.act import money_policy
 from rules.bank import demo_customers
 from schemas.errors import ConfigInvalid
+from services.act.bank_fineract import FineractBank, FineractSettings
 from services.act.bank_sandbox import SandboxBank
 from services.act.bank_seed import open_demo_bank
 from services.act.cards import BankCards
@@ -86,7 +87,7 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
         )
         issuer, authenticator = _identity(settings, clock, client)
         phone, sender = _code_sender(settings, client)
-        bank = await _bank(settings, store, clock)
+        bank = await _bank(stack, settings, store, clock)
         hands = await _money(stack, settings, store, bank, sender, clock, audit)
         if recognizer is None:
             recognizer = load_recognizer(settings.asr_model, workers=settings.asr_workers, device=settings.asr_device)
@@ -126,7 +127,13 @@ def _code_sender(settings: Settings, client: httpx.AsyncClient) -> tuple[DemoPho
     return phone, phone
 
 
-async def _bank(settings: Settings, store: Store, clock: Clock) -> CoreBank:
+async def _bank(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock) -> CoreBank:
+    if settings.bank is BankKind.FINERACT:
+        core = FineractSettings(
+            settings.fineract_url, settings.fineract_user, settings.fineract_password.get_secret_value()
+        )
+        client = await stack.enter_async_context(core.client())
+        return FineractBank(core, client, store, clock)
     if settings.environment is Environment.PRODUCTION:
         raise ConfigInvalid("production needs a core bank: set TELLERLINE_BANK")
     await open_demo_bank(store, clock, demo_customers())
