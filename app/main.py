@@ -44,8 +44,6 @@ def create_app(gateway: Gateway) -> FastAPI:
     app.include_router(mobile.router(_mobile(gateway)))
     jobs = ReplayJobs(gateway.settings.state_dir / "replays", gateway.clock)
     app.include_router(replays.router(replays.ReplayDeps(jobs, gateway.authenticator.principal)))
-    jobs = ReplayJobs(gateway.settings.state_dir / "replays", gateway.clock)
-    app.include_router(replays.router(replays.ReplayDeps(jobs, gateway.authenticator.principal)))
     if gateway.issuer is not None:
         app.include_router(demo.router(gateway, gateway.issuer))
         app.mount("/console", StaticFiles(directory=CONSOLE, html=True), name="console")
