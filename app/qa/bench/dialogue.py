@@ -29,11 +29,14 @@ def bench(
     from app.qa.conversations import Played, Player, conversations
 
     figures: dict[str, Figure] = {}
+    players: dict[str, Player] = {}
     failed = 0
     for language in ("en", "ja"):
         played, count = Played(), 0
         for file in conversations(folder / language):
-            player = Player.of(file.customer, crowd(language, payees))
+            if file.customer not in players:
+                players[file.customer] = Player.of(file.customer, crowd(language, payees))
+            player = players[file.customer]
             for conversation in file.conversations:
                 count += 1
                 player.play(conversation, played)
