@@ -112,8 +112,8 @@ def _atom(scan: Scan, at: int) -> Atom | None:
 def _positional(scan: Scan, at: int) -> Atom:
     digits = [scan.tokens[at].word.digit or ""]
     end = at + 1
-    while len(digits) < _MAX_ATOM_DIGITS and scan.glued(end) and scan.word(end).digit is not None:
-        digits.append(scan.word(end).digit or "")
+    while len(digits) < _MAX_ATOM_DIGITS and scan.glued(end) and scan.words[end].digit is not None:
+        digits.append(scan.words[end].digit or "")
         end += 1
     return Atom(int("".join(digits)), 1, end, False)
 

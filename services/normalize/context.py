@@ -15,7 +15,7 @@ def context_after(scan: Scan, at: int) -> int:
     """Where the digit string announced at a place would start: behind "is", "ends in", commas."""
     at += 1
     for _ in range(_MAX_FILLERS):
-        if not (scan.word(at).filler or scan.text(at) in {":", ",", "#"}):
+        if not (scan.words[at].filler or scan.text(at) in {":", ",", "#"}):
             break
         at += 1
     return at
@@ -23,36 +23,41 @@ def context_after(scan: Scan, at: int) -> int:
 
 def tail_announced(scan: Scan, at: int) -> int:
     """Where the digits behind "last four" start; 0 where it announces none ("last four months")."""
-    count = scan.word(at + 1).value
+    count = scan.words[at + 1].value
     if count is None and (numeral := scan.tokens[at + 1].numeral if at + 1 < len(scan.tokens) else None) is not None:
         count = numeral.whole
-    if count not in _TAILS or scan.word(at + 2).scale is not None:
+    if count not in _TAILS or scan.words[at + 2].scale is not None:
         return 0
-    if scan.word(at + 2).of:
+    if scan.words[at + 2].of:
         return at + 2
-    behind = context_after(scan, at + 2 if scan.word(at + 2).context else at + 1)
-    return behind if scan.quantity(behind) or scan.word(behind).repeat is not None else 0
+    behind = context_after(scan, at + 2 if scan.words[at + 2].context else at + 1)
+    return behind if scan.quantity(behind) or scan.words[behind].repeat is not None else 0
 
 
 def is_name(scan: Scan, found: Match) -> bool:
     """Whether what was found is part of a name or an idiom: "Mr Twenty", 鈴木一郎."""
     if scan.style.language.title_before:
         before = found.start - 2 if scan.text(found.start - 1) == "." else found.start - 1
-        return scan.word(before).honorific or (found.kind is SpanKind.NUMBER and _capitalised(scan, found))
+        return scan.words[before].honorific or (found.kind is SpanKind.NUMBER and _capitalised(scan, found))
     if found.kind is SpanKind.MONEY or scan.tokens[found.end - 1].numeral is not None:
         return False
-    after = scan.word(found.end)
-    named = after.counter and not after.person and scan.word(found.end + 1).honorific
+    after = scan.words[found.end]
+    named = after.counter and not after.person and scan.words[found.end + 1].honorific
     return after.honorific or named or _inside_a_word(scan, found)
 
 
 def _capitalised(scan: Scan, found: Match) -> bool:
     """A number word with a capital beside a capital that means nothing to us: Four Seasons, Capital One."""
-    if not scan.capital(found.start):
+    if not scan.capital(found.start) or not _mixed_case(scan):
         return False
-    behind = scan.capital(found.end) and scan.word(found.end) is UNKNOWN
-    before = scan.capital(found.start - 1) and scan.word(found.start - 1) is UNKNOWN and found.start > 1
-    return behind or before
+    behind = scan.capital(found.end) and scan.words[found.end] is UNKNOWN
+    before = scan.capital(found.start - 1) and scan.words[found.start - 1] is UNKNOWN and found.start > 1
+    return behind or (before and found.end - found.start == 1 and scan.words[found.start].digit is not None)
+
+
+def _mixed_case(scan: Scan) -> bool:
+    """Whether capitals tell anything: not where every word has one."""
+    return any(token.text[0].isalpha() and not scan.capital(at) for at, token in enumerate(scan.tokens))
 
 
 def _inside_a_word(scan: Scan, found: Match) -> bool:
@@ -60,13 +65,13 @@ def _inside_a_word(scan: Scan, found: Match) -> bool:
     if found.kind not in _NAMED_LIKE or (found.kind is SpanKind.DATE and not found.rule.endswith("day_alone")):
         return False
     end = found.end
-    if scan.glued(end) and (scan.word(end).counter or scan.word(end).name_link):
+    if scan.glued(end) and (scan.words[end].counter or scan.words[end].name_link):
         end += 1
     if scan.glued(end) and _unknown_ideograph(scan, end):
         return True
-    lone = found.end - found.start == 1 and not scan.word(found.end).counter
+    lone = found.end - found.start == 1 and not scan.words[found.end].counter
     return lone and scan.glued(found.start) and _unknown_ideograph(scan, found.start - 1)
 
 
 def _unknown_ideograph(scan: Scan, at: int) -> bool:
-    return scan.word(at) is UNKNOWN and "\u3400" <= scan.text(at)[:1] <= "\u9fff"
+    return scan.words[at] is UNKNOWN and "\u3400" <= scan.text(at)[:1] <= "\u9fff"

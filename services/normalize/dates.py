@@ -17,7 +17,7 @@ _DAY_UNITS: Final = frozenset({"day", "week", "month", "year", "fortnight"})
 
 def find_day_word(scan: Scan, at: int) -> Match | None:
     """As in "tomorrow", 明後日."""
-    offset = scan.word(at).day
+    offset = scan.words[at].day
     if offset is None or scan.today is None:
         return None
     found = calendar.shift(scan.today, "day", offset)
@@ -29,15 +29,15 @@ def find_counted(scan: Scan, at: int) -> Match | None:
     last = _last_counted(scan, at)
     if last is not None:
         return last
-    inside = scan.word(at).inside
-    since = _origin(scan, at, scan.today) if scan.today is not None and scan.word(at + 1).to else None
+    inside = scan.words[at].inside
+    since = _origin(scan, at, scan.today) if scan.today is not None and scan.words[at + 1].to else None
     start = at + 2 if since is not None else at + 1 if inside else at
     counted = _count(scan, start)
     if counted is None or scan.today is None:
         return None
     count, unit, end = counted
-    origin, sign, stop = since or scan.today, scan.word(end).direction, end + 1
-    if scan.word(end).origin or (scan.word(end).on and unit == "week"):
+    origin, sign, stop = since or scan.today, scan.words[end].direction, end + 1
+    if scan.words[end].origin or (scan.words[end].on and unit == "week"):
         named = _origin(scan, stop, scan.today)
         if named is None:
             return None
@@ -51,7 +51,7 @@ def find_counted(scan: Scan, at: int) -> Match | None:
 
 def _origin(scan: Scan, at: int, today: date) -> date | None:
     """The day that a distance is counted from: tomorrow, or the coming Friday."""
-    offset, weekday = scan.word(at).day, scan.word(at).weekday
+    offset, weekday = scan.words[at].day, scan.words[at].weekday
     if weekday is not None:
         return calendar.weekday(today, weekday)[0]
     return calendar.shift(today, "day", offset) if offset is not None else None
@@ -59,7 +59,7 @@ def _origin(scan: Scan, at: int, today: date) -> date | None:
 
 def _last_counted(scan: Scan, at: int) -> Match | None:
     """As in "the last three months", "next five days": a window that ends or starts today."""
-    relative, today = scan.word(at).relative, scan.today
+    relative, today = scan.words[at].relative, scan.today
     counted = _count(scan, at + 1) if relative else None
     if counted is None or relative is None or today is None:
         return None
@@ -71,14 +71,14 @@ def _last_counted(scan: Scan, at: int) -> Match | None:
 
 def _count(scan: Scan, at: int) -> tuple[int, str, int] | None:
     """A count of a unit of days or more: (3, week, the token behind)."""
-    if scan.word(at).article and scan.word(at + 1).unit is not None:
+    if scan.words[at].article and scan.words[at + 1].unit is not None:
         count, end = 1, at + 1
     else:
         found = number(scan, at)
         if found is None or found.whole is None or found.whole < 0 or found.ambiguity is not None:
             return None
         count, end = found.whole, found.end
-    unit = scan.word(end).unit
+    unit = scan.words[end].unit
     if unit not in _DAY_UNITS:
         return None
     base, times = _WEEKS_OF.get(unit, (unit, 1))
@@ -87,37 +87,37 @@ def _count(scan: Scan, at: int) -> tuple[int, str, int] | None:
 
 def period_at(scan: Scan, at: int) -> tuple[Period, int] | None:
     """A period's words: 来月, "next month", "the current year"."""
-    word = scan.word(at)
-    if word.definite and scan.word(at + 1).definite is False:
+    word = scan.words[at]
+    if word.definite and scan.words[at + 1].definite is False:
         inner = period_at(scan, at + 1)
         if inner is not None:
             return inner
-        unit = scan.word(at + 1).unit
+        unit = scan.words[at + 1].unit
         return (Period(unit, 0), at + 2) if unit in _PERIODS and _bounded_before(scan, at) else None
     if word.period is not None:
         return word.period, at + 1
-    if word.unit in _PERIODS and scan.word(at - 1).boundary is not None and scan.style.language.spaced:
+    if word.unit in _PERIODS and scan.words[at - 1].boundary is not None and scan.style.language.spaced:
         return Period(word.unit or "", 0), at + 1
-    unit = scan.word(at + 1).unit
+    unit = scan.words[at + 1].unit
     if word.relative is not None and unit in _PERIODS:
         return Period(unit, word.relative), at + 2
     return None
 
 
 def _bounded_before(scan: Scan, at: int) -> bool:
-    return scan.word(at - 1).boundary is not None or scan.word(at - 1).of
+    return scan.words[at - 1].boundary is not None or scan.words[at - 1].of
 
 
 def find_period(scan: Scan, at: int) -> Match | None:
     """As in "last month", 先月, 月末, "the end of the month"."""
-    before = scan.word(at).boundary
+    before = scan.words[at].boundary
     start = at + 1 if before is not None else at
     found = period_at(scan, start)
     if found is None or scan.today is None:
         return None
     wanted, end = found
     whole = calendar.period(scan.today, wanted.unit, wanted.offset)
-    after = scan.word(end).boundary if before is None else None
+    after = scan.words[end].boundary if before is None else None
     if whole is None:
         return None
     boundary = before or after
@@ -131,16 +131,16 @@ def find_period(scan: Scan, at: int) -> Match | None:
 
 def _needs_boundary(scan: Scan, at: int) -> bool:
     """月 and 年 alone are a period only before 末; so is "the month"."""
-    word = scan.word(at)
-    return word.suffix is not None or (word.definite and scan.word(at + 1).relative is None)
+    word = scan.words[at]
+    return word.suffix is not None or (word.definite and scan.words[at + 1].relative is None)
 
 
 def find_weekday(scan: Scan, at: int) -> Match | None:
     """As in "next Friday", "Friday next week", "friday"."""
-    today, relative, named = scan.today, scan.word(at).relative, scan.word(at).weekday
+    today, relative, named = scan.today, scan.words[at].relative, scan.words[at].weekday
     if today is None:
         return None
-    if relative is not None and scan.word(at + 1).weekday is not None:
+    if relative is not None and scan.words[at + 1].weekday is not None:
         return _relative_weekday(scan, at, relative, today)
     if named is None:
         return _week_then_day(scan, at, today)
@@ -148,7 +148,7 @@ def find_weekday(scan: Scan, at: int) -> Match | None:
     if week is not None and week[0].unit == "week":
         return dated(at, week[1], "dates.week_day", calendar.weekday_of_week(today, named, week[0].offset))
     days = calendar.weekday(today, named)
-    if scan.style.language.spaced and scan.word(at + 1).unit == "week":
+    if scan.style.language.spaced and scan.words[at + 1].unit == "week":
         return dated(at, at + 2, "dates.week_day", calendar.shift(days[0], "week", 1))
     return dated(at, at + 1, "dates.weekday", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
 
@@ -159,16 +159,16 @@ def _week_then_day(scan: Scan, at: int, today: date) -> Match | None:
     if week is None or week[0].unit != "week":
         return None
     end = week[1]
-    if scan.word(end).on or scan.word(end).of:
+    if scan.words[end].on or scan.words[end].of:
         end += 1
-    named = scan.word(end).weekday
+    named = scan.words[end].weekday
     if named is None:
         return None
     return dated(at, end + 1, "dates.week_day", calendar.weekday_of_week(today, named, week[0].offset))
 
 
 def _relative_weekday(scan: Scan, at: int, relative: int, today: date) -> Match | None:
-    named = scan.word(at + 1).weekday or 0
+    named = scan.words[at + 1].weekday or 0
     coming, last = calendar.weekday(today, named)
     of_week = calendar.weekday_of_week(today, named, relative)
     if relative == 0:

@@ -14,14 +14,14 @@ _MONTHS = 14
 
 def find_checked(scan: Scan, at: int) -> Match | None:
     """A weekday, and the date that it belongs to."""
-    weekday = scan.word(at).weekday
+    weekday = scan.words[at].weekday
     if weekday is None or scan.today is None:
         return None
     start = at + 2 if scan.text(at + 1) == "," else at + 1
     found = find_named(scan, start)
     if found is not None and found.rule != "dates.day_alone":
         return _agreeing(scan, at, found, weekday)
-    day = ordinal(scan, start + scan.word(start).definite)
+    day = ordinal(scan, start + scan.words[start].definite)
     if day is None:
         return None
     days = _falling(scan.today, day[0], weekday)

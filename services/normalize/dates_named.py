@@ -16,9 +16,9 @@ _TIES: Final = frozenset({"/", "."})
 
 def find_named(scan: Scan, at: int) -> Match | None:
     """A date whose month is named, or a day of a month that is clear."""
-    word = scan.word(at)
+    word = scan.words[at]
     if word.month is not None:
-        if word.doubtful and scan.word(at - 1).subject:
+        if word.doubtful and scan.words[at - 1].subject:
             return None
         return _month_first(scan, at, word.month)
     if word.boundary is not None:
@@ -28,7 +28,7 @@ def find_named(scan: Scan, at: int) -> Match | None:
 
 def _month_first(scan: Scan, at: int, month: int) -> Match | None:
     start = at + 1
-    if scan.word(start).definite or (scan.text(start) in _TIES and scan.glued(start)):
+    if scan.words[start].definite or (scan.text(start) in _TIES and scan.glued(start)):
         start += 1
     found = day_number(scan, start)
     year = year_at(scan, over_comma(scan, at + 1)) if found is None or scan.tokens[start].numeral is None else None
@@ -46,9 +46,9 @@ def _after_year(scan: Scan, end: int) -> int:
 
 def _month_alone(scan: Scan, at: int, month: int) -> Match | None:
     """As in "in january": the current or last one, or the coming one."""
-    before = scan.word(at - 1)
+    before = scan.words[at - 1]
     announced = before.during or before.relative is not None
-    if scan.today is None or (scan.word(at).doubtful and not announced):
+    if scan.today is None or (scan.words[at].doubtful and not announced):
         return None
     relative = before.relative or 0
     begun = month < scan.today.month or (month == scan.today.month and relative >= 0)
@@ -63,7 +63,7 @@ def _month_alone(scan: Scan, at: int, month: int) -> Match | None:
 
 def _part_of_month(scan: Scan, at: int, boundary: str) -> Match | None:
     """As in "end of march", "the last day of october 2015"."""
-    month = scan.word(at + 1).month
+    month = scan.words[at + 1].month
     if month is None or scan.today is None:
         return None
     year = year_at(scan, over_comma(scan, at + 2))
@@ -88,14 +88,14 @@ def _month_year(at: int, month: int, year: tuple[int, int]) -> Match | None:
 
 def _day_first(scan: Scan, at: int) -> Match | None:
     """As in "the fifteenth of march", "15 June 2016", "20th of next month", "the 22nd"."""
-    definite = scan.word(at).definite
+    definite = scan.words[at].definite
     start = at + 1 if definite else at
     found = day_number(scan, start, alone=True)
     if found is None:
         return None
     day, end = found
-    link = end + 1 if scan.word(end).of else end
-    month = scan.word(link).month
+    link = end + 1 if scan.words[end].of else end
+    month = scan.words[link].month
     if month is not None:
         return _resolved(scan, at, month, day, link + 1)
     if link != end:
@@ -105,7 +105,7 @@ def _day_first(scan: Scan, at: int) -> Match | None:
 
 def _year_first(scan: Scan, at: int) -> Match | None:
     """As in "2019-sep-1"."""
-    month, year = scan.word(at + 1).month, year_at(scan, at)
+    month, year = scan.words[at + 1].month, year_at(scan, at)
     found = day_number(scan, at + 2) if month is not None and year is not None and year[1] == at + 1 else None
     if found is None or month is None or year is None:
         return None
@@ -114,17 +114,17 @@ def _year_first(scan: Scan, at: int) -> Match | None:
 
 def _of_ordinal(scan: Scan, at: int, day: int, link: int) -> Match | None:
     """As in "the sixth of the sixth"."""
-    month = ordinal(scan, link + 1) if scan.word(link).definite else None
+    month = ordinal(scan, link + 1) if scan.words[link].definite else None
     return _resolved(scan, at, month[0], day, month[1]) if month is not None and month[0] <= calendar.MONTHS else None
 
 
 def _of_period(scan: Scan, at: int, day: int, link: int) -> Match | None:
     """As in "20th of the next month"."""
-    start = link + 1 if scan.word(link).definite else link
-    relative, unit = scan.word(start).relative, scan.word(start + 1).unit
+    start = link + 1 if scan.words[link].definite else link
+    relative, unit = scan.words[start].relative, scan.words[start + 1].unit
     if scan.today is None:
         return None
-    if relative is None and start > link and scan.word(start).unit == "month":
+    if relative is None and start > link and scan.words[start].unit == "month":
         return dated(at, start + 1, "dates.day_of_month", *calendar.around_month(scan.today, day)[:1])
     if relative is None or unit != "month":
         return None
@@ -136,7 +136,7 @@ def _of_period(scan: Scan, at: int, day: int, link: int) -> Match | None:
 
 def _bare(scan: Scan, at: int, day: int, end: int) -> Match | None:
     """As in "the fifteenth" at the end of a clause; low ones are choices ("the second") unless a preposition leads."""
-    if scan.today is None or not scan.ends(end) or (day <= TEN and not scan.word(at - 1).on):
+    if scan.today is None or not scan.ends(end) or (day <= TEN and not scan.words[at - 1].on):
         return None
     days = calendar.around_month(scan.today, day)
     return dated(at, end, "dates.day_alone", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)

@@ -38,18 +38,18 @@ def find_suffixed(scan: Scan, at: int) -> Match | None:
 
 def _marked(scan: Scan, at: int, suffix: str) -> tuple[int, int] | None:
     """A whole number and its mark."""
-    if scan.word(at).of:
+    if scan.words[at].of:
         at += 1
     found = number(scan, at)
-    if found is None or found.whole is None or found.value < 0 or scan.word(found.end).suffix != suffix:
+    if found is None or found.whole is None or found.value < 0 or scan.words[found.end].suffix != suffix:
         return None
     return found.whole, found.end + 1
 
 
 def _period_part(scan: Scan, parts: _Parts) -> bool:
     """来月, 去年: a period that a month or day follows."""
-    period = scan.word(parts.end).period
-    if period is None or scan.today is None or scan.word(parts.end).suffix is not None:
+    period = scan.words[parts.end].period
+    if period is None or scan.today is None or scan.words[parts.end].suffix is not None:
         return False
     if period.unit == "year":
         parts.year = scan.today.year + period.offset
@@ -62,9 +62,9 @@ def _period_part(scan: Scan, parts: _Parts) -> bool:
 
 
 def _year(scan: Scan, parts: _Parts) -> bool:
-    era = scan.word(parts.end).era
+    era = scan.words[parts.end].era
     start = parts.end + 1 if era is not None else parts.end
-    if era is not None and scan.word(start).first_year and scan.word(start + 1).suffix == "year":
+    if era is not None and scan.words[start].first_year and scan.words[start + 1].suffix == "year":
         parts.year, parts.end = era + 1, start + 2
         return True
     found = _marked(scan, start, "year")
@@ -84,8 +84,8 @@ def _month(scan: Scan, parts: _Parts) -> None:
 
 
 def _day(scan: Scan, parts: _Parts) -> None:
-    start = parts.end + 1 if scan.word(parts.end).of else parts.end
-    named = scan.word(start).day_of_month
+    start = parts.end + 1 if scan.words[parts.end].of else parts.end
+    named = scan.words[start].day_of_month
     if named is not None:
         parts.day, parts.end = named, start + 1
         return
@@ -133,7 +133,7 @@ def _whole_month(at: int, end: int, year: int, month: int) -> Match | None:
 
 def _year_alone(scan: Scan, at: int, parts: _Parts) -> Match | None:
     """As in 二〇二四年."""
-    if parts.year is None or parts.end == at or scan.word(parts.end - 1).suffix != "year":
+    if parts.year is None or parts.end == at or scan.words[parts.end - 1].suffix != "year":
         return None
     whole = DateValue(date(parts.year, 1, 1), date(parts.year, calendar.MONTHS, 31))
     return Match(SpanKind.DATE, whole, at, parts.end, "dates.year")

@@ -10,10 +10,10 @@ from services.normalize.years import over_comma, year_at
 
 def weekday_of_month(scan: Scan, at: int) -> Match | None:
     """An ordinal or "last", a weekday, and the month they count in."""
-    start = at + 1 if scan.word(at).definite else at
-    which = scan.word(start).ordinal or scan.word(start).relative
-    named = scan.word(start + 1).weekday
-    if not which or named is None or not scan.word(start + 2).of or scan.today is None:
+    start = at + 1 if scan.words[at].definite else at
+    which = scan.words[start].ordinal or scan.words[start].relative
+    named = scan.words[start + 1].weekday
+    if not which or named is None or not scan.words[start + 2].of or scan.today is None:
         return None
     months, end = _months(scan, start + 3)
     days = [_pick(month, named, which) for month in months]
@@ -23,8 +23,8 @@ def weekday_of_month(scan: Scan, at: int) -> Match | None:
 
 def _months(scan: Scan, at: int) -> tuple[list[DateValue], int]:
     """The months that the words at a place may mean, the preferred first, and where they end."""
-    at += scan.word(at).definite
-    today, number = scan.today, scan.word(at).month
+    at += scan.words[at].definite
+    today, number = scan.today, scan.words[at].month
     if today is None:
         return [], at
     if number is not None:
@@ -33,9 +33,9 @@ def _months(scan: Scan, at: int) -> tuple[list[DateValue], int]:
         years = [year[0]] if year is not None else [coming, coming - 1]
         wholes = [calendar.month(y, number) for y in years]
         return [whole for whole in wholes if whole is not None], year[1] if year is not None else at + 1
-    relative = scan.word(at).relative
+    relative = scan.words[at].relative
     behind = at if relative is None else at + 1
-    whole = calendar.period(today, "month", relative or 0) if scan.word(behind).unit == "month" else None
+    whole = calendar.period(today, "month", relative or 0) if scan.words[behind].unit == "month" else None
     return ([whole], behind + 1) if whole is not None else ([], at)
 
 

@@ -77,7 +77,7 @@ def _spoken(scan: Scan, at: int, context: bool) -> _Run | None:
 def _step(scan: Scan, run: _Run, context: bool) -> bool:
     """Take the next group, over a comma if a group follows it."""
     at = run.end
-    comma = bool(run.digits) and (scan.text(at) in _SEPARATORS or (context and scan.word(at).of))
+    comma = bool(run.digits) and (scan.text(at) in _SEPARATORS or (context and scan.words[at].of))
     at += comma
     if not _take(scan, run, at, context):
         return False
@@ -87,12 +87,12 @@ def _step(scan: Scan, run: _Run, context: bool) -> bool:
 
 def _take(scan: Scan, run: _Run, at: int, context: bool) -> bool:
     """Take the group at a place: a digit, a repeated one, a number below a hundred, written digits."""
-    word, language = scan.word(at), scan.style.language
-    if word.repeat is not None and (digit := scan.word(at + 1).digit) is not None:
+    word, language = scan.words[at], scan.style.language
+    if word.repeat is not None and (digit := scan.words[at + 1].digit) is not None:
         run.add(digit * word.repeat, at + 2, words=word.repeat)
         return True
     loose = language.joins_digits or context or scan.glued(at) or not run.digits
-    if word.digit is not None and loose and scan.word(at + 1).scale is None:
+    if word.digit is not None and loose and scan.words[at + 1].scale is None:
         run.add(word.digit, at + 1, words=1)
         return True
     if language.pairs and (_group(scan, run, at) or _round(scan, run, at)):
@@ -107,7 +107,7 @@ def _take(scan: Scan, run: _Run, at: int, context: bool) -> bool:
 def _group(scan: Scan, run: _Run, at: int) -> bool:
     """A group said as a number below a hundred: "forty one eleven"."""
     pair = spoken_pair(scan, at)
-    if pair is None or scan.word(pair[1]).scale is not None:
+    if pair is None or scan.words[pair[1]].scale is not None:
         return False
     run.add(str(pair[0]), pair[1], pairs=1)
     return True
@@ -115,10 +115,10 @@ def _group(scan: Scan, run: _Run, at: int) -> bool:
 
 def _round(scan: Scan, run: _Run, at: int) -> bool:
     """A round hundred that more digits follow: "one eight hundred five five five …"."""
-    digit, scale = scan.word(at).digit, scan.word(at + 1).scale
+    digit, scale = scan.words[at].digit, scan.words[at + 1].scale
     if digit is None or scale is None or scale.value != HUNDRED:
         return False
-    if any(scan.word(at + 2 + k).digit is None and scan.word(at + 2 + k).repeat is None for k in range(_LISTED)):
+    if any(scan.words[at + 2 + k].digit is None and scan.words[at + 2 + k].repeat is None for k in range(_LISTED)):
         return False
     run.add(digit + "00", at + 2, words=1)
     return True

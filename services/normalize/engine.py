@@ -63,8 +63,8 @@ class Engine:
                 continue
             found_so_far += 1
             best, rejected = found
-            if best.kind in _AMOUNTS and best.ambiguity is None:
-                best = replace(best, ambiguity=_doubt(scan, best, numeric_end))
+            if best.kind in _AMOUNTS and (doubt := _doubt(scan, best, numeric_end)) is not None:
+                best = replace(best, ambiguity=doubt)
             if not best.silent and not is_name(scan, best):
                 spans.append(self._span(scan, best, rejected))
             at = best.end
@@ -98,11 +98,13 @@ class Engine:
 
 def _doubt(scan: Scan, found: Match, numeric_end: int) -> Ambiguity | None:
     """What makes a clear amount doubtful: a loose number right before it, "half of" it, or a word like "about"."""
+    if found.ambiguity is not None:
+        return None
     if found.kind is SpanKind.MONEY and found.start == numeric_end:
         return Ambiguity.GROUPING
-    if scan.word(found.start - 1).of and _portion(scan.word(found.start - 2)):
+    if scan.words[found.start - 1].of and _portion(scan.words[found.start - 2]):
         return Ambiguity.GROUPING
-    vague = scan.word(found.start - 1).approximate or scan.word(found.end).approximate_after
+    vague = scan.words[found.start - 1].approximate or scan.words[found.end].approximate_after
     return Ambiguity.APPROXIMATE if vague else None
 
 

@@ -44,12 +44,16 @@ def find_money(scan: Scan, at: int) -> Match | None:
     link = first.end if first is not None else (low.end if low is not None else at)
     if first is not None and first.currency is not None and first.currency.symbol and _tied(scan, link):
         upper = number(scan, link + 1)
-        if upper is not None and scan.word(upper.end).currency is None and upper.value > first.values[0]:
+        if upper is not None and scan.words[upper.end].currency is None and upper.value > first.values[0]:
             both = _Amount(
                 (*_lows(first.values[0], upper.value), upper.value), first.currency, upper.end, "range", Ambiguity.RANGE
             )
             return _match(scan, at, both)
-    if scan.word(link).to or (scan.word(link).joiner and scan.word(at - 1).between) or scan.text(link) in _LIST_MARKS:
+    if (
+        scan.words[link].to
+        or (scan.words[link].joiner and scan.words[at - 1].between)
+        or scan.text(link) in _LIST_MARKS
+    ):
         second = _amount(scan, link + 1)
         if second is not None:
             ranged = _range(scan, at, first, low, second)
@@ -60,8 +64,8 @@ def find_money(scan: Scan, at: int) -> Match | None:
 
 def _from_digits(scan: Scan, at: int) -> Match | None:
     """As in "two five zero dollars": digits said one by one are an amount, but one to ask about."""
-    run = find_digits(scan, at) if scan.word(at).digit is not None else None
-    unit = scan.word(run.end).currency if run is not None else None
+    run = find_digits(scan, at) if scan.words[at].digit is not None else None
+    unit = scan.words[run.end].currency if run is not None else None
     if run is None or unit is None or unit.glued or not isinstance(run.value, str) or len(run.value) > _MAX_SAID:
         return None
     value = Decimal(run.value)
@@ -71,7 +75,7 @@ def _from_digits(scan: Scan, at: int) -> Match | None:
 
 def _tied(scan: Scan, at: int) -> bool:
     """Whether a range mark ties two written numbers: $10-20."""
-    return scan.word(at).to and scan.glued(at) and scan.glued(at + 1)
+    return scan.words[at].to and scan.glued(at) and scan.glued(at + 1)
 
 
 def _bare(scan: Scan, at: int) -> Number | None:
@@ -112,7 +116,7 @@ def _lows(low: Decimal, high: Decimal) -> tuple[Decimal, ...]:
 def _amount(scan: Scan, at: int) -> _Amount | None:
     if _prefixes(scan, at):
         return _prefixed(scan, at)
-    if scan.word(at).sign is not None and _prefixes(scan, at + 1):
+    if scan.words[at].sign is not None and _prefixes(scan, at + 1):
         return _negated(scan, at)
     found = number(scan, at)
     return _suffixed(scan, found) if found is not None else _single(scan, at) or _half_unit(scan, at)
@@ -120,30 +124,30 @@ def _amount(scan: Scan, at: int) -> _Amount | None:
 
 def _negated(scan: Scan, at: int) -> _Amount | None:
     """As in "-$5"."""
-    signed, sign = _prefixed(scan, at + 1), scan.word(at).sign or 1
+    signed, sign = _prefixed(scan, at + 1), scan.words[at].sign or 1
     return signed and replace(signed, values=tuple(sign * value for value in signed.values))
 
 
 def _single(scan: Scan, at: int) -> _Amount | None:
     """As in "a dollar"."""
-    unit = scan.word(at + 1).currency
-    if not scan.word(at).article or unit is None or unit.glued or unit.symbol:
+    unit = scan.words[at + 1].currency
+    if not scan.words[at].article or unit is None or unit.glued or unit.symbol:
         return None
     return _continued(scan, Number(Decimal(1), at, at + 1, "article"), unit, at + 2)
 
 
 def _prefixes(scan: Scan, at: int) -> bool:
-    unit = scan.word(at).currency
+    unit = scan.words[at].currency
     return unit is not None and unit.symbol
 
 
 def _prefixed(scan: Scan, at: int) -> _Amount | None:
     """As in "$1,250.50", "EUR 20"."""
-    unit = scan.word(at).currency
+    unit = scan.words[at].currency
     found = number(scan, at + 1)
     if unit is None or found is None or scan.labelled(at):
         return None
-    after = scan.word(found.end).currency
+    after = scan.words[found.end].currency
     end = found.end
     if after is not None and after.codes != unit.codes and not (after.minor or after.glued):
         if not set(after.codes) & set(unit.codes):
@@ -154,10 +158,10 @@ def _prefixed(scan: Scan, at: int) -> _Amount | None:
 
 def _half_unit(scan: Scan, at: int) -> _Amount | None:
     """As in "half a dollar"."""
-    fraction = scan.word(at).fraction
-    if fraction is None or not scan.word(at + 1).article:
+    fraction = scan.words[at].fraction
+    if fraction is None or not scan.words[at + 1].article:
         return None
-    unit = scan.word(at + 2).currency
+    unit = scan.words[at + 2].currency
     if unit is None or unit.minor or unit.glued:
         return None
     return _Amount((fraction,), unit, at + 3, "fraction", None)
@@ -165,7 +169,7 @@ def _half_unit(scan: Scan, at: int) -> _Amount | None:
 
 def _suffixed(scan: Scan, found: Number) -> _Amount | None:
     """As in "fifty dollars", "10k$", 五千円; or a number in a form that only amounts take ("two grand")."""
-    unit = scan.word(found.end).currency
+    unit = scan.words[found.end].currency
     if unit is None or (unit.glued and not _may_glue(scan, found.end)) or _opens(scan, unit, found.end):
         if not found.money:
             return None
@@ -212,7 +216,7 @@ def _separate(scan: Scan, at: int) -> bool:
     following = number(scan, at)
     if following is None:
         return True
-    after = scan.word(following.end)
+    after = scan.words[following.end]
     return after.currency is not None or after.percent is not None or after.unit is not None or after.counter
 
 
@@ -222,14 +226,14 @@ def _splits(scan: Scan, unit: Currency) -> bool:
 
 def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> tuple[Decimal, int] | None:
     """The part of a unit said behind it, and where it ends; `named` asks for the minor unit's own name."""
-    joined = scan.word(at).joiner
+    joined = scan.words[at].joiner
     start = at + 1 if joined else at
-    if joined and scan.word(start).article:
+    if joined and scan.words[start].article:
         return _one_part(scan, unit, start + 1)
     found = number(scan, start)
     if found is None or found.whole is None or found.value < 0 or found.form == "pair":
         return _oh_five(scan, start)
-    after = scan.word(found.end).currency
+    after = scan.words[found.end].currency
     if after is not None and after.minor:
         fits = found.whole < HUNDRED and set(after.codes) & set(unit.codes)
         return (found.value / HUNDRED, found.end + 1) if fits else None
@@ -240,7 +244,7 @@ def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> tuple[Decimal,
 
 def _one_part(scan: Scan, unit: Currency, at: int) -> tuple[Decimal, int] | None:
     """As in "a dollar and a half", "two pounds and a penny"."""
-    fraction, minor = scan.word(at).fraction, scan.word(at).currency
+    fraction, minor = scan.words[at].fraction, scan.words[at].currency
     if fraction is not None:
         return (fraction, at + 1) if scan.ends(at + 1) else None
     fits = minor is not None and minor.minor and set(minor.codes) & set(unit.codes)
@@ -249,17 +253,17 @@ def _one_part(scan: Scan, unit: Currency, at: int) -> tuple[Decimal, int] | None
 
 def _measures(scan: Scan, at: int) -> bool:
     """Whether what follows makes the number before it something else than cents."""
-    word = scan.word(at)
+    word = scan.words[at]
     named = word.percent is not None or word.month is not None or word.ordinal is not None or word.unit is not None
     return named or word.half is not None or word.oclock or scan.quantity(at)
 
 
 def _oh_five(scan: Scan, at: int) -> tuple[Decimal, int] | None:
     """As in "ten dollars oh five"."""
-    first, second = scan.word(at), scan.word(at + 1)
-    if first.digit != "0" or second.digit is None or scan.word(at + 2).digit is not None:
+    first, second = scan.words[at], scan.words[at + 1]
+    if first.digit != "0" or second.digit is None or scan.words[at + 2].digit is not None:
         return None
-    after = scan.word(at + 2).currency
+    after = scan.words[at + 2].currency
     return Decimal(second.digit) / HUNDRED, at + 3 if after is not None and after.minor else at + 2
 
 

@@ -27,7 +27,7 @@ def _bounded(found: Number | None) -> Number | None:
 
 
 def _signed(scan: Scan, at: int) -> Number | None:
-    sign = scan.word(at).sign
+    sign = scan.words[at].sign
     if sign is None:
         return _unsigned(scan, at)
     mark = not scan.text(at)[0].isalnum()
@@ -47,11 +47,12 @@ def _attached(scan: Scan, at: int) -> bool:
         return False
     before = scan.tokens[at - 1]
     ascii_word = before.text[-1].isascii() and before.text[-1].isalnum()
-    return before.numeral is not None or before.word.sign is not None or ascii_word
+    counted = before.numeral is not None or before.word.percent is not None
+    return counted or before.word.sign is not None or ascii_word
 
 
 def _unsigned(scan: Scan, at: int) -> Number | None:
-    word = scan.word(at)
+    word = scan.words[at]
     if word.article or word.fraction is not None:
         return _fraction(scan, at) or _after_article(scan, at)
     if word.point:
@@ -69,12 +70,12 @@ def _unsigned(scan: Scan, at: int) -> Number | None:
 
 def _multiplied(scan: Scan, at: int) -> bool:
     """Whether a scale is multiplied in a way that is not understood: "several hundred", "1/3 million"."""
-    word = scan.word(at)
+    word = scan.words[at]
     return word.vague or word.fraction is not None or word.denominator or word.ordinal is not None or scan.quantity(at)
 
 
 def _measured(scan: Scan, at: int) -> bool:
-    word = scan.word(at)
+    word = scan.words[at]
     return word.scale is not None or word.currency is not None or word.percent is not None
 
 
@@ -105,14 +106,14 @@ def _from_cardinal(scan: Scan, at: int) -> Number | None:
         value, at, end, "numeral" if written else "cardinal", money=found.money, written=written,
         ambiguity=Ambiguity.GROUPING if found.broken else None,
     )  # fmt: skip
-    if scan.word(end).point and not found.money:
+    if scan.words[end].point and not found.money:
         decimal = _decimal(scan, at, end, value)
         if decimal is not None:
             return decimal
     mixed = _and_a_half(scan, base)
     if mixed is not None:
         return mixed
-    upper = scan.word(at - 1).of and scan.word(at - 2).denominator and _numerator(scan, at)
+    upper = scan.words[at - 1].of and scan.words[at - 2].denominator and _numerator(scan, at)
     return None if upper or _divided(scan, base) else _paired(scan, base, found)
 
 
@@ -124,23 +125,23 @@ def _paired(scan: Scan, base: Number, found: Cardinal) -> Number:
 
 def _divided(scan: Scan, base: Number) -> bool:
     """As in "two thirds", "one half", "one third", 三分の一: no number of things."""
-    after = scan.word(base.end)
+    after = scan.words[base.end]
     if not scan.style.language.spaced:
-        return after.denominator and scan.word(base.end + 1).of and _numerator(scan, base.end + 2)
+        return after.denominator and scan.words[base.end + 1].of and _numerator(scan, base.end + 2)
     return after.denominator or (base.value == 1 and (after.fraction is not None or (after.ordinal or 0) > 2))  # noqa: PLR2004
 
 
 def _numerator(scan: Scan, at: int) -> bool:
     """Whether a bare number stands at a place, as the upper part of a fraction does."""
     found = cardinal(scan, at) if scan.quantity(at) else None
-    after = scan.word(found.end) if found is not None else None
+    after = scan.words[found.end] if found is not None else None
     return after is not None and after.currency is None and not after.counter and after.suffix is None
 
 
 def _after_article(scan: Scan, at: int) -> Number | None:
     """As in "a hundred and twenty": the article is one, before a scale only."""
-    scale = scan.word(at + 1).scale
-    if scale is None or scale.glued or not scan.word(at).article:
+    scale = scan.words[at + 1].scale
+    if scale is None or scale.glued or not scan.words[at].article:
         return None
     rest = cardinal(scan, at + 1, implied=True)
     if rest is None:
@@ -151,16 +152,16 @@ def _after_article(scan: Scan, at: int) -> Number | None:
 def _fraction(scan: Scan, at: int) -> Number | None:
     """As in "half a million", "a quarter of a percent": a fraction counts only before a big scale or percent."""
     start = at
-    if scan.word(at).article:
+    if scan.words[at].article:
         at += 1
-    fraction = scan.word(at).fraction
+    fraction = scan.words[at].fraction
     at += 1
-    if scan.word(at).of:
+    if scan.words[at].of:
         at += 1
-    if scan.word(at).article:
+    if scan.words[at].article:
         at += 1
-    scale = scan.word(at).scale
-    if fraction is not None and scan.word(at).percent is not None:
+    scale = scan.words[at].scale
+    if fraction is not None and scan.words[at].percent is not None:
         return Number(fraction, start, at, "fraction")
     if fraction is None or scale is None or not scale.big or scale.glued:
         return None
@@ -173,12 +174,12 @@ def _and_a_half(scan: Scan, base: Number) -> Number | None:
     slash = _slash(scan, at) if base.written else None
     if slash is not None:
         return _scaled(scan, base.start, slash[1], base.value + slash[0], "fraction")
-    if scan.word(at).joiner:
+    if scan.words[at].joiner:
         at += 1
-        at += scan.word(at).article or scan.word(at).value == 1
+        at += scan.words[at].article or scan.words[at].value == 1
     elif not scan.glued(at):
         return None
-    fraction = scan.word(at).fraction
+    fraction = scan.words[at].fraction
     return None if fraction is None else _scaled(scan, base.start, at + 1, base.value + fraction, "fraction")
 
 
@@ -207,7 +208,7 @@ def _scaled(scan: Scan, start: int, end: int, value: Decimal, form: str) -> Numb
     """The value times the big scale that follows, if one does."""
     money = False
     while True:
-        scale = scan.word(end).scale
+        scale = scan.words[end].scale
         if scale is None or not scale.big or (scale.glued and not scan.glued(end)) or value >= scale.most:
             break
         value, end, form, money = value * scale.value, end + 1, "scaled", money or scale.money
@@ -222,7 +223,7 @@ def _pair(scan: Scan, base: Number) -> Number | None:
     tail, rest = (second.value, 1) if not second.scaled else _tail(scan, base.end)
     if not TEN <= tail < HUNDRED:
         return None
-    if scan.quantity(second.end) and scan.word(second.end).scale is None:
+    if scan.quantity(second.end) and scan.words[second.end].scale is None:
         return None  # three in a row are digits, not a pair
     if tail == first + TEN and first % TEN == 0 and first >= 3 * TEN:
         others = (Decimal(tail * rest), Decimal(first * HUNDRED + tail) * rest)
@@ -242,7 +243,7 @@ def _tail(scan: Scan, at: int) -> tuple[int, int]:
     if pair is None:
         return 0, 1
     value, end = pair
-    scale = scan.word(end).scale
+    scale = scan.words[end].scale
     single = cardinal(scan, at)
     if scale is None or not scale.big or scale.money or single is None or single.end != end + 1:
         return 0, 1
@@ -253,10 +254,10 @@ def _neighbours(scan: Scan, at: int) -> Number | None:
     """二三千円, 五六人: two digits in a row mean "two or three" of what follows."""
     if not scan.style.language.positional or not scan.glued(at + 1):
         return None
-    first, second = scan.word(at).digit, scan.word(at + 1).digit
+    first, second = scan.words[at].digit, scan.words[at + 1].digit
     if first is None or second is None or int(second) != int(first) + 1 or int(first) == 0:
         return None
-    after = scan.word(at + 2)
+    after = scan.words[at + 2]
     if after.scale is None and not (after.counter or after.unit):
         return None
     high = cardinal(scan, at + 1)
@@ -282,7 +283,7 @@ def find_number(scan: Scan, at: int) -> Match | None:
     if found is None:
         return None
     kind, end, rule, factor = SpanKind.NUMBER, found.end, f"numbers.{found.form}", Decimal(1)
-    percent = scan.word(end).percent
+    percent = scan.words[end].percent
     if percent is not None:
         kind, end, rule, factor = SpanKind.PERCENT, end + 1, "numbers.percent", percent
     return Match(

@@ -17,7 +17,7 @@ def find_ordinal(scan: Scan, at: int) -> Match | None:
 
 def ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
     """An ordinal's value and the token behind it."""
-    word = scan.word(at)
+    word = scan.words[at]
     if word.ordinal is not None:
         return word.ordinal, at + 1
     if word.ordinal_prefix:
@@ -30,7 +30,7 @@ def ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
         return _marked_ordinal(scan, at)
     numeral = scan.tokens[at].numeral
     if numeral is not None:
-        fits = scan.word(at + 1).ordinal_suffix and scan.glued(at + 1) and numeral.whole is not None
+        fits = scan.words[at + 1].ordinal_suffix and scan.glued(at + 1) and numeral.whole is not None
         return (numeral.whole or 0, at + 2) if fits else None
     return _spoken_ordinal(scan, at)
 
@@ -38,7 +38,7 @@ def ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
 def _marked_ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
     """As in 三番目."""
     found = number(scan, at)
-    fits = found is not None and found.whole is not None and scan.word(found.end).ordinal_suffix
+    fits = found is not None and found.whole is not None and scan.words[found.end].ordinal_suffix
     return (found.whole or 0, found.end + 1) if found is not None and fits else None
 
 
@@ -47,9 +47,9 @@ def _spoken_ordinal(scan: Scan, at: int) -> tuple[int, int] | None:
     if before is None:
         return None
     end = before.end
-    if scan.word(end).joiner and before.scaled:
+    if scan.words[end].joiner and before.scaled:
         end += 1
-    last = scan.word(end).ordinal
+    last = scan.words[end].ordinal
     if last is None:
         return None
     joins = before.value >= scan.style.language.joins_from and last < place_of(before.value)

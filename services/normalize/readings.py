@@ -48,6 +48,9 @@ class Readings:
         self._unit = re.compile(_any(rules.currencies))
         self._string = re.compile(rf"(?:{_any(rules.digits)})(?: ?(?:{_any(rules.digits)})){{{_LEAST_DIGITS - 1},39}}")
         self._digit = re.compile(_any(rules.digits))
+        kana = [unit for unit in rules.currencies if unit != rules.currencies[unit]]
+        scaled_sounds = [sound for group in rules.groups for sound in group]
+        self._anchor = re.compile(f"{_any((*kana, *scaled_sounds, *rules.scales))}|{self._string.pattern}")
         self._roots = frozenset(min(group, key=len) for group in rules.groups)
         self.firsts = frozenset(sound[0] for sound in (*self._values, *rules.digits))
 
@@ -55,6 +58,10 @@ class Readings:
     def sounds(text: str) -> str:
         """The text with one script for its sounds; lengths stay."""
         return text.translate(_KATAKANA)
+
+    def anchored(self, sounds: str) -> bool:
+        """Whether a text holds anything that a spelled number must: a scale, a currency, a run of digits."""
+        return self._anchor.search(sounds) is not None
 
     def hear(self, sounds: str, at: int, *, particle: bool, bounded: Callable[[int], bool]) -> Heard | None:
         """The number at a place; `particle` says that its first sound may close the word before."""

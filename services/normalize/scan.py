@@ -70,16 +70,12 @@ class Scan:
     today: date | None
     currencies: tuple[str, ...]
     in_context: int = -1  # the token behind the last phrase that announces a digit string
-    words: list[Word] = field(init=False)
+    words: list[Word] = field(init=False)  # of each token, and a little past both ends the unknown word
     numbers: dict[int, Number | None] = field(default_factory=dict)
     atoms: dict[int, Atom | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.words = [token.word for token in self.tokens] + _BEYOND
-
-    def word(self, at: int) -> Word:
-        """The word at a place; a little past either end, the unknown word."""
-        return self.words[at]
 
     def text(self, at: int) -> str:
         """The folded text of the token at a place, or nothing."""

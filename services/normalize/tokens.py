@@ -67,22 +67,24 @@ class Lexicon:
         tokens: list[Token] = []
         at, size, last = 0, len(text), -1
         sounds = self._readings.sounds(text) if self._readings is not None else text
+        audible = self._sounds if self._readings is not None and self._readings.anchored(sounds) else frozenset()
         while at < size and len(tokens) < MAX_TOKENS:
-            if text[at].isspace() or (self._spaced and text[at] == "-" and _hyphen(text, at)):
+            char = text[at]
+            if char >= _IDEOGRAPHS and char not in self._by_first and sounds[at] not in audible:
+                if not char.isspace():
+                    tokens.append(Token(char, at, at + 1, at == last, UNKNOWN))
+                    last = at + 1
+                at += 1
+                continue
+            if char.isspace() or (self._spaced and char == "-" and _hyphen(text, at)):
                 at += 1
                 continue
             before = tokens[-1] if at == last else None
-            heard = self._heard(text, sounds, at, before) if sounds[at] in self._sounds else []
-            if heard:
-                heard[0].glued = at == last
-                tokens += heard
-                at = last = heard[-1].end
-                continue
-            after_number = before is not None and _numeric(before)
-            token = self._at(text, at, after_number)
-            token.glued = at == last
-            tokens.append(token)
-            at = last = token.end
+            found = self._heard(text, sounds, at, before) if sounds[at] in audible else []
+            found = found or [self._at(text, at, before)]
+            found[0].glued = at == last
+            tokens += found
+            at = last = found[-1].end
         return tokens
 
     def _heard(self, text: str, sounds: str, at: int, before: Token | None) -> list[Token]:
@@ -105,11 +107,11 @@ class Lexicon:
         lengths = self._by_first.get(text[end], ())
         return any(self.words.get(text[end : end + size], UNKNOWN) is not UNKNOWN for size, _ in lengths)
 
-    def _at(self, text: str, at: int, after_number: bool) -> Token:
+    def _at(self, text: str, at: int, before: Token | None) -> Token:
         char = text[at]
         for length, table in self._by_first.get(char, ()):
             word = table.get(text[at : at + length])
-            if word is not None and not (word.protected and after_number and length > 1):
+            if word is not None and not (word.protected and before is not None and _numeric(before)):
                 return Token(text[at : at + length], at, at + length, False, word)
         if char >= _IDEOGRAPHS:
             return Token(char, at, at + 1, False, self.words.get(char, UNKNOWN))

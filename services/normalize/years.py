@@ -14,12 +14,12 @@ _SPOKEN_YEARS: Final = range(32, 100)
 
 def over_comma(scan: Scan, at: int) -> int:
     """Past the comma or the "of" that may stand before a year."""
-    return at + 1 if scan.text(at) == "," or scan.word(at).of else at
+    return at + 1 if scan.text(at) == "," or scan.words[at].of else at
 
 
 def measured(scan: Scan, at: int) -> bool:
     """Whether what follows makes a number something else than a day or a year."""
-    word = scan.word(at)
+    word = scan.words[at]
     counted = word.currency is not None or word.percent is not None or word.scale is not None or word.unit is not None
     return counted or word.point or (scan.text(at) in {":", "/", "%"} and scan.glued(at))
 
@@ -37,15 +37,15 @@ def year_at(scan: Scan, at: int) -> tuple[int, int] | None:
 def _written_year(scan: Scan, at: int, text: str) -> tuple[int, int] | None:
     if not text.isdigit() or measured(scan, at + 1):
         return None
-    if len(text) == len("05") and scan.today is not None and scan.ends(at + 1) and scan.word(at - 1).month is not None:
+    if len(text) == len("05") and scan.today is not None and scan.ends(at + 1) and scan.words[at - 1].month is not None:
         return calendar.full_year(int(text), scan.today), at + 1
     return (int(text), at + 1) if int(text[:6]) in _YEARS else None
 
 
 def _year_with_oh(scan: Scan, at: int) -> tuple[int, int] | None:
     """As in "nineteen oh five"."""
-    century, unit = spoken_pair(scan, at), scan.word(at + 2).digit
-    if century is None or century[1] != at + 1 or scan.word(at + 1).digit != "0" or unit is None:
+    century, unit = spoken_pair(scan, at), scan.words[at + 2].digit
+    if century is None or century[1] != at + 1 or scan.words[at + 1].digit != "0" or unit is None:
         return None
     return century[0] * HUNDRED + int(unit), at + 3
 
