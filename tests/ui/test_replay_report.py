@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.qa.replay.report import rows
 from app.qa.replay.report.build import write_report
 from tests.replay.samples import many, run, turn
 
@@ -169,4 +170,40 @@ def test_nothing_is_fetched(browser: "playwright.Browser", large: Path) -> None:
     opened.goto(large.as_uri())
     opened.wait_for_selector("html[data-ready]")
     assert asked == [large.as_uri()]
+    opened.close()
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+def test_a_recording_plays_from_disk(
+    browser: "playwright.Browser", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedded: bool
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "said.opus").write_bytes((Path(__file__).parent.parent / "audio" / "balance.opus").read_bytes())
+    if not embedded:
+        monkeypatch.setattr(rows, "EMBED_BYTES", 0)
+    out = tmp_path / "out" / "report.html"
+    write_report(out, run(turn(audio="said.opus")), tmp_path)
+    opened = browser.new_page()
+    opened.goto(out.as_uri())
+    opened.locator("#grid .row").click()
+    source = opened.get_attribute("#detail audio", "src")
+    assert source is not None
+    assert source.startswith("data:audio/ogg;base64," if embedded else "../said.opus")
+    opened.locator("#grid").focus()
+    opened.keyboard.press("Space")
+    opened.wait_for_function("document.querySelector('audio').duration > 0.5")
+    opened.close()
+
+
+def test_mu_law_is_embedded_as_something_a_browser_plays(browser: "playwright.Browser", tmp_path: Path) -> None:
+    (tmp_path / "said.ulaw").write_bytes(bytes([0xFF, 0x80]) * 8_000)
+    out = tmp_path / "report.html"
+    write_report(out, run(turn(audio="said.ulaw")), tmp_path)
+    opened = browser.new_page()
+    opened.goto(out.as_uri())
+    opened.locator("#grid .row").click()
+    opened.evaluate("document.querySelector('audio').load()")
+    assert str(opened.get_attribute("#detail audio", "src")).startswith("data:audio/wav;base64,")
+    opened.evaluate("document.querySelector('audio').play()")
+    opened.wait_for_function("document.querySelector('audio').duration > 1.5")
     opened.close()
