@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.audio import Samples
+from schemas.audio import SAMPLE_RATE, Samples
 from schemas.call import (
     AudioIn,
     CallConfig,
@@ -46,6 +46,7 @@ _INBOX: Final = 128
 _ARRIVALS: Final = 512
 """Chunks whose arrival is remembered, to time a turn from its last sound."""
 _TYPED: Final = RuleId("typed@1")
+_PER_MS: Final = SAMPLE_RATE // 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class LiveCall:
         """Nothing came for a while: inside a turn, that is silence."""
         if self._listener.item is None:
             return
-        frames = self._ingest.silence(self._timing.stall_ms * 16 // VAD_FRAME)
+        frames = self._ingest.silence(self._timing.stall_ms * _PER_MS // VAD_FRAME)
         self._arrivals.append((self._ingest.received, self._ports.clock.monotonic()))
         await self._hear(frames)
 
@@ -315,7 +316,7 @@ class LiveCall:
 
     def _arrival(self, at_ms: int) -> float:
         """When the sample at `at_ms` of the call's audio had arrived."""
-        wanted = at_ms * 16
+        wanted = at_ms * _PER_MS
         for received, at in self._arrivals:
             if received >= wanted:
                 return at
