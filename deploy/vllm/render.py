@@ -63,8 +63,9 @@ def _doctor(name: str, profile: Profile) -> dict[str, Any]:
     return {
         "profiles": ["gpu"],
         "image": GATEWAY_IMAGE,
-        "command": ["tellerline", *_doctor_args(f"http://{name}:{profile.port}", profile)],
+        "command": _doctor_args(f"http://{name}:{profile.port}", profile),
         "environment": {"TELLERLINE_DOCTOR_KEY": f"${{TELLERLINE_{name.upper()}_KEY:-}}"},
+        "healthcheck": {"disable": True},
         "depends_on": {name: {"condition": "service_healthy"}},
         "restart": "no",
     }
