@@ -50,7 +50,8 @@ class Readings:
         self._digit = re.compile(_any(rules.digits))
         kana = [unit for unit in rules.currencies if unit != rules.currencies[unit]]
         scaled_sounds = [sound for group in rules.groups for sound in group]
-        self._anchor = re.compile(f"{_any((*kana, *scaled_sounds, *rules.scales))}|{self._string.pattern}")
+        written = f"(?:{_any(rules.units)})(?:{_any(rules.currencies)})"
+        self._anchor = re.compile(f"{_any((*kana, *scaled_sounds, *rules.scales))}|{written}|{self._string.pattern}")
         self._roots = frozenset(min(group, key=len) for group in rules.groups)
         self.firsts = frozenset(sound[0] for sound in (*self._values, *rules.digits))
 
