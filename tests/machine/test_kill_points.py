@@ -77,7 +77,7 @@ async def a_second_factor(house: House, _: UnreliableBank) -> None:
 
 async def a_later_day(house: House, _: UnreliableBank) -> None:
     await confirmed(house, order(on=date(2026, 3, 5)))
-    house.clock.advance(24 * 3600)
+    house.clock.advance(15 * 3600)
     await house.reconciler.run_once()
 
 
