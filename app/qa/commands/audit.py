@@ -33,7 +33,7 @@ def verify(
     from services.store import Store
 
     settings = Settings()
-    beside = heads or settings.state_dir / "audit-head.json"
+    beside = heads or settings.state_dir / "audit.head"
 
     async def check() -> Head:
         store = Store(database or settings.database)
