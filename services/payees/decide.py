@@ -11,6 +11,7 @@ from services.payees.said import Heard, Said
 from services.payees.score import Calibration, Scored, calibration
 
 MAX_ASKED: Final = 3
+_NEVER: Final = 2.0
 
 
 class Decision(NamedTuple):
@@ -28,20 +29,26 @@ def decide(
     `favoured` payees were meant by more than their name ("my brother john"), which tells two of one name apart.
     """
     rules = calibration()
-    if not scored or 1.0 - nobody < rules.somebody:
+    if not scored:
         return Decision(MatchOutcome.NOBODY, 0)
-    top = scored[0]
-    plausible = _plausible(scored, rules)
+    top, plausible = scored[0], _plausible(scored, rules)
+    if 1.0 - nobody < rules.somebody:
+        alike = top.evidence.same_sound or top.evidence.nickname
+        return Decision(MatchOutcome.ASK, plausible) if alike else Decision(MatchOutcome.NOBODY, 0)
     if _twins(scored, forms, favoured):
         return Decision(MatchOutcome.ASK, max(2, plausible))
-    agreed = len(heard.weights) == 1
-    if _certain(heard, top, forms) and top.probability >= (rules.accept_agreed if agreed else rules.accept_exact):
-        return Decision(MatchOutcome.CLEAR, 1)
-    wanted = rules.accept_part if top.evidence.part else rules.accept
-    sure = top.evidence.exact or not (top.evidence.part or _vowels_differ(heard, top, forms))
-    if sure and top.probability >= wanted:
+    if top.probability >= _needed(heard, top, forms, rules):
         return Decision(MatchOutcome.CLEAR, 1)
     return Decision(MatchOutcome.ASK, plausible)
+
+
+def _needed(heard: Heard, top: Scored, forms: Forms, rules: Calibration) -> float:
+    """The probability from which the likeliest is a clear choice; above 1 where it never is."""
+    if _certain(heard, top, forms):
+        return rules.accept_agreed if len(heard.weights) == 1 else rules.accept_exact
+    if top.evidence.part:
+        return rules.accept_part if top.evidence.exact else _NEVER
+    return _NEVER if _vowels_differ(heard, top, forms) and not top.evidence.exact else rules.accept
 
 
 def _plausible(scored: Sequence[Scored], rules: Calibration) -> int:

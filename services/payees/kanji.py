@@ -86,4 +86,21 @@ def readings(text: str, book: Book) -> tuple[tuple[str, ...], ...]:
         for family in surname(text[:end], book)
         for name in given(text[end:], book)
     ]
-    return tuple(dict.fromkeys((*found[:MAX_READINGS], *pairs)))[:MAX_READINGS]
+    known = tuple(dict.fromkeys((*found[:MAX_READINGS], *pairs)))[:MAX_READINGS]
+    return known or _company(text, book)
+
+
+@lru_cache(maxsize=1)
+def _company_words() -> tuple[tuple[str, str], ...]:
+    """Company words with their readings, longest first."""
+    rows = ((row[0], row[1]) for row in load_table("payees/readings_words.tsv")[1])
+    return tuple(sorted(rows, key=lambda row: -len(row[0])))
+
+
+def _company(text: str, book: Book) -> tuple[tuple[str, ...], ...]:
+    """Readings of a family name with a company word after it: ヤマダ商店."""
+    for word, reading in _company_words():
+        head = text.removesuffix(word)
+        if head and head != text:
+            return tuple((family + reading,) for family in surname(head, book))[:MAX_READINGS]
+    return ()

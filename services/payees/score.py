@@ -80,6 +80,8 @@ class Evidence(NamedTuple):
     """The best hypothesis is this very name, letter for letter or kana for kana."""
     same_sound: bool
     part: bool
+    nickname: bool
+    """Some hypothesis is this very name but for a nickname."""
 
 
 class Choice(NamedTuple):
@@ -186,7 +188,8 @@ def _evidence(context: _Context, form: int, leader: Said, likeness: tuple[float,
         float(not leader.literal and not leader.wide),
         float(not leader.literal and leader.wide),
     )
-    return Evidence(form, features, 0 in exact and leader.readings == 1, same_sound, part)
+    nickname = not leader.literal and leader.wide and leader.readings == 1 and leader.spelled == spelled
+    return Evidence(form, features, 0 in exact and leader.readings == 1, same_sound, part, nickname)
 
 
 def _is_exactly(said: Said, key: str, spelled: str) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Annotated, Final, NamedTuple
 
 import typer
@@ -33,6 +33,7 @@ class Tally(NamedTuple):
     refused: bool
     found_first: bool
     found_ms: float
+    found_cpu_ms: float
 
 
 class Run(NamedTuple):
@@ -40,6 +41,7 @@ class Run(NamedTuple):
 
     calls: Sequence[Tally]
     build_ms: float
+    build_cpu_ms: float
 
 
 def bench(
@@ -88,21 +90,21 @@ def run(made: Setting, locale: Locale) -> Run:
     from services.payees import PayeeIndex
 
     payees = book(made.persons)
-    start = perf_counter()
+    start, cpu = perf_counter(), thread_time()
     index = PayeeIndex.build(payees)
-    build_ms = (perf_counter() - start) * 1000
+    build_ms, build_cpu_ms = (perf_counter() - start) * 1000, (thread_time() - cpu) * 1000
     for call in made.calls[:_WARM_UP_CALLS]:
         index.find(call.utterances, locale)
     tallies = []
     for call in made.calls:
-        start = perf_counter()
+        start, cpu = perf_counter(), thread_time()
         found = index.find(call.utterances, locale)
-        found_ms = (perf_counter() - start) * 1000
-        tallies.append(_tally(call, index.lookup(call.names, locale), found, found_ms))
-    return Run(tallies, build_ms)
+        times = ((perf_counter() - start) * 1000, (thread_time() - cpu) * 1000)
+        tallies.append(_tally(call, index.lookup(call.names, locale), found, times))
+    return Run(tallies, build_ms, build_cpu_ms)
 
 
-def _tally(call: Call, match: PayeeMatch | None, found: PayeeMatch | None, found_ms: float) -> Tally:
+def _tally(call: Call, match: PayeeMatch | None, found: PayeeMatch | None, times: tuple[float, float]) -> Tally:
     meant = None if call.meant is None else f"p{call.meant}"
     ranked = [] if match is None else [str(candidate.id) for candidate in match.candidates]
     choice = None if match is None else match.choice
@@ -114,7 +116,8 @@ def _tally(call: Call, match: PayeeMatch | None, found: PayeeMatch | None, found
         wrong=choice is not None and choice != meant,
         refused=match is None or match.outcome is MatchOutcome.NOBODY,
         found_first=found is not None and bool(found.candidates) and found.candidates[0].id == meant,
-        found_ms=found_ms,
+        found_ms=times[0],
+        found_cpu_ms=times[1],
     )
 
 
@@ -138,6 +141,9 @@ def summary(runs: Sequence[Run]) -> dict[str, Figure]:
         "p50_ms": percentile(times, 50),
         "p99_ms": percentile(times, 99),
         "build_ms": max(each.build_ms for each in runs),
+        "cpu_p50_ms": percentile([call.found_cpu_ms for call in calls], 50),
+        "cpu_p99_ms": percentile([call.found_cpu_ms for call in calls], 99),
+        "build_cpu_ms": max(each.build_cpu_ms for each in runs),
     }
 
 

@@ -21,6 +21,10 @@ ENGLISH = [
     (["send fifty to n as in november g u"], "n as in november g u", ASK, ["sean"]),
     (["send fifty to barack obama"], "barack obama", NOBODY, None),
     (["send fifty to sato ken"], "sato ken", CLEAR, ["sato"]),
+    (["send fifty to shawn"], "shawn", ASK, ["sean"]),
+    (["send twenty to kate"], "kate", ASK, ["cath"]),
+    (["send fifty to my friend shawn win tomorrow"], "shawn win", ASK, ["sean"]),
+    (["i want to pay my landlord john five hundred"], "john", None, ["smith"]),
     (["send fifty to ken satoh"], "ken satoh", None, ["sato"]),
 ]
 JAPANESE = [
@@ -33,6 +37,8 @@ JAPANESE = [
     (["ケンさんに千円"], "ケン", ASK, ["sato", "saito"]),
     (["山田商店に三万円送って"], "山田商店", CLEAR, ["yamada"]),
     (["㈱山田商店に三万円送って"], "㈱山田商店", CLEAR, ["yamada"]),
+    (["ヤマダ商店に三万円送って"], "ヤマダ商店", CLEAR, ["yamada"]),
+    (["サトウさんじゃなくてサイトウさんに千円"], "サイトウ", CLEAR, ["saito"]),
     (["オノさんに千円"], "オノ", ASK, ["ono"]),
     (["鈴木さんに千円"], "鈴木", NOBODY, None),
 ]
