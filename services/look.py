@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from schemas.ids import Locale
-from schemas.intent import Context, Heard, Understood
+from schemas.intent import Context, Heard, SlotName, Understood
 from schemas.transcript import Transcript
 from schemas.turn import Completeness
 from services.audio.endpointing import judge_words
@@ -49,7 +49,9 @@ class Lookout:
         return Looked(heard, understood)
 
 
-_BY_EAR = frozenset({Completeness.HESITATION, Completeness.TRAILING, Completeness.DIGITS, Completeness.YES_NO})
+_BY_EAR = frozenset(Completeness) - {Completeness.UNKNOWN}
+_MAY_FOLLOW = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.TARGET})
+"""What a caller who pauses may still be about to say; which card or bill is asked for, not waited for."""
 
 
 def completeness(looked: Looked) -> Completeness:
@@ -58,4 +60,8 @@ def completeness(looked: Looked) -> Completeness:
     by_ear = judge_words(transcript.text, transcript.locale)
     if by_ear in _BY_EAR or understood.intent is None:
         return by_ear
-    return Completeness.MISSING_SLOT if understood.missing else Completeness.COMPLETE
+    named = {mention.slot for mention in understood.unresolved}
+    if looked.heard.payees is not None and looked.heard.payees.heard:
+        named.add(SlotName.PAYEE)
+    awaited = _MAY_FOLLOW.intersection(understood.missing) - named
+    return Completeness.MISSING_SLOT if awaited else Completeness.COMPLETE

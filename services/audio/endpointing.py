@@ -49,6 +49,7 @@ class Endpointing(RuleFile):
     trailing: tuple[str, ...]
     yes_no: frozenset[str]
     backchannels: frozenset[str]
+    closings: tuple[str, ...]
     digits: frozenset[str]
 
     @model_validator(mode="after")
@@ -68,6 +69,8 @@ class Endpointing(RuleFile):
 
 _PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
 _LONG_NUMBER: Final = re.compile(r"(?:^|\D)(?:\d[ -]?){3,}$")
+_COMMAND_LETTERS: Final = 4
+"""Fewer are no command, however they end."""
 _UNSPACED: Final = frozenset({"ja"})
 
 
@@ -104,7 +107,7 @@ def _digits_in_progress(text: str, rules: Endpointing, unspaced: bool) -> bool:
 
 
 def judge_words(text: str, locale: Locale) -> Completeness:
-    """What the words alone say: a bare yes, a hesitation, a dangling word, digits in progress; else UNKNOWN.
+    """What the words alone say: a bare yes, a hesitation, a dangling word, digits in progress, a closing; else UNKNOWN.
 
     The grammar knows more (a whole command, a missing slot); its judgement comes through the turn handler.
     """
@@ -114,15 +117,14 @@ def judge_words(text: str, locale: Locale) -> Completeness:
         plain = plain.replace(" ", "")
     if not plain:
         return Completeness.HESITATION
-    if plain in rules.yes_no:
-        return Completeness.YES_NO
-    if _endings(rules.hesitations, unspaced).search(plain):
-        return Completeness.HESITATION
-    if _digits_in_progress(plain, rules, unspaced):
-        return Completeness.DIGITS
-    if _endings(rules.trailing, unspaced).search(plain):
-        return Completeness.TRAILING
-    return Completeness.UNKNOWN
+    signs = (
+        (Completeness.YES_NO, plain in rules.yes_no),
+        (Completeness.HESITATION, _endings(rules.hesitations, unspaced).search(plain)),
+        (Completeness.DIGITS, _digits_in_progress(plain, rules, unspaced)),
+        (Completeness.TRAILING, _endings(rules.trailing, unspaced).search(plain)),
+        (Completeness.COMPLETE, len(plain) > _COMMAND_LETTERS and _endings(rules.closings, unspaced).search(plain)),
+    )
+    return next((kind for kind, seen in signs if seen), Completeness.UNKNOWN)
 
 
 def is_backchannel(text: str, locale: Locale) -> bool:
