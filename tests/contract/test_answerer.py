@@ -38,7 +38,8 @@ async def against(
 ) -> AsyncIterator[tuple[GemmaAnswerer, FakeGemma, CircuitBreaker]]:
     async with FakeGemma(behave) as server:
         breaker = CircuitBreaker(CLOCK, BreakerLimits(failures=3))
-        at = replace(Endpoint(server.url, "fake-gemma"), **endpoint)
+        patient = Endpoint(server.url, "fake-gemma", first_token_s=30.0, stall_s=30.0, total_s=60.0)
+        at = replace(patient, **endpoint)
         answerer = GemmaAnswerer(at, LIBRARY, breaker, CLOCK)
         try:
             yield answerer, server, breaker
@@ -166,7 +167,7 @@ async def test_a_broken_model_leaves_the_quoted_passage(name: str) -> None:
         assert breaker.state == "open"
         asked_again = await ask(answerer, FEE, EN_US)
         assert "30 dollars" in asked_again.text
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < 20, "each would have taken 30"
 
 
 async def test_no_question_reaches_the_model_without_evidence() -> None:
@@ -185,7 +186,7 @@ async def test_a_caller_who_interrupts_stops_the_model() -> None:
             async for event in events:
                 if isinstance(event, SentenceReady):
                     break
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while server.hang_ups == 0:  # noqa: ASYNC110 - the server has no event for it
                 await asyncio.sleep(0.01)
         assert breaker.state == "closed"

@@ -33,7 +33,7 @@ CASE = Case(OFFER, frozenset(OFFER.amounts), frozenset(p.id for p in OFFER.payee
 
 @asynccontextmanager
 async def against(
-    behave: Callable[[Body], Reply], deadline_s: float = 5.0, in_flight: int = 16, waiting: int = 32
+    behave: Callable[[Body], Reply], deadline_s: float = 30.0, in_flight: int = 16, waiting: int = 32
 ) -> AsyncIterator[tuple[GemmaExtractor, FakeGemma, CircuitBreaker]]:
     async with FakeGemma(behave) as server:
         breaker = CircuitBreaker(ManualClock(datetime(2026, 1, 1, tzinfo=UTC)), BreakerLimits(failures=3))
@@ -156,7 +156,7 @@ async def test_the_deadline_holds_and_the_late_answer_is_dropped(reply: Reply) -
         began = time.perf_counter()
         with pytest.raises(TimedOut):
             await extractor.extract(CUSTOMER, OFFER)
-        assert time.perf_counter() - began < 1.0
+        assert time.perf_counter() - began < 10.0, "the server would have taken 30"
         await _until(lambda: server.hang_ups == 1)
 
 
@@ -187,12 +187,12 @@ async def test_concurrency_and_the_queue_are_bounded() -> None:
 
 
 async def test_waiting_counts_towards_the_deadline() -> None:
-    async with against(lambda _: completion('"lock"', after_s=0.2), deadline_s=0.3, in_flight=1) as (extractor, _, _):
+    async with against(lambda _: completion('"lock"', after_s=1.0), deadline_s=1.8, in_flight=1) as (extractor, _, _):
         results = await asyncio.gather(*(extractor.extract(CUSTOMER, OFFER) for _ in range(4)), return_exceptions=True)
     assert [type(r) for r in results].count(TimedOut) == 3
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - the server has no event for it
             await asyncio.sleep(0.01)
