@@ -134,11 +134,12 @@ class Failure:
 
 @dataclass(slots=True)
 class Played:
-    """What playing gave: failures, and the milliseconds of the text path of every utterance."""
+    """What playing gave: failures, and the microseconds of the text path of every utterance, by clock and by CPU."""
 
     turns: int = 0
     failures: list[Failure] = field(default_factory=list)
     micros: list[float] = field(default_factory=list)
+    cpu_micros: list[float] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
 
 
@@ -344,10 +345,11 @@ class _Call:
             said = self._run(Silence(), turn)
         else:
             transcript = self._transcript(turn)
-            begun = time.perf_counter()
+            begun, worked = time.perf_counter(), time.thread_time()
             understood = self._player.understand(transcript, self._state, facts)
             event = UtteranceUnderstood(transcript.text, understood)
             decide(self._state, event, facts)
+            self._played.cpu_micros.append((time.thread_time() - worked) * 1e6)
             self._played.micros.append((time.perf_counter() - begun) * 1e6)
             said = self._run(event, turn)
         self._played.turns += 1
