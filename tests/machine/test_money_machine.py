@@ -52,6 +52,7 @@ from tests.harness.stores import new_sqlite
 T = TypeVar("T")
 CALLS = st.sampled_from([CallId("call-1"), CallId("call-2")])
 AMOUNTS = st.sampled_from([1_000, STEP_UP_ABOVE, STEP_UP_ABOVE + 1, PER_TRANSFER, PER_TRANSFER + 1])
+ANSWERS = ("right", "right", "other call", "other seal")
 FAST, SLOW = 25, 150
 
 
@@ -164,7 +165,9 @@ class MoneyMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.promises)
     @rule(data=st.data())
     def read_back(self, data: st.DataObject) -> None:
-        promise = data.draw(st.sampled_from(self.promises[-3:]))
+        self._read_back(data.draw(st.sampled_from(self.promises[-3:])))
+
+    def _read_back(self, promise: Promise) -> None:
         proposal, alive = promise.proposal, self._alive(promise)
         outcome = self.attempt(self.house.ledger.delivered(ANN, proposal.call, proposal.id))
         if outcome is None:
@@ -180,9 +183,18 @@ class MoneyMachine(RuleBasedStateMachine):
         return open_ is not None and open_.id == proposal.id and open_.delivered_at is not None
 
     @precondition(lambda self: self.promises)
-    @rule(data=st.data(), how=st.sampled_from(["right"] * 4 + ["other call", "other seal"]))
+    @rule(data=st.data(), how=st.sampled_from(ANSWERS))
     def say_yes(self, data: st.DataObject, how: str) -> None:
-        promise = data.draw(st.sampled_from(self.promises[-3:]))
+        self._say_yes(data.draw(st.sampled_from(self.promises[-3:])), how)
+
+    @precondition(lambda self: self.promises)
+    @rule(how=st.sampled_from(ANSWERS))
+    def hear_out_and_say_yes(self, how: str) -> None:
+        """The usual way, so that stories get far."""
+        self._read_back(self.promises[-1])
+        self._say_yes(self.promises[-1], how)
+
+    def _say_yes(self, promise: Promise, how: str) -> None:
         proposal = promise.proposal
         call = CallId("call-9") if how == "other call" else proposal.call
         seal = "0" * 64 if how == "other seal" else proposal.seal
