@@ -132,7 +132,10 @@ class Lexicon:
         at, size = 0, len(tokens)
         while at < size:
             token = tokens[at]
+            inside = bool(joined) and _numeric(joined[-1]) and _numeric(token)
             for parts, word in phrases.get(token.text, ()):
+                if inside and word.protected:
+                    continue  # "twenty one second" holds no "one second"
                 stop = at + len(parts)
                 if stop <= size and all(_fits(tokens[at + k], parts[k]) for k in range(1, len(parts))):
                     text = " ".join(part.text for part in parts)
