@@ -1,0 +1,143 @@
+"""Make the test audio: `python acceptance.py --out acceptance` (sentences and voices that training never had).
+
+Writes one Ogg Opus file an utterance and manifest.jsonl {file, text, lang, voice, category, seen_voice}; people held
+out of training come from `--human test.jsonl`. `--share 0.05 --publishable` makes the small set kept with the code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import soxr
+from tqdm import tqdm
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE / "text")]
+
+import human  # noqa: E402
+import voices  # noqa: E402
+from synthesise import sentence  # noqa: E402
+
+HELD_OUT = {
+    "rhvoice:bdl": ("en", 300), "festival:ked_diphone": ("en", 110), "rhvoice:evgeniy-eng": ("en", 150),
+    "rhvoice:lyubov": ("en", 150), "mbrola:us-mbrola-1": ("en", 110), "mbrola:us-mbrola-3": ("en", 110),
+    "mbrola:english-mb-en1": ("en", 110), "jtalk:nitech_jp_atr503_m001": ("ja", 360),
+}  # fmt: skip
+PUBLISHABLE = ("rhvoice:bdl", "festival:ked_diphone", "jtalk:nitech_jp_atr503_m001")
+MOVED_EACH = 14
+MOVES = (0.8, 1.25)
+LONGEST_S = 10.5
+
+
+def speak(voice: str, text: str, settings: voices.Settings) -> np.ndarray:
+    """As training's `speak`, with the mbrola voices that only tests may use."""
+    if not voice.startswith("mbrola:"):
+        return voices.speak(voice, text, settings)
+    made = subprocess.run(
+        ["espeak-ng", "-v", voice.split(":")[1], "-s", str(int(150 * settings.rate)), "--stdout", text],
+        check=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    audio, rate = soundfile.read(io.BytesIO(made.stdout), dtype="float32")
+    return voices.trim(soxr.resample(audio, rate, voices.RATE))
+
+
+def jobs(share: float, publishable: bool) -> list[tuple[str, str, int, float | None]]:
+    """(voice, language, count, factor by which the signal is moved or None)."""
+    wanted = [
+        (v, lang, max(1, round(n * share)), None)
+        for v, (lang, n) in HELD_OUT.items()
+        if not publishable or v in PUBLISHABLE
+    ]
+    if publishable:
+        return wanted
+    for table, lang in ((voices.TRAIN_ENGLISH, "en"), (voices.TRAIN_JAPANESE, "ja")):
+        wanted += [
+            (v, lang, max(1, round(MOVED_EACH * share / 2)), move) for v in table if v != "espeak:ja" for move in MOVES
+        ]
+    return wanted
+
+
+def utterances(voice: str, lang: str, count: int, move: float | None) -> list[tuple[dict[str, object], np.ndarray]]:
+    """Sentences of the test share in one voice."""
+    rng = random.Random(f"acceptance:{voice}:{move}")
+    out: list[tuple[dict[str, object], np.ndarray]] = []
+    while len(out) < count:
+        category, text, spoken = sentence(lang, rng, want_reserved=rng.random() < 0.75)
+        try:
+            audio = speak(voice, spoken, voices.draw(rng, 0.4))
+        except (subprocess.SubprocessError, OSError, RuntimeError) as error:
+            print(f"{voice}: {type(error).__name__}", file=sys.stderr)
+            continue
+        if not 2400 <= len(audio) <= LONGEST_S * voices.RATE:
+            continue
+        if move is not None:
+            audio = soxr.resample(audio, voices.RATE, int(voices.RATE / move))
+        label = voice if move is None else f"moved:{voice}"
+        row = {"text": text, "lang": lang, "voice": label, "category": category, "seen_voice": move is not None}
+        out.append(
+            (
+                row,
+                np.pad(audio * (0.4 / float(np.abs(audio).max())), (rng.randint(1600, 6400), rng.randint(1600, 4800))),
+            )
+        )
+    return out
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--publishable", action="store_true", help="only voices whose audio may be published")
+    parser.add_argument("--human", type=Path, help="test.jsonl of human.py")
+    parser.add_argument("--humans", type=int, default=10_000)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    rows = []
+    for voice, lang, count, move in tqdm(jobs(args.share, args.publishable), unit="voice"):
+        for number, (row, audio) in enumerate(utterances(voice, lang, count, move)):
+            name = f"{row['voice']}-{'' if move is None else move}-{number:03d}.ogg".replace(":", "_").replace(
+                "--", "-"
+            )
+            soundfile.write(args.out / name, audio, voices.RATE, format="OGG", subtype="OPUS")
+            rows.append({"file": name, **row})
+    rows += real(args)
+    (args.out / "manifest.jsonl").write_text(
+        "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), encoding="utf-8"
+    )
+    print(f"{len(rows)} utterances")
+
+
+def real(args: argparse.Namespace) -> list[dict[str, object]]:
+    """Held-out people."""
+    if args.human is None:
+        return []
+    listed = [json.loads(line) for line in args.human.read_text(encoding="utf-8").splitlines()]
+    chosen = random.Random(5).sample(listed, min(args.humans, len(listed)))
+    rows = []
+    for number, row in enumerate(chosen):
+        name = f"{row['voice']}-{number:03d}.ogg".replace(":", "_")
+        soundfile.write(args.out / name, human.load(Path(row["file"])), voices.RATE, format="OGG", subtype="OPUS")
+        rows.append(
+            {
+                "file": name,
+                "text": row["text"],
+                "lang": row["lang"],
+                "voice": row["voice"],
+                "category": row["category"],
+                "seen_voice": False,
+            }
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    main()

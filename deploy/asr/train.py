@@ -1,0 +1,293 @@
+"""Train: `python train.py --data corpus --run runs/a --minutes 85`.
+
+The schedule follows the clock, not the steps: whatever the machine manages, the learning rate has come down when time
+is up. `last.pt` is written every few minutes; running the command again goes on from there with the time left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import torch
+from augment import Augment, Strength
+from corpus import Batch, Batches, Limits, read
+from frontend import log_mel
+from model import Recogniser, Shape
+from tokens import load
+from tokens import train as learn_tokens
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+
+def options() -> argparse.Namespace:
+    """Command line."""
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--data", type=Path, required=True, help="folder with en/, ja/, human/ shards")
+    p.add_argument("--lang", default="en,ja", help="languages, comma-separated")
+    p.add_argument("--noise", type=Path, required=True, help="folder of background recordings")
+    p.add_argument("--run", type=Path, required=True)
+    p.add_argument("--minutes", type=float, required=True)
+    p.add_argument("--device", default="cpu")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--threads", type=int, default=1, help="OpenMP threads; one is best on shared cores")
+    p.add_argument("--lr", type=float, default=1e-3)
+    p.add_argument("--warmup", type=float, default=0.05, help="share of the time")
+    p.add_argument(
+        "--easy",
+        type=float,
+        default=0.1,
+        help="share of the time on utterances of up to 1.7 s, and again on those of up to 2.6 s",
+    )
+    p.add_argument("--flat", type=float, default=0.2, help="share of the time with the flat-start loss, fading")
+    p.add_argument(
+        "--frames",
+        type=int,
+        default=6_000,
+        help="10 ms frames a batch: small on a CPU, where steps are dear, 20,000 and more on a GPU",
+    )
+    p.add_argument("--most", type=int, default=48, help="utterances a batch")
+    p.add_argument("--width", type=int, default=256)
+    p.add_argument("--encoder", type=int, default=6)
+    p.add_argument("--decoder", type=int, default=2)
+    p.add_argument("--stack", type=int, default=2)
+    p.add_argument("--pieces", type=int, default=220, help="word pieces; single characters of Japanese come on top")
+    p.add_argument("--dropout", type=float, default=0.0)
+    p.add_argument("--human", type=float, default=4.0, help="weight of human utterances")
+    p.add_argument("--japanese", type=float, default=1.6, help="weight of Japanese synthetic utterances")
+    p.add_argument("--start-from", type=Path, help="weights of an earlier run with the same vocabulary")
+    p.add_argument("--stop-after", type=int, default=0, help="steps, for trials")
+    return p.parse_args()
+
+
+NOISE_HELD_OUT = ("coffee-shop", "sb_noise5", "dtmf-7", "pv_empty")
+
+
+def noise_bank(folder: Path) -> Tensor:
+    """(frames, 80) log10 mel power of the training share of the backgrounds, one after another."""
+    parts = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".wav", ".flac"} and path.stem not in NOISE_HELD_OUT and "leak" not in path.stem:
+            audio, rate = soundfile.read(path, dtype="float32", always_2d=True)
+            if rate == 16_000 and len(audio) > 1600:
+                parts.append(log_mel(np.tile(audio[:, 0], max(1, 16_000 // len(audio)))))
+    return torch.from_numpy(np.concatenate(parts))
+
+
+def tokenizer_for(args: argparse.Namespace, texts: list[str]) -> Path:
+    """tokenizer.json of the run, learnt on the first start."""
+    path: Path = args.run / "tokenizer.json"
+    if not path.exists():
+        learn_tokens(texts, args.pieces, path)
+    return path
+
+
+def even(batch: Batch, positions: int, span: int, placed: tuple[Tensor, Tensor], blank: int) -> Tensor:
+    """(batch, positions) labels as if speech were even: a flat start that spares CTC its long plateau."""
+    lead, speed = placed
+    frame = (torch.arange(positions, device=lead.device) + 0.5) * span
+    share = (frame[None] - lead[:, None]) * speed[:, None] / batch.frames[:, None]
+    index = (share[:, :, None] >= batch.ends[:, None, :]).sum(-1).clamp(max=batch.labels.shape[1] - 1)
+    inside = (share > 0) & (share < 1) & (batch.label_lengths > 0)[:, None]
+    return torch.where(inside, batch.labels.gather(1, index), torch.full_like(index, blank))
+
+
+def losses(
+    model: Recogniser,
+    batch: Batch,
+    mel: Tensor,
+    blank: int,
+    placed: tuple[Tensor, Tensor] | None = None,
+    smoothing: float = 0.1,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(attention cross-entropy, CTC loss a label, flat-start loss) of a batch of distorted mel (batch, frames, 80)."""
+    stack = model.shape.stack
+    folded = mel.reshape(len(mel), mel.shape[1] // stack, -1).transpose(1, 2)
+    memory = model.encode(folded)
+    logits = model.decode(batch.inputs, memory)
+    attention = F.cross_entropy(
+        logits.float().flatten(0, 1), batch.targets.flatten(), ignore_index=-100, label_smoothing=smoothing
+    )
+    log_probs = model.ctc(memory).float().log_softmax(-1).transpose(0, 1)
+    steps = torch.full((len(mel),), memory.shape[1], dtype=torch.long, device=mel.device)
+    ctc = F.ctc_loss(
+        log_probs, batch.labels, steps, batch.label_lengths, blank=blank, zero_infinity=True, reduction="sum"
+    )
+    start = torch.zeros((), device=mel.device)
+    if placed is not None:
+        targets = even(batch, memory.shape[1], 2 * stack, placed, blank)
+        start = F.nll_loss(log_probs.transpose(0, 1).flatten(0, 1), targets.flatten())
+    return attention, ctc / batch.label_lengths.sum().clamp(min=1), start
+
+
+class Average:
+    """Exponential average of the weights, warming up with the number of steps."""
+
+    def __init__(self, model: Recogniser) -> None:
+        self.weights = {k: v.detach().clone() for k, v in model.state_dict().items()}
+
+    def update(self, model: Recogniser, step: int) -> None:
+        """Move towards the model."""
+        keep = min(0.9985, (1 + step) / (30 + step))
+        for key, value in model.state_dict().items():
+            self.weights[key].lerp_(value.detach(), 1 - keep)
+
+
+def rate_at(progress: float, args: argparse.Namespace) -> float:
+    """Warm-up, then half a cosine to nearly nothing."""
+    if progress < args.warmup:
+        return float(args.lr * max(progress, 1e-3) / args.warmup)
+    done = (progress - args.warmup) / (1 - args.warmup)
+    return float(args.lr * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))))
+
+
+def strength_at(progress: float) -> Strength:
+    """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
+    k = min(1.0, max(0.0, (progress - 0.12) / 0.4))
+    masks = 0 if k < 0.1 else 1 if k < 0.7 else 2
+    return Strength(
+        speed=0.14 * k, formant=0.15 * k, noise=0.75 * k, telephone=0.35 * k, room=0.3 * k, colour=k, masks=masks
+    )
+
+
+def limits(args: argparse.Namespace) -> Limits:
+    """How large batches may be."""
+    return Limits(args.frames, args.most, 2 * args.stack)
+
+
+def save(
+    path: Path, model: Recogniser, average: Average, optimiser: torch.optim.Optimizer, step: int, spent: float
+) -> None:
+    """Write a checkpoint in one move."""
+    state = {
+        "shape": dataclasses.asdict(model.shape),
+        "model": model.state_dict(),
+        "average": average.weights,
+        "optimiser": optimiser.state_dict(),
+        "step": step,
+        "spent": spent,
+    }
+    torch.save(state, path.with_suffix(".tmp"))
+    path.with_suffix(".tmp").replace(path)
+
+
+def main() -> None:
+    """Run the training."""
+    args = options()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+    args.run.mkdir(parents=True, exist_ok=True)
+    corpus = read(args.data, args.lang.split(","))
+    tokenizer = load(tokenizer_for(args, corpus.text))
+    shape = Shape(
+        tokenizer.get_vocab_size(),
+        args.width,
+        max(1, args.width // 64),
+        args.encoder,
+        args.decoder,
+        args.width * 4,
+        args.stack,
+    )
+    model = Recogniser(shape, args.dropout).to(args.device)
+    decayed = [p for p in model.parameters() if p.dim() > 1]
+    plain = [p for p in model.parameters() if p.dim() <= 1]
+    optimiser = torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": 0.03}, {"params": plain, "weight_decay": 0.0}],
+        lr=args.lr,
+        betas=(0.9, 0.98),
+        eps=1e-8,
+        fused=True,
+    )
+    step, spent = 0, 0.0
+    last = args.run / "last.pt"
+    if last.exists() or args.start_from:
+        state = torch.load(last if last.exists() else args.start_from, map_location=args.device, weights_only=True)
+        model.load_state_dict(state["model"])
+        if last.exists():
+            optimiser.load_state_dict(state["optimiser"])
+            step, spent = state["step"], state["spent"]
+    average = Average(model)
+    if last.exists():
+        average.weights = state["average"]
+    weights = {
+        "human": args.human,
+        "human:commonvoice": args.human * 2,
+        "jtalk": args.japanese,
+        "espeak:ja": args.japanese,
+    }
+    batches = Batches(corpus, tokenizer, weights, args.seed + step, limits(args), args.device)
+    augment = Augment(noise_bank(args.noise), args.seed + step, args.device, Strength())
+    size = sum(p.numel() for p in model.parameters()) / 1e6
+    print(f"{len(corpus.text)} utterances, {corpus.hours:.1f} h, {size:.2f} M parameters", flush=True)
+    loop(args, model, average, optimiser, batches, augment, step, spent)
+
+
+def loop(
+    args: argparse.Namespace,
+    model: Recogniser,
+    average: Average,
+    optimiser: torch.optim.Optimizer,
+    batches: Batches,
+    augment: Augment,
+    step: int,
+    spent: float,
+) -> None:
+    """Steps until the time is up; a line of figures every 25 steps."""
+    total, start, said, saved = args.minutes * 60, time.monotonic() - spent, 0.0, time.monotonic()
+    sums = np.zeros(3)
+    seen = 0
+    blank = batches.tokenizer.token_to_id("<|notimestamps|>")
+    streams = [batches.endless(170), batches.endless(260), batches.endless()]
+    dtype = torch.bfloat16
+    while (progress := (time.monotonic() - start) / total) < 1 and not (args.stop_after and step >= args.stop_after):
+        batch = next(streams[0 if progress < args.easy else 1 if progress < 2 * args.easy else 2])
+        for group in optimiser.param_groups:
+            group["lr"] = rate_at(progress, args)
+        augment.strength = strength_at(progress)
+        with torch.no_grad():
+            mel = augment(batch.mel, batch.frames, batch.silent)
+        ctc_weight = 0.75 if progress < 0.5 else 0.5
+        with torch.autocast(args.device.split(":")[0], dtype=dtype):
+            flat = max(0.0, 1 - progress / args.flat)
+            attention, ctc, even_loss = losses(model, batch, mel, blank, augment.placed if flat else None)
+        loss = (1 - ctc_weight) * attention + ctc_weight * ctc + 1.5 * flat * even_loss
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
+        optimiser.step()
+        step += 1
+        seen += len(batch.mel)
+        average.update(model, step)
+        if step % 25 == 0:
+            sums = np.array([attention.item(), ctc.item(), norm.item()])
+            now = time.monotonic() - start
+            print(
+                json.dumps(
+                    {
+                        "step": step,
+                        "min": round(now / 60, 2),
+                        "att": round(sums[0], 3),
+                        "ctc": round(sums[1], 3),
+                        "even": round(even_loss.item(), 3),
+                        "norm": round(sums[2], 2),
+                        "s_step": round((now - said) / 25, 3),
+                        "seen": seen,
+                    }
+                ),
+                flush=True,
+            )
+            said = now
+        if time.monotonic() - saved > 180:
+            save(args.run / "last.pt", model, average, optimiser, step, time.monotonic() - start)
+            saved = time.monotonic()
+    save(args.run / "last.pt", model, average, optimiser, step, time.monotonic() - start)
+
+
+if __name__ == "__main__":
+    main()

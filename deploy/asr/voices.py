@@ -1,0 +1,184 @@
+"""Speech synthesis for training and tests: every engine behind `speak(voice, text, settings)`.
+
+TRAIN_* are voices whose licence lets weights made from them be published; HELD_OUT_* are never trained on.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import soxr
+
+RATE = 16_000
+PAUSE_SHARE = 0.06
+SCRATCH = Path("/dev/shm")  # memory, where there is any
+DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
+HTS_FOLDERS = (Path(os.environ.get("ASR_HTS_VOICES", "voices")), Path("/usr/share/hts-voice/nitech-jp-atr503-m001"))
+
+_ACCENTS = (
+    "en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-gb-x-gbcwmd", "en-029", "en-us-nyc",
+)  # fmt: skip
+_VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m5", "+m6", "+m7", "+m8", "+f1", "+f2", "+f3", "+f4", "+f5", "+klatt",
+             "+klatt2", "+klatt3", "+klatt4", "+Annie", "+Storm", "+linda", "+steph", "+david", "+rob", "+michael",
+             "+Alicia", "+Andrea", "+Lee", "+Gene", "+john", "+paul", "+adam", "+caleb", "+anika", "+belinda")  # fmt: skip
+
+TRAIN_ENGLISH = {
+    "pico:en-US": 16.0, "pico:en-GB": 16.0, "flite:slt": 10.0, "flite:awb": 10.0, "flite:rms": 13.0, "flite:kal16": 8.0,
+    "rhvoice:clb": 8.0, "rhvoice:alan": 6.0, "rhvoice:slt": 4.0, "espeak:en": 14.0,
+}  # fmt: skip
+HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
+TRAIN_JAPANESE = {
+    "jtalk:mei_normal": 20.0, "jtalk:mei_happy": 9.0, "jtalk:takumi_normal": 22.0, "jtalk:takumi_happy": 12.0,
+    "jtalk:tohoku-f01-neutral": 16.0, "jtalk:tohoku-f01-happy": 12.0, "espeak:ja": 28.0,
+}  # fmt: skip
+HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """rate: 1 is the voice's own; pitch: factor on F0; tract: all-pass shift of the spectral envelope (open_jtalk)."""
+
+    rate: float = 1.0
+    pitch: float = 1.0
+    tract: float = 0.0
+    accent: str = "en-us"
+
+
+def draw(rng: random.Random, spread: float = 1.0) -> Settings:
+    """Random settings of the training range; spread widens it."""
+    rate = min(1.6, max(0.62, rng.gauss(1.0, 0.14 * spread)))
+    pitch = min(1.5, max(0.65, 2 ** rng.gauss(0.0, 0.2 * spread)))
+    return Settings(rate, pitch, rng.uniform(-0.05, 0.05) * spread, rng.choice(_ACCENTS) + rng.choice(_VARIANTS))
+
+
+def read(words: list[str], i: int) -> str:
+    """Word i as an engine should read it: spelled letters by name, "a" as a letter only beside another."""
+    word = words[i]
+    spelled = sum(len(w) == 1 for w in words[max(0, i - 1) : i + 2]) > 1
+    if word == "a" and spelled:
+        return "ay"
+    return word.upper() if len(word) == 1 and word not in "ai" else word
+
+
+def spoken_english(text: str, rng: random.Random) -> str:
+    """Text as engines should read it: letters by name, pauses and a closing mark here and there."""
+    words = text.split()
+    out = [
+        read(words, i) + ("," if i < len(words) - 1 and rng.random() < PAUSE_SHARE else "") for i in range(len(words))
+    ]
+    return " ".join(out) + rng.choice((".", ".", "", "?", "!"))
+
+
+def _run(args: list[str], text: str | None = None) -> None:
+    subprocess.run(
+        args, input=text, text=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60
+    )
+
+
+def _hts(name: str) -> str:
+    return next(str(f / f"{name}.htsvoice") for f in HTS_FOLDERS if (f / f"{name}.htsvoice").exists())
+
+
+def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[list[str], str | None]:
+    if engine == "flite":
+        scale = (
+            ["--setf", f"f0_shift={s.pitch:.2f}"]
+            if name != "kal16"
+            else ["--setf", f"int_f0_target_mean={105 * s.pitch:.0f}"]
+        )
+        return [
+            "flite",
+            "-voice",
+            name,
+            "--setf",
+            f"duration_stretch={1 / s.rate:.2f}",
+            *scale,
+            "-t",
+            text,
+            "-o",
+            out,
+        ], None
+    if engine == "espeak":
+        voice = s.accent if name == "en" else "ja" + (s.accent[s.accent.index("+") :] if "+" in s.accent else "")
+        pitch = min(99, max(0, int(50 + 60 * (s.pitch - 1))))
+        return ["espeak-ng", "-v", voice, "-s", str(int(165 * s.rate)), "-p", str(pitch), "-w", out, text], None
+    if engine == "pico":
+        marked = f'<speed level="{100 * s.rate:.0f}"><pitch level="{100 * s.pitch:.0f}">{text}</pitch></speed>'
+        return ["pico2wave", "-l", name, "-w", out, marked], None
+    if engine == "rhvoice":
+        return [
+            "RHVoice-test",
+            "-p",
+            name,
+            "-R",
+            "16000",
+            "-r",
+            f"{100 * s.rate:.0f}",
+            "-t",
+            f"{100 * s.pitch:.0f}",
+            "-o",
+            out,
+        ], text
+    if engine == "festival":
+        return [
+            "text2wave",
+            "-eval",
+            f"(voice_{name})",
+            "-eval",
+            f"(Parameter.set 'Duration_Stretch {1 / s.rate:.2f})",
+            "-o",
+            out,
+        ], text
+    alpha = 0.55 + s.tract
+    shift = 12 * float(np.log2(s.pitch))
+    return [
+        "open_jtalk",
+        "-x",
+        DICTIONARY,
+        "-m",
+        _hts(name),
+        "-r",
+        f"{s.rate:.2f}",
+        "-fm",
+        f"{shift:.1f}",
+        "-a",
+        f"{alpha:.3f}",
+        "-ow",
+        out,
+    ], text
+
+
+def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
+    """Float32 audio at 16 kHz with the engine's own silence trimmed to about 50 ms."""
+    engine, name = voice.split(":", 1)
+    with tempfile.TemporaryDirectory(dir=SCRATCH if SCRATCH.is_dir() else None) as folder:
+        out = f"{folder}/a.wav"
+        args, stdin = _command(engine, name, text, out, settings)
+        _run(args, stdin)
+        audio, rate = soundfile.read(out, dtype="float32")
+    if audio.ndim > 1:
+        audio = audio.mean(axis=1)
+    if rate != RATE:
+        audio = soxr.resample(audio, rate, RATE, quality="MQ")
+    return trim(audio)
+
+
+def trim(audio: np.ndarray, keep: int = 800) -> np.ndarray:
+    """Cut leading and trailing parts 45 dB below the peak, keeping `keep` samples of each."""
+    loud = np.flatnonzero(np.abs(audio) > 0.0056 * (np.abs(audio).max() + 1e-9))
+    if not len(loud):
+        return audio[:0]
+    return audio[max(0, loud[0] - keep) : loud[-1] + keep]
+
+
+def is_letters(text: str) -> bool:
+    """True for spelled letters alone."""
+    return bool(re.fullmatch(r"([a-z] )*[a-z]", text))
