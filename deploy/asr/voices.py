@@ -28,7 +28,7 @@ _ACCENTS = (
 )  # fmt: skip
 _VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m5", "+m6", "+m7", "+m8", "+f1", "+f2", "+f3", "+f4", "+f5", "+klatt",
              "+klatt2", "+klatt3", "+klatt4", "+Annie", "+Storm", "+linda", "+steph", "+david", "+rob", "+michael",
-             "+Alicia", "+Andrea", "+Lee", "+Gene", "+john", "+paul", "+adam", "+caleb", "+anika", "+belinda")  # fmt: skip
+             "+Alicia", "+Andrea", "+Lee", "+Gene", "+john", "+paul", "+adam", "+anika", "+belinda")  # fmt: skip
 
 TRAIN_ENGLISH = {
     "pico:en-US": 16.0, "pico:en-GB": 16.0, "flite:slt": 10.0, "flite:awb": 10.0, "flite:rms": 13.0, "flite:kal16": 8.0,
