@@ -59,13 +59,17 @@ def options() -> argparse.Namespace:
     p.add_argument("--stack", type=int, default=2)
     p.add_argument("--pieces", type=int, default=220, help="word pieces; single characters of Japanese come on top")
     p.add_argument("--dropout", type=float, default=0.0)
+    p.add_argument("--distort", type=float, default=1.0, help="how far distortion goes; less where time is short")
     p.add_argument("--human", type=float, default=4.0, help="weight of human utterances")
     p.add_argument("--japanese", type=float, default=1.6, help="weight of Japanese synthetic utterances")
     p.add_argument("--start-from", type=Path, help="weights of an earlier run with the same vocabulary")
     p.add_argument("--stop-after", type=int, default=0, help="steps, for trials")
+    p.add_argument("--leave-at", type=float, default=0, help="minutes after which to save and go, to be started again")
+    p.add_argument("--say-every", type=int, default=25, help="steps between lines of figures")
     return p.parse_args()
 
 
+SAVE_EVERY_S = 180
 NOISE_HELD_OUT = ("coffee-shop", "sb_noise5", "dtmf-7", "pv_empty")
 
 
@@ -147,9 +151,9 @@ def rate_at(progress: float, args: argparse.Namespace) -> float:
     return float(args.lr * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))))
 
 
-def strength_at(progress: float) -> Strength:
+def strength_at(progress: float, most: float) -> Strength:
     """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
-    k = min(1.0, max(0.0, (progress - 0.12) / 0.4))
+    k = most * min(1.0, max(0.0, (progress - 0.12) / 0.4))
     masks = 0 if k < 0.1 else 1 if k < 0.7 else 2
     return Strength(
         speed=0.14 * k, formant=0.15 * k, noise=0.75 * k, telephone=0.35 * k, room=0.3 * k, colour=k, masks=masks
@@ -161,132 +165,123 @@ def limits(args: argparse.Namespace) -> Limits:
     return Limits(args.frames, args.most, 2 * args.stack)
 
 
-def save(
-    path: Path, model: Recogniser, average: Average, optimiser: torch.optim.Optimizer, step: int, spent: float
-) -> None:
-    """Write a checkpoint in one move."""
-    state = {
-        "shape": dataclasses.asdict(model.shape),
-        "model": model.state_dict(),
-        "average": average.weights,
-        "optimiser": optimiser.state_dict(),
-        "step": step,
-        "spent": spent,
-    }
-    torch.save(state, path.with_suffix(".tmp"))
-    path.with_suffix(".tmp").replace(path)
+class Trainer:
+    """Model, optimiser, average and clock of a run; continues from its last checkpoint."""
+
+    def __init__(self, args: argparse.Namespace, shape: Shape) -> None:
+        self.args = args
+        self.last: Path = args.run / "last.pt"
+        self.model = Recogniser(shape, args.dropout).to(args.device)
+        self.optimiser = optimiser_for(self.model, args.lr)
+        self.average = Average(self.model)
+        self.step, spent = 0, 0.0
+        if self.last.exists():
+            state = torch.load(self.last, map_location=args.device, weights_only=True)
+            self.model.load_state_dict(state["model"])
+            self.optimiser.load_state_dict(state["optimiser"])
+            self.average.weights = state["average"]
+            self.step, spent = state["step"], state["spent"]
+        elif args.start_from:
+            state = torch.load(args.start_from, map_location=args.device, weights_only=True)
+            self.model.load_state_dict(state["average"])
+            self.average = Average(self.model)
+        self.began = time.monotonic() - spent
+
+    @property
+    def spent(self) -> float:
+        """Seconds of training so far, over all starts."""
+        return time.monotonic() - self.began
+
+    @property
+    def progress(self) -> float:
+        """Share of the whole time that has passed."""
+        return self.spent / (self.args.minutes * 60)
+
+    def due(self) -> bool:
+        """Whether this start is over."""
+        left = self.args.leave_at and self.spent > self.args.leave_at * 60
+        stopped = self.args.stop_after and self.step >= self.args.stop_after
+        return bool(self.progress >= 1 or left or stopped)
+
+    def train(self, batch: Batch, augment: Augment, blank: int) -> dict[str, Tensor]:
+        """One step; the losses."""
+        progress = self.progress
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate_at(progress, self.args)
+        augment.strength = strength_at(progress, self.args.distort)
+        flat = max(0.0, 1 - progress / self.args.flat)
+        ctc_weight = 0.75 if progress < 0.5 else 0.5
+        with torch.no_grad():
+            mel = augment(batch.mel, batch.frames, batch.silent)
+        with torch.autocast(self.args.device.split(":")[0], dtype=torch.bfloat16):
+            attention, ctc, even_loss = losses(self.model, batch, mel, blank, augment.placed if flat else None)
+        loss = (1 - ctc_weight) * attention + ctc_weight * ctc + 1.5 * flat * even_loss
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 2.0)
+        self.optimiser.step()
+        self.step += 1
+        self.average.update(self.model, self.step)
+        return {"attention": attention, "ctc": ctc, "flat": even_loss, "norm": norm}
+
+    def save(self) -> None:
+        """Write a checkpoint in one move."""
+        state = {
+            "shape": dataclasses.asdict(self.model.shape),
+            "model": self.model.state_dict(),
+            "average": self.average.weights,
+            "optimiser": self.optimiser.state_dict(),
+            "step": self.step,
+            "spent": self.spent,
+        }
+        torch.save(state, self.last.with_suffix(".tmp"))
+        self.last.with_suffix(".tmp").replace(self.last)
+
+
+def optimiser_for(model: Recogniser, rate: float) -> torch.optim.Optimizer:
+    """AdamW; biases and norms are not decayed."""
+    decayed = [p for p in model.parameters() if p.dim() > 1]
+    plain = [p for p in model.parameters() if p.dim() <= 1]
+    groups = [{"params": decayed, "weight_decay": 0.03}, {"params": plain, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), eps=1e-8, fused=True)
 
 
 def main() -> None:
-    """Run the training."""
+    """Train until the time is up."""
     args = options()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
     args.run.mkdir(parents=True, exist_ok=True)
     corpus = read(args.data, args.lang.split(","))
     tokenizer = load(tokenizer_for(args, corpus.text))
-    shape = Shape(
-        tokenizer.get_vocab_size(),
-        args.width,
-        max(1, args.width // 64),
-        args.encoder,
-        args.decoder,
-        args.width * 4,
-        args.stack,
-    )
-    model = Recogniser(shape, args.dropout).to(args.device)
-    decayed = [p for p in model.parameters() if p.dim() > 1]
-    plain = [p for p in model.parameters() if p.dim() <= 1]
-    optimiser = torch.optim.AdamW(
-        [{"params": decayed, "weight_decay": 0.03}, {"params": plain, "weight_decay": 0.0}],
-        lr=args.lr,
-        betas=(0.9, 0.98),
-        eps=1e-8,
-        fused=True,
-    )
-    step, spent = 0, 0.0
-    last = args.run / "last.pt"
-    if last.exists() or args.start_from:
-        state = torch.load(last if last.exists() else args.start_from, map_location=args.device, weights_only=True)
-        model.load_state_dict(state["model"])
-        if last.exists():
-            optimiser.load_state_dict(state["optimiser"])
-            step, spent = state["step"], state["spent"]
-    average = Average(model)
-    if last.exists():
-        average.weights = state["average"]
-    weights = {
-        "human": args.human,
-        "human:commonvoice": args.human * 2,
-        "jtalk": args.japanese,
-        "espeak:ja": args.japanese,
-    }
-    batches = Batches(corpus, tokenizer, weights, args.seed + step, limits(args), args.device)
-    augment = Augment(noise_bank(args.noise), args.seed + step, args.device, Strength())
-    size = sum(p.numel() for p in model.parameters()) / 1e6
+    heads = max(1, args.width // 64)
+    shape = Shape(tokenizer.get_vocab_size(), args.width, heads, args.encoder, args.decoder, 4 * args.width, args.stack)
+    weights = {"human": args.human, "human:commonvoice": 2 * args.human, "jtalk": args.japanese, "espeak:ja": 1.0}
+    trainer = Trainer(args, shape)
+    batches = Batches(corpus, tokenizer, weights, args.seed + trainer.step, limits(args), args.device)
+    augment = Augment(noise_bank(args.noise), args.seed + trainer.step, args.device, Strength())
+    size = sum(p.numel() for p in trainer.model.parameters()) / 1e6
     print(f"{len(corpus.text)} utterances, {corpus.hours:.1f} h, {size:.2f} M parameters", flush=True)
-    loop(args, model, average, optimiser, batches, augment, step, spent)
+    loop(trainer, batches, augment)
 
 
-def loop(
-    args: argparse.Namespace,
-    model: Recogniser,
-    average: Average,
-    optimiser: torch.optim.Optimizer,
-    batches: Batches,
-    augment: Augment,
-    step: int,
-    spent: float,
-) -> None:
-    """Steps until the time is up; a line of figures every 25 steps."""
-    total, start, said, saved = args.minutes * 60, time.monotonic() - spent, 0.0, time.monotonic()
-    sums = np.zeros(3)
-    seen = 0
+def loop(trainer: Trainer, batches: Batches, augment: Augment) -> None:
+    """Steps until the trainer is due, a line of figures now and then, a checkpoint every SAVE_EVERY_S."""
     blank = batches.tokenizer.token_to_id("<|notimestamps|>")
-    streams = [batches.endless(170), batches.endless(260), batches.endless()]
-    dtype = torch.bfloat16
-    while (progress := (time.monotonic() - start) / total) < 1 and not (args.stop_after and step >= args.stop_after):
-        batch = next(streams[0 if progress < args.easy else 1 if progress < 2 * args.easy else 2])
-        for group in optimiser.param_groups:
-            group["lr"] = rate_at(progress, args)
-        augment.strength = strength_at(progress)
-        with torch.no_grad():
-            mel = augment(batch.mel, batch.frames, batch.silent)
-        ctc_weight = 0.75 if progress < 0.5 else 0.5
-        with torch.autocast(args.device.split(":")[0], dtype=dtype):
-            flat = max(0.0, 1 - progress / args.flat)
-            attention, ctc, even_loss = losses(model, batch, mel, blank, augment.placed if flat else None)
-        loss = (1 - ctc_weight) * attention + ctc_weight * ctc + 1.5 * flat * even_loss
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 2.0)
-        optimiser.step()
-        step += 1
+    easy, full = [batches.endless(170), batches.endless(260)], batches.endless()
+    saved, seen = time.monotonic(), 0
+    while not trainer.due():
+        stage = int(trainer.progress / trainer.args.easy) if trainer.args.easy else len(easy)
+        batch = next(easy[stage] if stage < len(easy) else full)
+        found = trainer.train(batch, augment, blank)
         seen += len(batch.mel)
-        average.update(model, step)
-        if step % 25 == 0:
-            sums = np.array([attention.item(), ctc.item(), norm.item()])
-            now = time.monotonic() - start
-            print(
-                json.dumps(
-                    {
-                        "step": step,
-                        "min": round(now / 60, 2),
-                        "att": round(sums[0], 3),
-                        "ctc": round(sums[1], 3),
-                        "even": round(even_loss.item(), 3),
-                        "norm": round(sums[2], 2),
-                        "s_step": round((now - said) / 25, 3),
-                        "seen": seen,
-                    }
-                ),
-                flush=True,
-            )
-            said = now
-        if time.monotonic() - saved > 180:
-            save(args.run / "last.pt", model, average, optimiser, step, time.monotonic() - start)
+        if trainer.step % trainer.args.say_every == 0:
+            said = {"step": trainer.step, "minutes": round(trainer.spent / 60, 2), "seen": seen}
+            print(json.dumps(said | {k: round(v.item(), 3) for k, v in found.items()}), flush=True)
+        if time.monotonic() - saved > SAVE_EVERY_S:
+            trainer.save()
             saved = time.monotonic()
-    save(args.run / "last.pt", model, average, optimiser, step, time.monotonic() - start)
+    trainer.save()
 
 
 if __name__ == "__main__":
