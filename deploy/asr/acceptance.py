@@ -27,12 +27,12 @@ import voices  # noqa: E402
 from synthesise import sentence  # noqa: E402
 
 HELD_OUT = {
-    "rhvoice:bdl": ("en", 300), "festival:ked_diphone": ("en", 110), "rhvoice:evgeniy-eng": ("en", 150),
-    "rhvoice:lyubov": ("en", 150), "mbrola:us-mbrola-1": ("en", 110), "mbrola:us-mbrola-3": ("en", 110),
-    "mbrola:english-mb-en1": ("en", 110), "jtalk:nitech_jp_atr503_m001": ("ja", 360),
+    "mbrola:us-mbrola-1": ("en", 130), "mbrola:us-mbrola-3": ("en", 130), "mbrola:english-mb-en1": ("en", 130),
+    "rhvoice:bdl": ("en", 160), "jtalk:nitech_jp_atr503_m001": ("ja", 220), "rhvoice:lyubov": ("en", 90),
+    "rhvoice:evgeniy-eng": ("en", 90), "festival:ked_diphone": ("en", 50),
 }  # fmt: skip
 PUBLISHABLE = ("rhvoice:bdl", "festival:ked_diphone", "jtalk:nitech_jp_atr503_m001")
-MOVED_EACH = 14
+MOVED_EACH = 10
 MOVES = (0.8, 1.25)
 LONGEST_S = 10.5
 
@@ -49,7 +49,7 @@ def speak(voice: str, text: str, settings: voices.Settings) -> np.ndarray:
     return voices.trim(soxr.resample(audio, rate, voices.RATE))
 
 
-def jobs(share: float, publishable: bool) -> list[tuple[str, str, int, float | None]]:
+def jobs(share: float, *, publishable: bool) -> list[tuple[str, str, int, float | None]]:
     """(voice, language, count, factor by which the signal is moved or None)."""
     wanted = [
         (v, lang, max(1, round(n * share)), None)
@@ -101,19 +101,29 @@ def main() -> None:
     parser.add_argument("--humans", type=int, default=10_000)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for voice, lang, count, move in tqdm(jobs(args.share, args.publishable), unit="voice"):
-        for number, (row, audio) in enumerate(utterances(voice, lang, count, move)):
-            name = f"{row['voice']}-{'' if move is None else move}-{number:03d}.ogg".replace(":", "_").replace(
-                "--", "-"
-            )
-            soundfile.write(args.out / name, audio, voices.RATE, format="OGG", subtype="OPUS")
-            rows.append({"file": name, **row})
-    rows += real(args)
-    (args.out / "manifest.jsonl").write_text(
-        "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows), encoding="utf-8"
+    manifest = args.out / "manifest.jsonl"
+    done = (
+        {json.loads(r)["job"] for r in manifest.read_text(encoding="utf-8").splitlines()}
+        if manifest.exists()
+        else set()
     )
-    print(f"{len(rows)} utterances")
+    with manifest.open("a", encoding="utf-8") as out:
+        for row in [] if "human" in done else real(args):
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        for voice, lang, count, move in tqdm(jobs(args.share, publishable=args.publishable), unit="voice"):
+            job = f"{voice}{'' if move is None else f'-{move}'}"
+            if job in done:
+                continue
+            rows = [written(args.out, job, n, *u) for n, u in enumerate(utterances(voice, lang, count, move))]
+            out.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+            out.flush()
+
+
+def written(folder: Path, job: str, number: int, row: dict[str, object], audio: np.ndarray) -> dict[str, object]:
+    """Write one utterance; its line of the manifest."""
+    name = f"{'moved-' if row['seen_voice'] else ''}{job}-{number:03d}.ogg".replace(":", "_")
+    soundfile.write(folder / name, audio, voices.RATE, format="OGG", subtype="OPUS")
+    return {"file": name, "job": job, **row}
 
 
 def real(args: argparse.Namespace) -> list[dict[str, object]]:

@@ -75,7 +75,7 @@ def specification(model: Recogniser) -> whisper_spec.WhisperSpec:
 def weights(run: Path, use: str) -> tuple[Shape, dict[str, Tensor]]:
     """(shape, state) of the run's last checkpoint: its running average, or the raw weights."""
     state = torch.load(run / "last.pt", map_location="cpu", weights_only=True)
-    return Shape(**state["shape"]), state[use]
+    return Shape(**state["shape"]), {name: value.float() for name, value in state[use].items()}
 
 
 def main() -> None:
