@@ -8,6 +8,8 @@ class AsrRules(RuleFile):
 
     inaudible_peak: float
     """Below this sample peak nothing is decoded."""
+    tone_share: float
+    """Sound with more of its energy than this in nine narrow bands is a tone."""
     no_speech_prob: float
     no_speech_logprob: float
     """Above the first and below the second together, it was silence."""

@@ -10,6 +10,7 @@ from schemas.audio import Samples
 from schemas.transcript import Hypothesis
 from services.asr.decoder import Decoded
 
+_WINDOW: Final = 1024
 _LONGEST_LOOP: Final = 12
 """Units of the longest run looked for."""
 
@@ -21,9 +22,11 @@ class Guard:
         self._rules = rules
         self._phantoms = frozenset(_plain(p) for p in rules.phantom_phrases)
 
-    def inaudible(self, samples: Samples) -> bool:
-        """Whether there is too little sound to decode at all."""
-        return samples.size == 0 or float(np.abs(samples).max()) < self._rules.inaudible_peak
+    def wordless(self, samples: Samples) -> bool:
+        """Whether this can't be speech: too faint to decode, or nothing but steady tones."""
+        if samples.size == 0 or float(np.abs(samples).max()) < self._rules.inaudible_peak:
+            return True
+        return tone_share(samples) > self._rules.tone_share
 
     def keep(self, decoded: Decoded) -> tuple[Hypothesis, ...]:
         """The hypotheses that may stand; one empty hypothesis where the best of them may not."""
@@ -55,6 +58,14 @@ def _repeats(units: Sequence[str], size: int) -> int:
         run = run + 1 if here == there else 0
         most = max(most, run)
     return most // size + 1
+
+
+def tone_share(samples: Samples) -> float:
+    """Share of the energy in the nine strongest of 513 bins over all of the sound: two steady tones fill nine."""
+    padded = np.pad(samples, (0, max(0, _WINDOW - samples.size)))
+    frames = np.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[:: _WINDOW // 2]
+    power = np.square(np.abs(np.fft.rfft(frames * np.hanning(_WINDOW), axis=1))).mean(axis=0)
+    return float(np.sort(power)[-9:].sum() / (power.sum() + 1e-20))
 
 
 def _plain(text: str) -> str:

@@ -57,7 +57,7 @@ class WhisperRecognizer:
         lang = language(locale)
         guard = self._guards[lang]
         start = time.perf_counter()
-        if guard.inaudible(samples):
+        if guard.wordless(samples):
             return Transcript("", locale, (Hypothesis("", 0.0),), no_speech_prob=1.0)
         try:
             decoded = self._decoders[lang].decode(samples, final=final)

@@ -49,9 +49,9 @@ def test_phantom_phrases_need_certainty(lang: str, phrase: str) -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_faint_sound_is_not_decoded(lang: str) -> None:
     guard = Guard(asr_rules(lang))
-    assert guard.inaudible(np.zeros(16_000, dtype=np.float32))
-    assert guard.inaudible(np.zeros(0, dtype=np.float32))
-    assert not guard.inaudible(np.full(16_000, 0.01, dtype=np.float32))
+    assert guard.wordless(np.zeros(16_000, dtype=np.float32))
+    assert guard.wordless(np.zeros(0, dtype=np.float32))
+    assert not guard.wordless(np.random.default_rng(1).normal(0, 0.01, 16_000).astype(np.float32))
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,12 @@ def test_faint_sound_is_not_decoded(lang: str) -> None:
 )
 def test_what_callers_do_repeat_is_no_loop(lang: str, phrase: str) -> None:
     assert Guard(asr_rules(lang)).keep(decoded(phrase))[0].text == phrase
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("hertz", [(50,), (440,), (350, 440), (480, 620), (852, 1477)])
+def test_tones_are_not_decoded(lang: str, hertz: tuple[int, ...]) -> None:
+    time = np.arange(32_000) / 16_000
+    beat = np.floor(time * 2.5) % 2
+    tone = sum(0.1 * np.sin(2 * np.pi * h * time) for h in hertz) * beat
+    assert Guard(asr_rules(lang)).wordless(np.asarray(tone, dtype=np.float32))

@@ -14,7 +14,7 @@ from services.asr.decoder import Decoded
 from services.asr.pool import Pool
 from services.asr.recognizer import WhisperRecognizer
 
-SPEECH = np.full(SAMPLE_RATE, 0.1, dtype=np.float32)
+SPEECH = np.random.default_rng(1).normal(0, 0.1, SAMPLE_RATE).astype(np.float32)
 
 
 class FakeDecoder:
