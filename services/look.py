@@ -44,7 +44,9 @@ class Lookout:
             taken = tuple((span.start, span.end) for span in spans)
             match = self.payees.find((transcript.text, *transcript.alternatives), transcript.locale, taken)
         heard = Heard(transcript, spans, match)
-        understood = self.understander.understand(heard, context)
+        understood = self.understander.understand(
+            heard, context, lambda name: self.payees.lookup((name,), transcript.locale)
+        )
         stamps.mark(Stamp.UNDERSTANDING_END)
         return Looked(heard, understood)
 

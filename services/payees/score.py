@@ -230,8 +230,10 @@ def choices(
 ) -> tuple[list[Choice], float]:
     """Who may be meant, in no order; and the weight (exp of utility) of further owners of shared parts left out."""
     found = evidence(heard, forms, retrieve(heard, forms, grams))
+    if not found:
+        return [], 0.0
     weights = _candidate_weights()
-    utilities = (np.array([each.features for each in found]).reshape(len(found), -1) @ weights[:-1]).tolist()
+    utilities = (np.array([each.features for each in found]) @ weights[:-1]).tolist()
     best: dict[int, Choice] = {}
     thinned = 0.0
     for each, utility in zip(found, utilities, strict=True):
