@@ -26,8 +26,8 @@ test: setup  ## the tests
 test-slow: setup  ## exhaustive and long runs
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
-test-vllm: setup  ## the model contract suite against a running vLLM (see deploy/vllm/README.md)
-	$(BIN)/python -m pytest -m vllm tests/vllm
+test-vllm: setup  ## the model contract suite against a running vLLM: make test-vllm VLLM_URL=http://127.0.0.1:8000
+	$(BIN)/python -m pytest -m vllm tests/vllm --vllm-url "$(VLLM_URL)"
 
 lint: setup  ## formatting, style, types, walls
 	$(BIN)/ruff format --check .

@@ -48,5 +48,8 @@ def configure(level: str, redact: Callable[[str], str]) -> None:
     handler.setFormatter(JsonFormatter(redact))
     logging.basicConfig(level=level, handlers=[handler], force=True)
     logging.captureWarnings(True)
-    for noisy in ("httpx", "httpcore", "openai", "aiosqlite", "faster_whisper"):
+    for noisy in ("httpx", "httpcore", "openai", "aiosqlite", "faster_whisper", "bm25s"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: "without completing handshake" not in record.getMessage()
+    )
