@@ -87,11 +87,24 @@ def judge(turn: TurnRecord) -> Judgement:
 def money_verdict(turn: TurnRecord, expect: Expectation) -> MoneyVerdict:
     """Booked money that was not asked for is the worst; a read-back of the wrong order comes next."""
     wanted, booked = Counter(map(_key, expect.money)), Counter(map(_key, turn.money))
-    if booked - wanted:
+    if booked - wanted - Counter(map(_key, turn.owed)):
         return MoneyVerdict.FALSE_ACCEPT
     if turn.proposal is not None and _contradicts(turn.proposal, expect):
         return MoneyVerdict.WRONG_READ_BACK
     return MoneyVerdict.MISSED if wanted - booked else MoneyVerdict.RIGHT
+
+
+def owed_after(turn: TurnRecord) -> tuple[MoneyMove, ...]:
+    """What the call should have booked by the end of `turn` and has not."""
+    wanted = (*turn.owed, *(turn.expect.money if turn.expect else ()))
+    booked = Counter(map(_key, turn.money))
+    left: list[MoneyMove] = []
+    for move in wanted:
+        if booked[_key(move)]:
+            booked[_key(move)] -= 1
+        else:
+            left.append(move)
+    return tuple(left)
 
 
 def _key(move: MoneyMove) -> tuple[int, str, str | None, str | None]:

@@ -92,6 +92,7 @@ class TurnRecord(Record):
     """Everything that was concluded in a turn. `money` is what was booked, `proposal` what was read back.
 
     `decision` is what the words led to; `outcome` what the turn ended in, where doing it came to something else.
+    `owed` is what earlier turns of the call should have booked and did not: a repeated question may book it late.
     """
 
     case: str
@@ -117,6 +118,7 @@ class TurnRecord(Record):
     outcome: str = ""
     proposal: MoneyMove | None = None
     money: tuple[MoneyMove, ...] = ()
+    owed: tuple[MoneyMove, ...] = ()
     reply: str | None = None
     spoken: str = ""
     models: tuple[ModelCall, ...] = ()

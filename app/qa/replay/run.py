@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from app.qa.replay.journal import Head, Journal
-from app.qa.replay.manifest import Case, Manifest
+from app.qa.replay.judge import owed_after
+from app.qa.replay.manifest import Case, Manifest, MoneyMove
 from app.qa.replay.record import TurnRecord, TurnResult, TurnTiming
 from schemas.errors import TellerlineError
 
@@ -78,11 +79,22 @@ async def _guarded(player: Player, case: Case, base: Path) -> tuple[TurnResult, 
     """A case that fails is a result too: its error's code on record, the run goes on."""
     try:
         async with asyncio.timeout(CASE_TIMEOUT_S):
-            return await player.play(case, base)
+            return _with_debts(await player.play(case, base))
     except TellerlineError as error:
         return _failed(case, error.code)
     except TimeoutError:
         return _failed(case, "timed_out")
+
+
+def _with_debts(results: tuple[TurnResult, ...]) -> tuple[TurnResult, ...]:
+    """Each turn with the money that the call still owed its caller when it began."""
+    owed: tuple[MoneyMove, ...] = ()
+    told: list[TurnResult] = []
+    for result in results:
+        record = result.record.model_copy(update={"owed": owed})
+        told.append(result.model_copy(update={"record": record}))
+        owed = owed_after(record)
+    return tuple(told)
 
 
 def _failed(case: Case, code: str) -> tuple[TurnResult, ...]:

@@ -45,6 +45,8 @@ def test_character_errors_and_folding() -> None:
         ({"money": (MOVED,)}, {}, MoneyVerdict.FALSE_ACCEPT),
         ({"money": (MOVED,)}, {"money": (MOVED,)}, MoneyVerdict.RIGHT),
         ({"money": (MOVED, MOVED)}, {"money": (MOVED,)}, MoneyVerdict.FALSE_ACCEPT),
+        ({"money": (MOVED,), "owed": (MOVED,)}, {}, MoneyVerdict.RIGHT),
+        ({"money": (MOVED, MOVED), "owed": (MOVED,)}, {}, MoneyVerdict.FALSE_ACCEPT),
         ({"money": (MOVED.model_copy(update={"payee": "p2"}),)}, {"money": (MOVED,)}, MoneyVerdict.FALSE_ACCEPT),
         ({"money": (MOVED.model_copy(update={"amount_minor": 1500}),)}, {"money": (MOVED,)}, MoneyVerdict.FALSE_ACCEPT),
         ({}, {"money": (MOVED,)}, MoneyVerdict.MISSED),
