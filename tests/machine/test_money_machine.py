@@ -13,7 +13,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TypeVar
 
+import aiosqlite
 import pytest
+import sqlalchemy as sa
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -87,10 +89,12 @@ class MoneyMachine(RuleBasedStateMachine):
         self.seen: dict[str, str] = {}
         self.line: deque[str] = deque()
         self.fuse = -1
+        self.opened: list[aiosqlite.Connection] = []
         self.run(self._start(fresh=True))
 
     async def _start(self, *, fresh: bool = False) -> None:
         store = Store(self.url, pool_size=3)
+        sa.event.listen(store._engine.sync_engine, "connect", lambda raw, _: self.opened.append(raw.driver_connection))
         bank = UnreliableBank(SandboxBank(store, self.clock), self.line)
         store.probe = bank.probe = self._burn
         if fresh:
@@ -123,8 +127,15 @@ class MoneyMachine(RuleBasedStateMachine):
             self.fuse = -1
 
     async def _restart(self) -> None:
-        await self.house.store.close()
+        await self._close()
         await self._start()
+
+    async def _close(self) -> None:
+        """Close the store, and the connections that a kill left in the hands of nobody."""
+        await self.house.store.close()
+        for connection in self.opened:
+            await connection.close()
+        self.opened.clear()
 
     def _void(self, call: CallId) -> None:
         for promise in self.promises:
@@ -279,7 +290,7 @@ class MoneyMachine(RuleBasedStateMachine):
         try:
             self.run(self._wind_up())
         finally:
-            self.run(self.house.store.close())
+            self.run(self._close())
             self.runner.close()
             shutil.rmtree(self.folder, ignore_errors=True)
 
