@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from app.qa.conversations import FakeDesk, Player
+from app.qa.conversations import Player
+from app.qa.fake_desk import FakeDesk
 from schemas.decision import DecisionKind
 from schemas.transcript import Transcript
 from services.decide import DialogueState, UtteranceUnderstood, decide
