@@ -4,7 +4,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# The recogniser's own steps (deploy/asr/README.md): the Python they need, and the folder of speech material.
+ASR_PYTHON ?= python3
+SPEECH     ?= speech
+ASR        := cd deploy/asr && $(ASR_PYTHON)
+ASR_SHAPE  := --stack 3 --width 192 --encoder 4 --decoder 1 --frames 8000 --lr 1.4e-3 --warmup 0.03 --distort 0.6
+
 .PHONY: setup demo serve test test-slow test-vllm lint bench lock clean
+.PHONY: asr-speak asr-people asr-train asr-export asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
 
@@ -45,3 +52,24 @@ lock:  ## resolve the dependencies again and write the lock files
 
 clean:  ## remove environments, caches and state
 	rm -rf $(VENV) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+asr-speak:  ## synthesise the training corpus
+	$(ASR) synthesise.py --lang en --count 24000 --out corpus/en
+	$(ASR) synthesise.py --lang ja --count 9600 --out corpus/ja
+
+asr-people:  ## prepare the human speech, split by speaker
+	$(ASR) human.py --source $(abspath $(SPEECH))/human --out corpus/human
+
+asr-train:  ## train both languages, an hour each on a CPU
+	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --run runs/en --lang en --pieces 220 --minutes 60 $(ASR_SHAPE)
+	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --run runs/ja --lang ja --pieces 0 --human 6 --minutes 60 $(ASR_SHAPE)
+
+asr-export:  ## write the weights that ship with the project
+	$(ASR) export.py --run runs/en --langs en --out ../../services/asr/model/en
+	$(ASR) export.py --run runs/ja --langs ja --out ../../services/asr/model/ja
+
+asr-acceptance:  ## speak the test set, by voices and sentences that training never had
+	$(ASR) acceptance.py --out acceptance --human corpus/human/test.jsonl
+
+asr-bench: setup  ## error rates, phantoms and speed on it
+	$(BIN)/tellerline bench asr --data deploy/asr/acceptance --json out/asr.json
