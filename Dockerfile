@@ -3,15 +3,22 @@
 FROM python:3.11-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/tellerline
-COPY deploy/lock/runtime.txt /src/deploy/lock/runtime.txt
-RUN /opt/tellerline/bin/pip install --require-hashes -r /src/deploy/lock/runtime.txt
-COPY . /src
-RUN /opt/tellerline/bin/pip install --no-deps /src && python -m compileall -q /opt/tellerline/lib
+WORKDIR /srv/tellerline
+COPY deploy/lock/runtime.txt deploy/lock/runtime.txt
+RUN /opt/tellerline/bin/pip install --require-hashes -r deploy/lock/runtime.txt
+COPY pyproject.toml README.md ./
+COPY app app
+COPY services services
+COPY schemas schemas
+COPY rules rules
+COPY deploy/migrations deploy/migrations
+RUN /opt/tellerline/bin/pip install --no-deps -e . && python -m compileall -q /opt/tellerline/lib /srv/tellerline
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin tellerline \
  && install -d -o 10001 -g 10001 /var/lib/tellerline
 COPY --from=build /opt/tellerline /opt/tellerline
+COPY --from=build /srv/tellerline /srv/tellerline
 ENV PATH=/opt/tellerline/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 \
