@@ -1,6 +1,7 @@
 """The audit chain on both databases: what it keeps, what it hides, and which tampering it notices."""
 
 import asyncio
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -63,7 +64,7 @@ async def test_nothing_personal_stands_in_the_open(store: Store, log: ChainedAud
     await fill(log)
     async with store.read() as connection:
         rows = (await connection.execute(sa.select(t.records))).all()
-    stored = repr([tuple(row) for row in rows])
+    stored = re.sub(r"[0-9a-f]{32,}", "", repr([tuple(row) for row in rows]))  # digits occur in any hash
     for canary in ("Catherine", "Nguyen", "nguyen", "fifty", "5000", "ann", "bob"):
         assert canary not in stored
     facts = orjson.loads(rows[0].facts)
