@@ -1,0 +1,121 @@
+"""What the stages of a turn found, to events of the wire."""
+
+from datetime import date
+from typing import assert_never
+
+from pydantic import BaseModel, JsonValue
+
+from schemas import turn
+from schemas.intent import Slots
+from schemas.span import DateValue, MoneyValue, Span, SpanValue, TimeValue
+from schemas.wire.money import LedgerEvent, ReadBackEvent
+from schemas.wire.server import HandoffEvent
+from schemas.wire.understood import DecisionEvent, PayeeCandidateBody, PayeesEvent, SpanBody, SpansEvent
+
+
+def stage_event(
+    reply: str,
+    said: turn.Normalized
+    | turn.PayeesMatched
+    | turn.Decided
+    | turn.ReadBackReady
+    | turn.TransferMoved
+    | turn.HandedOff,
+) -> BaseModel:
+    """What a stage found in a turn, as the event that tells of it."""
+    match said:
+        case turn.Normalized(spans):
+            return SpansEvent(response_id=reply, spans=[_span(span) for span in spans])
+        case turn.PayeesMatched():
+            return _payees(reply, said)
+        case turn.Decided():
+            return _decision(reply, said)
+        case turn.ReadBackReady():
+            return _read_back(reply, said)
+        case turn.TransferMoved(receipt):
+            return LedgerEvent(
+                response_id=reply,
+                proposal_id=receipt.proposal,
+                state=receipt.state.value,
+                reference=receipt.reference,
+                reason=receipt.reason,
+            )
+        case turn.HandedOff(reason, summary):
+            return HandoffEvent(response_id=reply, reason=reason, summary=summary)
+        case _:
+            assert_never(said)
+
+
+def _payees(reply: str, said: turn.PayeesMatched) -> PayeesEvent:
+    match_ = said.match
+    found = [PayeeCandidateBody(id=c.id, name=c.display_name, score=c.score) for c in match_.candidates]
+    return PayeesEvent(
+        response_id=reply,
+        heard=match_.heard,
+        outcome=match_.outcome.value,
+        candidates=found,
+        choice=match_.choice,
+    )
+
+
+def _decision(reply: str, said: turn.Decided) -> DecisionEvent:
+    understood = said.understood
+    return DecisionEvent(
+        response_id=reply,
+        decision=said.decision.kind.value,
+        intent=understood.intent.value if understood.intent else None,
+        route=understood.route.value,
+        confidence=understood.confidence,
+        rule=understood.rule,
+        missing=[slot.value for slot in understood.missing],
+        evidence=_evidence(understood.slots),
+    )
+
+
+def _evidence(slots: Slots) -> dict[str, str]:
+    """The caller's words behind each slot."""
+    found = {name: getattr(slots, name) for name in type(slots).__dataclass_fields__}
+    return {name: slot.evidence.surface for name, slot in found.items() if slot is not None}
+
+
+def _read_back(reply: str, said: turn.ReadBackReady) -> ReadBackEvent:
+    proposal = said.proposal
+    return ReadBackEvent(
+        response_id=reply,
+        proposal_id=proposal.id,
+        amount_minor=proposal.order.amount.minor,
+        currency=proposal.order.amount.currency,
+        payee_id=proposal.order.payee_id,
+        verification=proposal.verification.value,
+        step_up_required=proposal.step_up_required,
+        expires_at=proposal.expires_at.isoformat(),
+    )
+
+
+def _span(span: Span) -> SpanBody:
+    return SpanBody(
+        kind=span.kind.value,
+        surface=span.surface,
+        start=span.start,
+        end=span.end,
+        value=_value(span.value),
+        rule=span.rule,
+        ambiguity=span.ambiguity.value if span.ambiguity else None,
+    )
+
+
+def _value(value: SpanValue) -> JsonValue:
+    """A span's value as the text contract writes it."""
+    match value:
+        case MoneyValue(amount_minor, currency):
+            return {"amount_minor": amount_minor, "currency": currency}
+        case DateValue(start, end):
+            return _day(start) if start == end else {"start": _day(start), "end": _day(end)}
+        case TimeValue(start, end):
+            return start if start == end else {"start": start, "end": end}
+        case _:
+            return value
+
+
+def _day(day: date) -> str:
+    return day.isoformat()

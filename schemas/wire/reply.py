@@ -1,0 +1,99 @@
+"""What the service sends to be spoken, and how a reply ended."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.wire.event import Event
+
+
+class ResponseError(BaseModel):
+    """Why a response failed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    code: str
+    type: str
+
+
+class StatusDetails(BaseModel):
+    """Why a response ended as it did."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    type: Literal["completed", "cancelled", "failed"]
+    reason: Literal["turn_detected", "client_cancelled"] | None = None
+    error: ResponseError | None = None
+
+
+class Response(BaseModel):
+    """A reply. `metadata.awaits` says what it waits for: nothing, answer, confirmation or end."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    object: Literal["realtime.response"] = "realtime.response"
+    status: Literal["in_progress", "completed", "cancelled", "failed"]
+    status_details: StatusDetails | None = None
+    metadata: dict[str, str] = Field(default_factory=dict)
+
+
+class ResponseCreated(Event):
+    """The first words of a reply are about to follow."""
+
+    type: Literal["response.created"] = "response.created"
+    response: Response
+
+
+class TextDelta(Event):
+    """A sentence of the reply; a blank joins it to the one before."""
+
+    type: Literal["response.output_text.delta"] = "response.output_text.delta"
+    response_id: str
+    item_id: str
+    output_index: int = 0
+    content_index: int = 0
+    delta: str
+
+
+class TextDone(Event):
+    """The whole reply."""
+
+    type: Literal["response.output_text.done"] = "response.output_text.done"
+    response_id: str
+    item_id: str
+    output_index: int = 0
+    content_index: int = 0
+    text: str
+
+
+class ResponseDone(Event):
+    """The reply ended: completed, cancelled or failed."""
+
+    type: Literal["response.done"] = "response.done"
+    response: Response
+
+
+class ReplyInterrupted(Event):
+    """Stop playing this reply and forget what is left of it."""
+
+    type: Literal["tellerline.reply.interrupted"] = "tellerline.reply.interrupted"
+    response_id: str
+    reason: Literal["turn_detected", "client_cancelled"]
+
+
+class CitationBody(BaseModel):
+    """A document behind an answer."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    passage: str
+    title: str
+
+
+class CitationsEvent(Event):
+    """The documents behind the sentence that follows."""
+
+    type: Literal["tellerline.citations"] = "tellerline.citations"
+    response_id: str
+    citations: list[CitationBody]

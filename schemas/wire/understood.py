@@ -1,0 +1,74 @@
+"""What the service sends about a turn's meaning: spans, payees, decision, timings."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from schemas.wire.event import Event
+
+
+class SpanBody(BaseModel):
+    """A normalised expression: `value` as in the text contract; offsets are code points of the transcript."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["money", "number", "ordinal", "digits", "date", "time", "percent"]
+    surface: str
+    start: int
+    end: int
+    value: JsonValue
+    rule: str
+    ambiguity: str | None = None
+
+
+class SpansEvent(Event):
+    """What normalization found in the transcript, by rule."""
+
+    type: Literal["tellerline.spans"] = "tellerline.spans"
+    response_id: str
+    spans: list[SpanBody]
+
+
+class PayeeCandidateBody(BaseModel):
+    """A payee that may be meant."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    name: str
+    score: float
+
+
+class PayeesEvent(Event):
+    """Who was named, and who that may be."""
+
+    type: Literal["tellerline.payees"] = "tellerline.payees"
+    response_id: str
+    heard: str
+    outcome: Literal["clear", "ask", "nobody"]
+    candidates: list[PayeeCandidateBody]
+    choice: str | None
+
+
+class DecisionEvent(Event):
+    """What the turn came to."""
+
+    type: Literal["tellerline.decision"] = "tellerline.decision"
+    response_id: str
+    decision: Literal["execute", "confirm", "clarify", "answer", "refuse", "handoff"]
+    intent: str | None
+    route: Literal["fast", "clarify", "extract", "qna", "human"]
+    confidence: float
+    rule: str | None
+    missing: list[str]
+    evidence: dict[str, str]
+
+
+class TimingsEvent(Event):
+    """Milliseconds of a turn. `moments` count from the last voiced sample, `stages` are durations."""
+
+    type: Literal["tellerline.timings"] = "tellerline.timings"
+    response_id: str
+    item_id: str | None
+    moments: dict[str, float]
+    stages: dict[str, float]
