@@ -61,6 +61,7 @@ async def test_a_transfer_is_typed_read_back_and_confirmed(page: "playwright.Pag
     assert "$50.00" in await page.inner_text("#order")
     assert "fifty dollars" in await page.inner_text("#spans mark")
     assert "Catherine Nguyen" in await page.inner_text("#candidates")
+    await page.wait_for_selector("text=waits for confirmation")  # a yes counts once the read-back was heard to its end
     await page.click('#card [data-say="yes"]')
     await page.wait_for_selector("text=Transfer succeeded")
     assert await page.is_hidden("#card")
