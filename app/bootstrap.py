@@ -17,6 +17,7 @@ from app.auth.tokens import TokenRules
 from app.callers import Callers
 from app.keys import secret
 from app.migrate import migrate
+from app.models import answerer, extractor
 from app.settings import BankKind, Environment, Settings
 from rules.act import money_policy
 from rules.bank import demo_customers
@@ -30,8 +31,6 @@ from services.act.ledger import Parts, SqlLedger
 from services.act.reconcile import Reconciler
 from services.act.seal import Sealer
 from services.act.stepup import CodeSender, SecondFactor
-from services.answer.generate import Endpoint as AnswerEndpoint
-from services.answer.generate import GemmaAnswerer
 from services.answer.quote import Library, QuotingAnswerer
 from services.asr import load as load_recognizer
 from services.audio.vad import SileroVad
@@ -39,13 +38,10 @@ from services.clock import SystemClock
 from services.guard.admission import Admission
 from services.guard.audit import AuditKeys, ChainedAudit
 from services.guard.audit_heads import FileHead
-from services.guard.breaker import CircuitBreaker
 from services.observe import Metrics
 from services.perform import Hands
 from services.ports import Answerer, AuditLog, Clock, CoreBank, Extractor, Recognizer
 from services.store import Store
-from services.understand.extract import Endpoint as ExtractionEndpoint
-from services.understand.extract import GemmaExtractor
 
 RECONCILE_EVERY_S: Final = 2.0
 
@@ -172,20 +168,16 @@ async def _money(
 
 
 def _extractor(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Extractor | None:
-    if not settings.extraction_url:
-        return None
-    key = settings.extraction_key.get_secret_value()
-    endpoint = ExtractionEndpoint(settings.extraction_url, settings.extraction_model, key)
-    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock), clock)
-    stack.push_async_callback(extractor.close)
-    return extractor
+    made = extractor(settings, clock)
+    if made is not None:
+        stack.push_async_callback(made.close)
+    return made
 
 
 def _answerer(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Answerer:
     library = Library.load()
-    if not settings.qna_url:
+    made = answerer(settings, library, clock)
+    if made is None:
         return QuotingAnswerer(library, clock)
-    endpoint = AnswerEndpoint(settings.qna_url, settings.qna_model, settings.qna_key.get_secret_value())
-    answerer = GemmaAnswerer(endpoint, library, CircuitBreaker(clock), clock)
-    stack.push_async_callback(answerer.close)
-    return answerer
+    stack.push_async_callback(made.close)
+    return made

@@ -15,6 +15,7 @@ from typing import Final
 from app.bootstrap import sandbox
 from app.callers import Callers
 from app.migrate import migrate
+from app.models import answerer, extractor
 from app.settings import Settings
 from rules.act import money_policy
 from rules.bank import demo_customers
@@ -25,20 +26,15 @@ from services.act.code_senders import DemoPhone
 from services.act.ledger import Parts, SqlLedger
 from services.act.seal import Sealer
 from services.act.stepup import SecondFactor
-from services.answer.generate import Endpoint as AnswerEndpoint
-from services.answer.generate import GemmaAnswerer
 from services.answer.quote import Library, QuotingAnswerer
 from services.clock import ManualClock, SystemClock
 from services.guard.audit import AuditKeys, ChainedAudit
 from services.guard.audit_heads import FileHead
-from services.guard.breaker import CircuitBreaker
 from services.observe import Metrics
 from services.payees import IndexCache
 from services.perform import Hands
 from services.ports import Answerer, Clock, TurnHandler
 from services.store import Store
-from services.understand.extract import Endpoint as ExtractionEndpoint
-from services.understand.extract import GemmaExtractor
 
 _KEY: Final = b"a rehearsal's key seals no money."
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
@@ -53,8 +49,8 @@ class Rehearsal:
         self._library = Library.load()
         self._metrics = Metrics()
         self._indexes = IndexCache()
-        self._extractor = _extractor(settings)
-        self._models = _answerer(settings, self._library)
+        self._extractor = extractor(settings, SystemClock())
+        self._models = answerer(settings, self._library, SystemClock())
         self._calls = 0
 
     @asynccontextmanager
@@ -105,21 +101,3 @@ class Rehearsal:
 
 def _url(path: Path) -> str:
     return f"sqlite+aiosqlite:///{path}"
-
-
-def _extractor(settings: Settings) -> GemmaExtractor | None:
-    if not settings.extraction_url:
-        return None
-    key = settings.extraction_key.get_secret_value()
-    clock = SystemClock()
-    return GemmaExtractor(
-        ExtractionEndpoint(settings.extraction_url, settings.extraction_model, key), CircuitBreaker(clock), clock
-    )
-
-
-def _answerer(settings: Settings, library: Library) -> GemmaAnswerer | None:
-    if not settings.qna_url:
-        return None
-    endpoint = AnswerEndpoint(settings.qna_url, settings.qna_model, settings.qna_key.get_secret_value())
-    clock = SystemClock()
-    return GemmaAnswerer(endpoint, library, CircuitBreaker(clock), clock)

@@ -5,6 +5,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 
+from pydantic import JsonValue
+
 from schemas.ids import RuleId
 from schemas.money import MAX_MINOR
 
@@ -73,6 +75,23 @@ class TimeValue:
 SpanValue = MoneyValue | DateValue | TimeValue | int | str
 """money → MoneyValue · date → DateValue · time → TimeValue · ordinal → int ·
 number, percent → decimal string · digits → digit string."""
+
+
+def jsonable(value: SpanValue) -> JsonValue:
+    """A value as the text contract writes it.
+
+    Money is {"amount_minor", "currency"}, a date or time a string or {"start", "end"}, the others are as they are.
+    """
+    match value:
+        case MoneyValue():
+            return {"amount_minor": value.amount_minor, "currency": value.currency}
+        case DateValue():
+            start, end = value.start.isoformat(), value.end.isoformat()
+            return start if start == end else {"start": start, "end": end}
+        case TimeValue():
+            return value.start if value.start == value.end else {"start": value.start, "end": value.end}
+        case _:
+            return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,11 @@ from schemas.banking import CustomerProfile
 from schemas.ids import Locale, PayeeId
 from schemas.intent import Slots
 from schemas.payee import Payee, PayeeMatch
-from schemas.span import DateValue, MoneyValue, Span
+from schemas.span import DateValue, MoneyValue, Span, jsonable
 from schemas.text import TextCandidate, TextIn, TextMicros, TextOut, TextPayee, TextPayeeMatch, TextSpan
 from schemas.transcript import Transcript
 from services.decide import DialogueState, Facts, UtteranceUnderstood, context_of, decide
 from services.look import Lookout
-from services.normalize.values import jsonable
 from services.observe import Stamp, Stamps
 from services.payees import PayeeIndex
 from services.ports import Clock

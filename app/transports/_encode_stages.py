@@ -1,13 +1,12 @@
 """What the stages of a turn found, to events of the wire."""
 
-from datetime import date
 from typing import assert_never
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from schemas import turn
 from schemas.intent import Slots
-from schemas.span import DateValue, MoneyValue, Span, SpanValue, TimeValue
+from schemas.span import Span, jsonable
 from schemas.wire.money import LedgerEvent, ReadBackEvent
 from schemas.wire.server import HandoffEvent
 from schemas.wire.understood import DecisionEvent, PayeeCandidateBody, PayeesEvent, SpanBody, SpansEvent
@@ -98,24 +97,7 @@ def _span(span: Span) -> SpanBody:
         surface=span.surface,
         start=span.start,
         end=span.end,
-        value=_value(span.value),
+        value=jsonable(span.value),
         rule=span.rule,
         ambiguity=span.ambiguity.value if span.ambiguity else None,
     )
-
-
-def _value(value: SpanValue) -> JsonValue:
-    """A span's value as the text contract writes it."""
-    match value:
-        case MoneyValue(amount_minor, currency):
-            return {"amount_minor": amount_minor, "currency": currency}
-        case DateValue(start, end):
-            return _day(start) if start == end else {"start": _day(start), "end": _day(end)}
-        case TimeValue(start, end):
-            return start if start == end else {"start": start, "end": end}
-        case _:
-            return value
-
-
-def _day(day: date) -> str:
-    return day.isoformat()

@@ -14,9 +14,8 @@ import typer
 
 from app.qa.bench._peers import PEERS, installed, outcomes
 from app.qa.bench._report import Figure, percentile, publish
-from schemas.span import Span, SpanKind
+from schemas.span import Span, SpanKind, jsonable
 from services.normalize import Normalizer
-from services.normalize.values import jsonable
 
 SENTENCES: Final = (
     (

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from app.qa.replay.manifest import Expectation, MoneyMove
 from schemas.intent import Slots
 from schemas.payee import PayeeMatch
-from schemas.span import DateValue, MoneyValue, Reading, Span, SpanValue, TimeValue
+from schemas.span import Reading, Span, jsonable
 
 SCORE_DIGITS: Final = 4
 """Digits kept of scores and log-probabilities, so that the last bits of a float never make two runs differ."""
@@ -170,18 +170,6 @@ def parse(model: type[R], data: bytes) -> R:
     return model.model_validate(orjson.loads(data))
 
 
-def value_json(value: SpanValue) -> JsonValue:
-    """A span's value as the text contract writes it."""
-    if isinstance(value, MoneyValue):
-        return {"amount_minor": value.amount_minor, "currency": value.currency}
-    if isinstance(value, DateValue):
-        start, end = value.start.isoformat(), value.end.isoformat()
-        return start if start == end else {"start": start, "end": end}
-    if isinstance(value, TimeValue):
-        return value.start if value.start == value.end else {"start": value.start, "end": value.end}
-    return value
-
-
 def span_record(span: Span) -> SpanRecord:
     """A span with its derivation."""
     return SpanRecord(
@@ -189,7 +177,7 @@ def span_record(span: Span) -> SpanRecord:
         surface=span.surface,
         start=span.start,
         end=span.end,
-        value=value_json(span.value),
+        value=jsonable(span.value),
         rule=span.rule,
         ambiguity=span.ambiguity.value if span.ambiguity else None,
         readings=tuple(map(_reading, span.readings)),
@@ -198,7 +186,7 @@ def span_record(span: Span) -> SpanRecord:
 
 
 def _reading(reading: Reading) -> ReadingRecord:
-    return ReadingRecord(kind=reading.kind.value, value=value_json(reading.value), rule=reading.rule)
+    return ReadingRecord(kind=reading.kind.value, value=jsonable(reading.value), rule=reading.rule)
 
 
 def payee_record(match: PayeeMatch | None) -> PayeeRecord | None:
@@ -225,6 +213,6 @@ def slots_json(slots: Slots) -> tuple[dict[str, JsonValue], tuple[EvidenceRecord
     for name in Slots.__dataclass_fields__:
         slot = getattr(slots, name)
         if slot is not None:
-            values[name] = value_json(slot.value)
+            values[name] = jsonable(slot.value)
             evidence.append(EvidenceRecord(slot=name, **asdict(slot.evidence)))
     return values, tuple(evidence)

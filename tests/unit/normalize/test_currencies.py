@@ -4,9 +4,8 @@ import pytest
 
 from schemas.errors import UnsupportedLocale
 from schemas.money import EXPONENTS
-from schemas.span import Ambiguity, DateValue, MoneyValue, SpanKind, TimeValue
+from schemas.span import Ambiguity, DateValue, MoneyValue, SpanKind, TimeValue, jsonable
 from services.normalize import Normalizer
-from services.normalize.values import jsonable
 from services.normalize.vocabulary import Language
 
 

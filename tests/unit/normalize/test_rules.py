@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas.span import SpanValue
+from schemas.span import SpanValue, jsonable
 from services.normalize import Normalizer
-from services.normalize.values import jsonable
 
 FOLDER = Path(__file__).parents[2] / "data" / "normalize-rules"
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
