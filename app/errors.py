@@ -1,24 +1,65 @@
 """Errors at the HTTP edge: every one leaves as the tree's status, its stable code, and nothing personal."""
 
 import logging
+from collections.abc import Sequence
+from typing import Any, Final
 
-import orjson
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from schemas.errors import BadInput, InternalFault, NotFound, TellerlineError
+from schemas.errors import (
+    BadInput,
+    DependencyFailed,
+    InternalFault,
+    MissingScope,
+    NotFound,
+    RateLimited,
+    TellerlineError,
+    Unauthenticated,
+)
 from services.observe import Metrics
 
 log = logging.getLogger(__name__)
 
+IDENTITY: Final = (Unauthenticated, MissingScope, RateLimited, DependencyFailed)
+"""What a route that asks for a credential may answer."""
+MAX_PLACES: Final = 8
+"""Places that a refusal names."""
+
+
+class ErrorBody(BaseModel):
+    """`code` is stable (schemas/errors.py); `retryable` says whether the same request may do later."""
+
+    code: str
+    message: str
+    retryable: bool
+
+
+class ErrorOut(BaseModel):
+    """Every answer that is no success."""
+
+    error: ErrorBody
+
+
+def documented(*errors: type[TellerlineError]) -> dict[int | str, dict[str, Any]]:
+    """The errors a route may answer with, by status, as its OpenAPI document shows them."""
+    statuses = sorted({error.http_status for error in errors})
+    codes = {status: sorted({e.code for e in errors if e.http_status == status}) for status in statuses}
+    return {status: {"model": ErrorOut, "description": ", ".join(codes[status])} for status in statuses}
+
 
 def error_response(error: TellerlineError) -> Response:
     """The JSON body `{"error": {"code", "message", "retryable"}}` with the tree's status."""
-    body = {"error": {"code": error.code, "message": error.message, "retryable": error.retryable}}
     headers = {"Retry-After": str(round(error.retry_after_s))} if error.retry_after_s else {}
-    return Response(orjson.dumps(body), error.http_status, headers, "application/json")
+    return _response(error, error.http_status, headers)
+
+
+def _response(error: TellerlineError, status: int, headers: dict[str, str] | None) -> Response:
+    body = ErrorOut(error=ErrorBody(code=error.code, message=error.message, retryable=error.retryable))
+    return Response(body.model_dump_json(), status, headers, "application/json")
 
 
 def install(app: FastAPI, metrics: Metrics) -> None:
@@ -34,13 +75,14 @@ def install(app: FastAPI, metrics: Metrics) -> None:
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        places = sorted({".".join(str(part) for part in item["loc"]) for item in error.errors()})
-        return answer(BadInput("invalid: " + ", ".join(places)[:400]))
+        places = sorted({_place(item["type"], item["loc"]) for item in error.errors()})
+        return answer(BadInput("invalid: " + ", ".join(places[:MAX_PLACES])))
 
     async def framework(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        body = {"error": {"code": NotFound.code if error.status_code == NotFound.http_status else BadInput.code}}
-        return Response(orjson.dumps(body), error.status_code, error.headers, "application/json")
+        ours = NotFound("no such route") if error.status_code == NotFound.http_status else BadInput("not served so")
+        metrics.error(ours.code)
+        return _response(ours, error.status_code, dict(error.headers or {}))
 
     async def unforeseen(_: Request, error: Exception) -> Response:
         log.error("unforeseen %s", type(error).__name__)
@@ -50,3 +92,9 @@ def install(app: FastAPI, metrics: Metrics) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, framework)
     app.add_exception_handler(Exception, unforeseen)
+
+
+def _place(kind: str, loc: Sequence[int | str]) -> str:
+    """Where a request is wrong, by our own names alone: a field that we do not know is the client's word."""
+    known = loc[:-1] if kind == "extra_forbidden" else loc
+    return ".".join(str(part) for part in known)

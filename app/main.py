@@ -10,7 +10,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from app import errors
+from app import errors, openapi
 from app.bootstrap import Gateway
 from app.qa.recording import Opener, Recordings
 from app.qa.replay.jobs import ReplayJobs
@@ -38,6 +38,7 @@ def create_app(gateway: Gateway) -> FastAPI:
         redoc_url=None,
     )
     errors.install(app, gateway.metrics)
+    openapi.install(app)
     app.middleware("http")(_secured)
     app.include_router(health.router(gateway))
     app.include_router(http.router(gateway))

@@ -8,8 +8,9 @@ from pydantic import BaseModel
 from app.auth.demo import DemoIssuer
 from app.auth.principal import Scope
 from app.bootstrap import Gateway
+from app.errors import documented
 from rules.bank import demo_customers
-from schemas.errors import NotFound
+from schemas.errors import BadInput, NotFound
 from schemas.ids import CustomerId
 
 Subject = Annotated[str, Query(max_length=64)]
@@ -39,6 +40,7 @@ class Code(BaseModel):
 def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
     """The routes; they exist in demo mode alone."""
     routes = APIRouter(prefix="/demo", tags=["demo"])
+    refused = documented(BadInput, NotFound)
     customers = {demo.customer: demo for demo in demo_customers()}
 
     @routes.get("/customers")
@@ -46,14 +48,14 @@ def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
         """Everyone who may call."""
         return [DemoCustomerOut(id=d.customer, name=d.name, locale=d.locale) for d in customers.values()]
 
-    @routes.post("/token")
+    @routes.post("/token", responses=refused)
     async def token(customer: Subject) -> Token:
         """An access token of a demo customer."""
         if customer not in customers:
             raise NotFound("no such demo customer")
         return Token(access_token=issuer.token(customer, [Scope.CALL], gateway.clock.now(), gateway.clock))
 
-    @routes.get("/code")
+    @routes.get("/code", responses=refused)
     async def code(customer: Subject) -> Code:
         """The newest one-time code on a demo customer's phone."""
         shown = gateway.phone.shown(CustomerId(customer)) if gateway.phone else None

@@ -1,11 +1,12 @@
 """Liveness, readiness and metrics. Liveness touches nothing; readiness means that the next caller can be served."""
 
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 
 from app.bootstrap import Gateway
+from app.errors import documented
 from schemas.errors import Draining
 
 
@@ -24,14 +25,14 @@ def router(gateway: Gateway) -> APIRouter:
         """The process lives."""
         return Health()
 
-    @routes.get("/readyz")
+    @routes.get("/readyz", responses=documented(Draining))
     async def readyz() -> Health:
         """Rules and recogniser are loaded and warm, and callers are let in. The process listens only once they are."""
         if gateway.admission.draining:
             raise Draining("going away")
         return Health()
 
-    @routes.get("/metrics", response_class=Response)
+    @routes.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """Prometheus text format."""
         return Response(generate_latest(gateway.metrics.registry), media_type=CONTENT_TYPE_LATEST)

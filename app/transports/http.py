@@ -1,6 +1,6 @@
 """Whole utterances over HTTP: a recording or a text in, the whole decision out. Nothing is carried out."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel
@@ -8,10 +8,21 @@ from starlette.concurrency import run_in_threadpool
 
 from app.auth.principal import Principal, Scope
 from app.bootstrap import Gateway
+from app.errors import IDENTITY, documented
+from app.openapi import CREDENTIALS
 from app.qa.text import TextPath, payee_of
 from rules.locales import locale_rules
 from schemas.audio import AudioFormat, Encoding, Samples
-from schemas.errors import TooLarge, UnsupportedAudio
+from schemas.errors import (
+    BadInput,
+    BankUnavailable,
+    Busy,
+    MalformedAudio,
+    NotFound,
+    TooLarge,
+    UnsupportedAudio,
+    UnsupportedLocale,
+)
 from schemas.ids import CallId, Locale
 from schemas.text import TextIn, TextOut
 from services.audio.files import read_file, read_raw
@@ -24,6 +35,13 @@ RAW_TYPES = {
     "audio/l16": Encoding.PCM16,
 }
 """Headerless audio, by media type."""
+FILE_TYPES = ("audio/wav", "audio/flac", "audio/ogg", "audio/mpeg")
+_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {name: {"schema": {"type": "string", "format": "binary"}} for name in (*FILE_TYPES, *RAW_TYPES)},
+    }
+}
 
 
 class Alternative(BaseModel):
@@ -46,7 +64,12 @@ class UtteranceOut(BaseModel):
 
 def router(gateway: Gateway) -> APIRouter:
     """The routes. A caller's token sees the caller's own payees; a QA token brings its own."""
-    routes = APIRouter(prefix="/v1", tags=["utterances"])
+    routes = APIRouter(
+        prefix="/v1",
+        tags=["utterances"],
+        dependencies=[*CREDENTIALS],
+        responses=documented(*IDENTITY, BadInput, NotFound, UnsupportedLocale, MalformedAudio, BankUnavailable, Busy),
+    )
 
     @routes.post("/text")
     async def text(request: Request, given: TextIn) -> TextOut:
@@ -58,7 +81,8 @@ def router(gateway: Gateway) -> APIRouter:
 
     @routes.post(
         "/utterances",
-        openapi_extra={"requestBody": {"required": True, "content": {"audio/*": {"schema": {"format": "binary"}}}}},
+        responses=documented(TooLarge, UnsupportedAudio),
+        openapi_extra=_BODY,
     )
     async def utterances(
         request: Request,
@@ -118,4 +142,4 @@ def _decode(body: bytes, content_type: str, rate: int) -> Samples:
         return read_raw(body, AudioFormat(encoding, rate if encoding is Encoding.PCM16 else 8_000))
     if media_type.startswith("audio/") or media_type in {"", "application/octet-stream", "application/ogg"}:
         return read_file(body)
-    raise UnsupportedAudio(f"media type {media_type:.40} is not audio")
+    raise UnsupportedAudio("the media type is not audio")

@@ -13,9 +13,11 @@ from fastapi.responses import FileResponse, Response
 from starlette.datastructures import UploadFile
 
 from app.auth.principal import Principal, Scope
+from app.errors import IDENTITY, documented
+from app.openapi import CREDENTIALS
 from app.qa.replay.jobs import MAX_FILES, Job, JobState, ReplayJobs
 from app.qa.replay.journal import DECISIONS, REPORT, SCORES, TIMINGS
-from schemas.errors import BadInput, TooLarge
+from schemas.errors import BadInput, Busy, NotFound, TooLarge, WrongState
 
 MAX_BYTES: Final = 128 * 1024 * 1024
 """Of one submission, recordings and all."""
@@ -51,9 +53,15 @@ def router(deps: ReplayDeps) -> APIRouter:
         working.cancel()
         await asyncio.wait({working})
 
-    routes = APIRouter(prefix="/v1/replays", tags=["qa"], lifespan=lifespan)
+    routes = APIRouter(
+        prefix="/v1/replays",
+        tags=["qa"],
+        lifespan=lifespan,
+        dependencies=[*CREDENTIALS],
+        responses=documented(*IDENTITY),
+    )
 
-    @routes.post("", status_code=202, openapi_extra=_BODY)
+    @routes.post("", status_code=202, openapi_extra=_BODY, responses=documented(BadInput, TooLarge, Busy))
     async def submit(request: Request, response: Response, who: allowed) -> Job:
         """Queue a replay: a multipart form with `manifest` (JSONL or CSV) and the recordings it names as `files`."""
         manifest, files = await _files(request)
@@ -67,7 +75,7 @@ def router(deps: ReplayDeps) -> APIRouter:
         """All jobs, oldest first."""
         return await anyio.to_thread.run_sync(deps.jobs.all)
 
-    @routes.get("/{job}")
+    @routes.get("/{job}", responses=documented(NotFound))
     async def status(job: str, _: allowed) -> dict[str, Any]:
         """A job, and its scores once it is done."""
         found = await anyio.to_thread.run_sync(deps.jobs.get, job)
@@ -76,7 +84,7 @@ def router(deps: ReplayDeps) -> APIRouter:
             body["scores"] = orjson.loads(await anyio.Path(deps.jobs.result(job, SCORES)).read_bytes())
         return body
 
-    @routes.delete("/{job}", status_code=204)
+    @routes.delete("/{job}", status_code=204, responses=documented(NotFound, WrongState))
     async def remove(job: str, _: allowed) -> None:
         """Forget a job that is not running."""
         await anyio.to_thread.run_sync(deps.jobs.remove, job)
@@ -86,19 +94,19 @@ def router(deps: ReplayDeps) -> APIRouter:
 
 
 def _add_results(routes: APIRouter, deps: ReplayDeps, qa: Callable[[Request], Awaitable[Principal]]) -> None:
-    guarded = [Depends(qa)]
+    guarded, unfinished = [Depends(qa)], documented(NotFound, WrongState)
 
-    @routes.get("/{job}/report", response_class=FileResponse, dependencies=guarded)
+    @routes.get("/{job}/report", response_class=FileResponse, dependencies=guarded, responses=unfinished)
     async def report(job: str) -> FileResponse:
         """The report, one HTML file."""
         return FileResponse(deps.jobs.result(job, REPORT), media_type="text/html; charset=utf-8", headers=_HEADERS)
 
-    @routes.get("/{job}/decisions", response_class=FileResponse, dependencies=guarded)
+    @routes.get("/{job}/decisions", response_class=FileResponse, dependencies=guarded, responses=unfinished)
     async def decisions(job: str) -> FileResponse:
         """What was decided, a JSON line a turn."""
         return FileResponse(deps.jobs.result(job, DECISIONS), media_type="application/x-ndjson", headers=_HEADERS)
 
-    @routes.get("/{job}/timings", response_class=FileResponse, dependencies=guarded)
+    @routes.get("/{job}/timings", response_class=FileResponse, dependencies=guarded, responses=unfinished)
     async def timings(job: str) -> FileResponse:
         """How long it took, a JSON line a turn."""
         return FileResponse(deps.jobs.result(job, TIMINGS), media_type="application/x-ndjson", headers=_HEADERS)
