@@ -1,7 +1,7 @@
 """The calendar: what relative words mean from a given day. No grammar here, and no words."""
 
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final
 
@@ -9,8 +9,9 @@ from schemas.span import DateValue
 
 MONTHS: Final = 12
 WEEK: Final = 7
-_REACH: Final = 5
+_REACH: Final = 8
 """Years searched for a day that most years lack (29 February)."""
+_MONTHS_REACH: Final = 3
 _MAX_SHIFT: Final = 4_000
 """No relative expression reaches further, in units."""
 
@@ -96,19 +97,24 @@ def part(whole: DateValue, boundary: str) -> DateValue:
 
 def around(today: date, month_number: int, number: int) -> tuple[date, ...]:
     """A month's day without a year: the coming one, then the last one."""
-    return _both(today, (day(today.year + y, month_number, number) for y in range(-_REACH, _REACH + 1)))
+    return _both(today, lambda years: day(today.year + years, month_number, number), _REACH)
 
 
 def around_month(today: date, number: int) -> tuple[date, ...]:
     """A day without a month: the coming one, then the last one."""
-    firsts = (add_months(today.replace(day=1), m) for m in range(-3, 4))
-    return _both(today, (day(first.year, first.month, number) for first in firsts if first is not None))
+    this_month = today.replace(day=1)
+
+    def in_month(months: int) -> date | None:
+        first = add_months(this_month, months)
+        return day(first.year, first.month, number) if first is not None else None
+
+    return _both(today, in_month, _MONTHS_REACH)
 
 
-def _both(today: date, days: Iterator[date | None]) -> tuple[date, ...]:
-    real = [d for d in days if d is not None]
-    coming = min((d for d in real if d >= today), default=None)
-    last = max((d for d in real if d < today), default=None)
+def _both(today: date, at: Callable[[int], date | None], reach: int) -> tuple[date, ...]:
+    """The first day from today on and the last one before, of those `at` so many periods from the current one."""
+    coming = next((d for n in range(reach + 1) if (d := at(n)) is not None and d >= today), None)
+    last = next((d for n in range(reach + 1) if (d := at(-n)) is not None and d < today), None)
     return tuple(d for d in (coming, last) if d is not None)
 
 

@@ -8,7 +8,7 @@ numbers, never one.
 from dataclasses import dataclass
 from typing import Final
 
-from services.normalize.scan import Atom, Scan
+from services.normalize.scan import Atom, Cardinal, Scan
 
 MAX_VALUE: Final = 10**18
 """No cardinal reaches this."""
@@ -18,17 +18,6 @@ HUNDRED: Final = 100
 
 _OPEN: Final = MAX_VALUE * 10
 _MAX_ATOM_DIGITS: Final = 18
-
-
-@dataclass(frozen=True, slots=True)
-class Cardinal:
-    """An integer over tokens up to `end`. `scaled` says that a scale word took part."""
-
-    value: int
-    end: int
-    scaled: bool
-    money: bool
-    broken: bool  # a scale follows that does not fit: the run has no single sense
 
 
 @dataclass(slots=True)
@@ -137,9 +126,19 @@ def place_of(value: int) -> int:
     return place
 
 
-def cardinal(scan: Scan, at: int, *, implied: bool = False) -> Cardinal | None:
-    """The longest cardinal that starts at a place; `implied` says that an article stood for a first one."""
-    so_far = _Sum(pending=1 if implied else None, place=1)
+def cardinal(scan: Scan, at: int) -> Cardinal | None:
+    """The longest cardinal that starts at a place, remembered, because several grammars ask."""
+    if at not in scan.cardinals:
+        scan.cardinals[at] = _cardinal(scan, at, _Sum())
+    return scan.cardinals[at]
+
+
+def cardinal_after_article(scan: Scan, at: int) -> Cardinal | None:
+    """The cardinal whose first one an article stood for: "a" hundred and twenty."""
+    return _cardinal(scan, at, _Sum(pending=1, place=1))
+
+
+def _cardinal(scan: Scan, at: int, so_far: _Sum) -> Cardinal | None:
     best: Cardinal | None = None
     settled: Cardinal | None = None  # as of the last scale: where to return when a later scale does not fit
     end = at

@@ -116,12 +116,12 @@ def find_period(scan: Scan, at: int) -> Match | None:
     if found is None or scan.today is None:
         return None
     wanted, end = found
-    whole = calendar.period(scan.today, wanted.unit, wanted.offset)
     after = scan.words[end].boundary if before is None else None
-    if whole is None:
-        return None
     boundary = before or after
     if boundary is None and _needs_boundary(scan, start):
+        return None
+    whole = calendar.period(scan.today, wanted.unit, wanted.offset)
+    if whole is None:
         return None
     value = whole if boundary is None else calendar.part(whole, boundary)
     return Match(

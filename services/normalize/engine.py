@@ -9,7 +9,7 @@ from schemas.ids import Locale, language
 from schemas.span import Ambiguity, Reading, Span, SpanKind
 from services.normalize.context import context_after, is_name, tail_announced
 from services.normalize.fold import fold
-from services.normalize.grammars import Dispatch
+from services.normalize.grammars import Dispatch, Grammar
 from services.normalize.scan import Match, Scan
 from services.normalize.style import Style
 from services.normalize.trace import Note, notes
@@ -57,7 +57,8 @@ class Engine:
             elif token.word.tail and (behind := tail_announced(scan, at)):
                 scan.in_context = at = behind
                 continue
-            found = self._best(scan, at)
+            grammars = self._dispatch(token)
+            found = _best(scan, at, grammars) if grammars else None
             if found is None:
                 at += 1
                 continue
@@ -70,13 +71,6 @@ class Engine:
             at = best.end
             numeric_end = at if best.kind in {SpanKind.NUMBER, SpanKind.DIGITS} else -1
         return tuple(spans)
-
-    def _best(self, scan: Scan, at: int) -> tuple[Match, list[Match]] | None:
-        matches = [match for grammar in self._dispatch(scan.tokens[at]) if (match := grammar(scan, at)) is not None]
-        if not matches:
-            return None
-        best = max(matches, key=lambda match: match.end)
-        return best, [match for match in matches if match is not best and not match.silent]
 
     def _span(self, scan: Scan, best: Match, rejected: Sequence[Match]) -> Span:
         folded, tokens = scan.folded, scan.tokens
@@ -94,6 +88,15 @@ class Engine:
             readings=tuple(Reading(kind, value, rule(best.rule)) for kind, value in best.readings),
             rejected=tuple(Reading(m.kind, m.value, rule(m.rule)) for m in rejected),
         )
+
+
+def _best(scan: Scan, at: int, grammars: Sequence[Grammar]) -> tuple[Match, list[Match]] | None:
+    """The longest match at a place, of equals the first, and the others."""
+    matches = [match for grammar in grammars if (match := grammar(scan, at)) is not None]
+    if not matches:
+        return None
+    best = max(matches, key=lambda match: match.end)
+    return best, [match for match in matches if match is not best and not match.silent]
 
 
 def _doubt(scan: Scan, found: Match, numeric_end: int) -> Ambiguity | None:

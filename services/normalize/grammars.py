@@ -52,7 +52,8 @@ def _names_day(word: Word) -> bool:
 
 
 def _marks_day(word: Word) -> bool:
-    named = word.era is not None or word.period is not None or word.day_of_month is not None
+    period = word.period is not None and word.suffix is None  # 月 alone follows a number or a year
+    named = period or word.era is not None or word.day_of_month is not None
     return named or _counts(word) or word.digit is not None
 
 

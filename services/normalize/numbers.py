@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
-from services.normalize.cardinals import HUNDRED, MAX_VALUE, TEN, Cardinal, cardinal, spoken_pair
-from services.normalize.scan import Match, Number, Scan
+from services.normalize.cardinals import HUNDRED, MAX_VALUE, TEN, cardinal, cardinal_after_article, spoken_pair
+from services.normalize.scan import Cardinal, Match, Number, Scan
 
 _MAX_FRACTION: Final = 12
 """Digits considered behind a decimal point."""
@@ -143,7 +143,7 @@ def _after_article(scan: Scan, at: int) -> Number | None:
     scale = scan.words[at + 1].scale
     if scale is None or scale.glued or not scan.words[at].article:
         return None
-    rest = cardinal(scan, at + 1, implied=True)
+    rest = cardinal_after_article(scan, at + 1)
     if rest is None:
         return None
     return Number(Decimal(rest.value), at, rest.end, "cardinal", money=rest.money)

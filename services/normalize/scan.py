@@ -24,6 +24,17 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
+class Cardinal:
+    """An integer over tokens up to `end`. `scaled` says that a scale word took part."""
+
+    value: int
+    end: int
+    scaled: bool
+    money: bool
+    broken: bool  # a scale follows that does not fit: the run has no single sense
+
+
+@dataclass(frozen=True, slots=True)
 class Number:
     """A number over tokens `start:end`. `form` names how it was said; `others` are further values it may mean."""
 
@@ -73,6 +84,7 @@ class Scan:
     words: list[Word] = field(init=False)  # of each token, and a little past both ends the unknown word
     numbers: dict[int, Number | None] = field(default_factory=dict)
     atoms: dict[int, Atom | None] = field(default_factory=dict)
+    cardinals: dict[int, Cardinal | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.words = [token.word for token in self.tokens] + _BEYOND

@@ -1,7 +1,7 @@
 """Tokens: folded text cut into words, numerals and marks, each with what its language says it can mean."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,17 +38,19 @@ class Lexicon:
         self._readings = readings
         self._sounds: frozenset[str] = readings.firsts if readings is not None else frozenset()
         self.words = dict(entries)
-        self._phrases: dict[str, list[tuple[tuple[Token, ...], Word]]] = {}
+        self._phrases: dict[str, dict[str, list[tuple[tuple[Token, ...], Word]]]] = {}  # by their first two tokens
         self._by_first: dict[str, list[tuple[int, dict[str, Word]]]] = {}
         for surface, word in entries.items():
             parts = tuple(self._cut(surface))
             if spaced or surface.isascii():
                 if len(parts) > 1:
-                    self._phrases.setdefault(parts[0].text, []).append((parts, word))
+                    behind = self._phrases.setdefault(parts[0].text, {})
+                    behind.setdefault(parts[1].text, []).append((parts, word))
             else:
                 self._index(surface, word)
-        for phrases in self._phrases.values():
-            phrases.sort(key=lambda phrase: -len(phrase[0]))
+        for behind in self._phrases.values():
+            for phrases in behind.values():
+                phrases.sort(key=lambda phrase: -len(phrase[0]))
 
     def _index(self, surface: str, word: Word) -> None:
         lengths = self._by_first.setdefault(surface[0], [])
@@ -70,32 +72,28 @@ class Lexicon:
         audible = self._sounds if self._readings is not None and self._readings.anchored(sounds) else frozenset()
         while at < size and len(tokens) < MAX_TOKENS:
             char = text[at]
-            if char >= _IDEOGRAPHS and char not in self._by_first and sounds[at] not in audible:
-                if not char.isspace():
-                    tokens.append(Token(char, at, at + 1, at == last, UNKNOWN))
-                    last = at + 1
+            if char.isspace() or (char == "-" and self._spaced and _hyphen(text, at)):
                 at += 1
                 continue
-            if char.isspace() or (self._spaced and char == "-" and _hyphen(text, at)):
-                at += 1
+            if char.isalpha() and char not in self._by_first and sounds[at] not in audible:
+                tokens.append(self._word(text, at, at == last))
+                at = last = tokens[-1].end
                 continue
             before = tokens[-1] if at == last else None
-            found = self._heard(text, sounds, at, before) if sounds[at] in audible else []
-            found = found or [self._at(text, at, before)]
-            found[0].glued = at == last
-            tokens += found
-            at = last = found[-1].end
+            heard = self._heard(text, sounds, at, before) if sounds[at] in audible else None
+            tokens += heard or [self._at(text, at, before)]
+            at = last = tokens[-1].end
         return tokens
 
-    def _heard(self, text: str, sounds: str, at: int, before: Token | None) -> list[Token]:
+    def _heard(self, text: str, sounds: str, at: int, before: Token | None) -> list[Token] | None:
         """The tokens of a number read from its sounds: the number, and its currency if that is spelled too."""
         if self._readings is None or (before is not None and _open(before)):
-            return []
+            return None
         loose = before is not None and not before.word.closer and self.words.get(text[at], UNKNOWN).closer
         found = self._readings.hear(sounds, at, particle=loose, bounded=lambda end: self._bounded(text, end))
         if found is None:
-            return []
-        tokens = [Token(text[at : found.end], at, found.end, False, UNKNOWN, found.numeral)]
+            return None
+        tokens = [Token(text[at : found.end], at, found.end, before is not None, UNKNOWN, found.numeral)]
         if found.unit is not None:
             tokens.append(Token(found.unit, found.end, found.unit_end, True, self.words[found.unit]))
         return tokens
@@ -108,20 +106,23 @@ class Lexicon:
         return any(self.words.get(text[end : end + size], UNKNOWN) is not UNKNOWN for size, _ in lengths)
 
     def _at(self, text: str, at: int, before: Token | None) -> Token:
-        char = text[at]
+        """The longest word, the numeral or the mark at a place; `before` is the token that touches it."""
+        char, glued = text[at], before is not None
         for length, table in self._by_first.get(char, ()):
             word = table.get(text[at : at + length])
             if word is not None and not (word.protected and before is not None and _numeric(before)):
-                return Token(text[at : at + length], at, at + length, False, word)
-        if char >= _IDEOGRAPHS:
-            return Token(char, at, at + 1, False, self.words.get(char, UNKNOWN))
+                return Token(text[at : at + length], at, at + length, glued, word)
         numeral = numeral_at(text, at)
         if numeral is not None:
-            return Token(numeral[0].text, at, numeral[1], False, UNKNOWN, numeral[0])
+            return Token(numeral[0].text, at, numeral[1], glued, UNKNOWN, numeral[0])
+        return self._word(text, at, glued)
+
+    def _word(self, text: str, at: int, glued: bool) -> Token:
+        """The letters at a place as one token; anything else is one of its own."""
         found = _LATIN.match(text, at)
-        if found:
-            return Token(found.group(), at, found.end(), False, self.words.get(found.group(), UNKNOWN))
-        return Token(char, at, at + 1, False, self.words.get(char, UNKNOWN))
+        end = found.end() if found is not None else at + 1
+        surface = text[at:end]
+        return Token(surface, at, end, glued, self.words.get(surface, UNKNOWN))
 
     def _join(self, tokens: list[Token]) -> list[Token]:
         """Merge the tokens of multi-word surfaces into one."""
@@ -132,16 +133,10 @@ class Lexicon:
         at, size = 0, len(tokens)
         while at < size:
             token = tokens[at]
-            inside = bool(joined) and _numeric(joined[-1]) and _numeric(token)
-            for parts, word in phrases.get(token.text, ()):
-                if inside and word.protected:
-                    continue  # "twenty one second" holds no "one second"
-                stop = at + len(parts)
-                if stop <= size and all(_fits(tokens[at + k], parts[k]) for k in range(1, len(parts))):
-                    text = " ".join(part.text for part in parts)
-                    token = Token(text, token.start, tokens[stop - 1].end, token.glued, word)
-                    at = stop - 1
-                    break
+            behind = phrases.get(token.text)
+            if behind is not None and at + 1 < size and (begun := behind.get(tokens[at + 1].text)) is not None:
+                inside = bool(joined) and _numeric(joined[-1]) and _numeric(token)
+                token, at = _joined(tokens, at, begun, inside)
             joined.append(token)
             at += 1
         return joined
@@ -151,6 +146,21 @@ def _hyphen(text: str, at: int) -> bool:
     """Whether the mark at a place ties a word to its neighbour, as in forty-five and one-yen."""
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     return before.isalnum() and after.isalnum() and (before.isalpha() or after.isalpha())
+
+
+def _joined(
+    tokens: list[Token], at: int, phrases: Sequence[tuple[tuple[Token, ...], Word]], inside: bool
+) -> tuple[Token, int]:
+    """The longest phrase at a place as one token, or the token there; and the last place that it takes."""
+    first = tokens[at]
+    for parts, word in phrases:
+        if inside and word.protected:
+            continue  # "twenty one second" holds no "one second"
+        last = at + len(parts) - 1
+        if last < len(tokens) and all(map(_fits, tokens[at + 1 : last + 1], parts[1:])):
+            text = " ".join(part.text for part in parts)
+            return Token(text, first.start, tokens[last].end, first.glued, word), last
+    return first, at
 
 
 def _fits(token: Token, part: Token) -> bool:
