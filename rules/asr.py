@@ -17,6 +17,10 @@ class AsrRules(RuleFile):
     """Above this it was silence whatever the words' probability."""
     floor_logprob: float
     """Words less probable than this are noise."""
+    floor_joint_logprob: float
+    """The same, where a CTC head judges beside the decoder."""
+    most_blank_share: float
+    """Sound in which a CTC head hears nothing new for more of the time than this is no speech."""
     loop_repeats: tuple[int, ...]
     """How often in a row one word, two words, … may come; the last number holds for all longer runs."""
     phantom_logprob: float

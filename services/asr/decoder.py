@@ -20,10 +20,16 @@ _FRAME: Final = SAMPLE_RATE // 50
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """Best hypothesis first; `no_speech_prob` is the model's own estimate."""
+    """Best hypothesis first; `no_speech_prob` is the model's own estimate.
+
+    A checkpoint with a CTC head also tells `joint_logprob`, the best hypothesis's natural-log probability a token by
+    decoder and head together, and `blank_share`, the part of the sound in which the head hears nothing new.
+    """
 
     hypotheses: tuple[Hypothesis, ...]
     no_speech_prob: float
+    joint_logprob: float | None = None
+    blank_share: float = 0.0
 
 
 class Decoder(Protocol):
@@ -73,4 +79,10 @@ def joined(parts: list[Decoded], joiner: str) -> Decoded:
         Hypothesis(joiner.join(h.text for h in row if h.text), sum(h.avg_logprob for h in row) / len(row))
         for row in rows
     )
-    return Decoded(hypotheses, min(p.no_speech_prob for p in parts))
+    joint = [p.joint_logprob for p in parts if p.joint_logprob is not None]
+    return Decoded(
+        hypotheses,
+        min(p.no_speech_prob for p in parts),
+        joint_logprob=max(joint, default=None),
+        blank_share=min(p.blank_share for p in parts),
+    )

@@ -31,14 +31,16 @@ class Guard:
     def keep(self, decoded: Decoded) -> tuple[Hypothesis, ...]:
         """The hypotheses that may stand; one empty hypothesis where the best of them may not."""
         best = decoded.hypotheses[0] if decoded.hypotheses else Hypothesis("", 0.0)
-        if not best.text or self._silent(best, decoded.no_speech_prob) or self._invented(best):
+        if not best.text or self._silent(best, decoded) or self._invented(best):
             return (Hypothesis("", best.avg_logprob),)
         return (best, *(h for h in decoded.hypotheses[1:] if h.text and not self._loops(h.text)))
 
-    def _silent(self, best: Hypothesis, no_speech_prob: float) -> bool:
-        rules = self._rules
-        unsure = no_speech_prob > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
-        return unsure or no_speech_prob > rules.certain_no_speech_prob or best.avg_logprob < rules.floor_logprob
+    def _silent(self, best: Hypothesis, decoded: Decoded) -> bool:
+        rules, none = self._rules, decoded.no_speech_prob
+        joint = decoded.joint_logprob
+        faint = best.avg_logprob < rules.floor_logprob if joint is None else joint < rules.floor_joint_logprob
+        unsure = none > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
+        return faint or unsure or none > rules.certain_no_speech_prob or decoded.blank_share > rules.most_blank_share
 
     def _invented(self, best: Hypothesis) -> bool:
         phantom = _plain(best.text) in self._phantoms and best.avg_logprob < self._rules.phantom_logprob

@@ -22,7 +22,9 @@ LONGEST_S: Final = 11.0
 MOST_TOKENS: Final = 120
 TAIL_S: Final = 0.16
 """Silence put after the last sample, as training had it."""
-CTC_WEIGHT: Final = 0.5
+CTC_WEIGHT: Final = 0.4
+TOKEN_BONUS: Final = 0.5
+"""Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
 
 
@@ -80,8 +82,9 @@ class SmallDecoder:
             suppress_blank=False,
             suppress_tokens=self._never,
         )[0]
-        hypotheses = self._ranked(result, np.array(encoded)[0]) if final else self._plain(result)
-        return Decoded(hypotheses, float(result.no_speech_prob))
+        if not final:
+            return Decoded(self._plain(result), float(result.no_speech_prob))
+        return self._judged(result, encoded, limit)
 
     def _text(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids)).strip()
@@ -91,13 +94,33 @@ class SmallDecoder:
         pairs = zip(result.sequences_ids, result.scores, strict=True)
         return tuple(Hypothesis(self._text(ids), float(score)) for ids, score in pairs)
 
-    def _ranked(self, result: Any, encoded: NDArray[np.float32]) -> tuple[Hypothesis, ...]:
-        """Hypotheses by the decoder's and the CTC head's joint opinion; equal texts once."""
-        ids = result.sequences_ids
-        heard = self._ctc.score(self._ctc.log_probs(encoded), ids)
-        guessed = np.array([score * max(1, len(i)) for i, score in zip(ids, result.scores, strict=True)])
-        order = np.argsort(-(CTC_WEIGHT * heard + (1 - CTC_WEIGHT) * guessed), kind="stable")
+    def _judged(self, result: Any, encoded: ctranslate2.StorageView, limit: int) -> Decoded:
+        """Candidates by the decoder's and the CTC head's joint opinion; equal texts once.
+
+        The CTC head's own transcript is among them: it can't guess a phrase that it doesn't hear.
+        """
+        log_probs = self._ctc.log_probs(np.array(encoded)[0])
+        ids = [list(sequence) for sequence in result.sequences_ids]
+        guessed = [score * max(1, len(i)) for i, score in zip(ids, result.scores, strict=True)]
+        spelled = [i for i in self._ctc.greedy(log_probs) if i not in self._never][:limit]
+        if spelled and spelled not in ids:
+            ids.append(spelled)
+            guessed.append(self._guess(spelled, encoded, len(log_probs)))
+        lengths = np.array([len(i) for i in ids])
+        joint = CTC_WEIGHT * self._ctc.score(log_probs, ids) + (1 - CTC_WEIGHT) * np.array(guessed)
         best: dict[str, float] = {}
-        for k in order:
-            best.setdefault(self._text(ids[k]), float(result.scores[k]))
-        return tuple(Hypothesis(text, score) for text, score in best.items())
+        for k in np.argsort(-(joint + TOKEN_BONUS * lengths), kind="stable"):
+            mean = max(guessed[k] / max(1, lengths[k]), joint[k] / (1 + lengths[k]))
+            best.setdefault(self._text(ids[k]), min(0.0, float(mean)))
+        first = int((joint + TOKEN_BONUS * lengths).argmax())
+        return Decoded(
+            tuple(Hypothesis(text, score) for text, score in list(best.items())[:ALTERNATIVES]),
+            float(result.no_speech_prob),
+            joint_logprob=float(joint[first] / (1 + lengths[first])),
+            blank_share=self._ctc.blank_share(log_probs),
+        )
+
+    def _guess(self, ids: list[int], encoded: ctranslate2.StorageView, positions: int) -> float:
+        """The decoder's natural-log probability of a transcript that it did not propose."""
+        aligned = self._model.align(encoded, self._prompt, [ids], [2 * positions])[0]
+        return float(np.log(np.maximum(aligned.text_token_probs, 1e-10)).sum())

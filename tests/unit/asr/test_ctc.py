@@ -46,3 +46,8 @@ def test_greedy_drops_blanks_and_repeats(head: CtcHead) -> None:
     best = [3, 0, 0, 3, 0, 1, 1, 3]
     log_probs = head.log_probs(np.eye(4, dtype=np.float32)[best] * 9)
     assert head.greedy(log_probs) == [0, 0, 1]
+
+
+def test_the_blank_share_is_its_mean_probability(head: CtcHead) -> None:
+    log_probs = np.log(np.array([[0.1, 0.1, 0.1, 0.7], [0.3, 0.3, 0.3, 0.1]], dtype=np.float32))
+    assert head.blank_share(log_probs) == pytest.approx(0.4)

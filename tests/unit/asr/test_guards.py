@@ -37,6 +37,15 @@ def test_what_nobody_said_is_empty(lang: str, heard: Decoded) -> None:
     assert [h.text for h in kept] == [""]
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("joint", "blank", "stands"), [(-2.0, 0.6, True), (-3.0, 0.6, False), (-0.5, 0.95, False), (None, 0.0, False)]
+)
+def test_a_ctc_head_has_its_own_floor(lang: str, joint: float | None, blank: float, stands: bool) -> None:
+    heard = Decoded((Hypothesis("pay kate", -2.0),), 0.0, joint_logprob=joint, blank_share=blank)
+    assert bool(Guard(asr_rules(lang)).keep(heard)[0].text) is stands
+
+
 @pytest.mark.parametrize(
     ("lang", "phrase"), [("en", "Thank you for watching!"), ("ja", "ご視聴ありがとうございました。")]
 )
