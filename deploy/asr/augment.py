@@ -1,7 +1,7 @@
-"""Distortion of log-mel batches on whichever device holds them: cheap enough that no example is ever seen twice.
+"""Distortion of log-mel batches on whichever device holds them: what sound alone (wave_distortion.py) does not reach.
 
-A batch is (batch, frames, 80) of log10 mel power with FLOOR_LOG where there is nothing. Speed, formants, colouring,
-rooms, noise, babble, the telephone band, and masks all act on mel power, so no resampling or FFT is needed.
+A batch is (batch, frames, 80) of log10 mel power. Pace and formants move by one interpolation, each along a crooked
+line, so that no two utterances share a vocal tract; then the colour of a microphone, and masks.
 """
 
 from __future__ import annotations
@@ -35,61 +35,48 @@ def centres(device: torch.device | str = "cpu") -> Tensor:
 class Strength:
     """How far each distortion goes; the defaults are for synthetic voices."""
 
-    speed: float = 0.16
-    formant: float = 0.16
-    noise: float = 0.75
-    telephone: float = 0.35
-    room: float = 0.3
+    formant: float = 0.14
+    crooked: float = 0.05
     colour: float = 1.0
     masks: int = 2
 
 
 class Augment:
-    """Random distortion with its own generator; `noise` is (frames, 80) of recorded background in log10 mel power."""
+    """Random distortion with its own generator."""
 
-    def __init__(self, noise: Tensor, seed: int, device: str = "cpu", strength: Strength | None = None) -> None:
+    def __init__(self, seed: int, device: str = "cpu") -> None:
         self.device = device
-        self.noise = noise.float().to(device)
-        self.strength = strength or Strength()
+        self.strength = Strength()
         self.rng = torch.Generator(device=device).manual_seed(seed)
         self.hertz = centres(device)
-        self.placed: tuple[Tensor, Tensor] | None = None
 
     def uniform(self, low: float, high: float, *size: int) -> Tensor:
         """Uniform numbers on the device."""
         return low + (high - low) * torch.rand(*size, generator=self.rng, device=self.device)
 
-    def __call__(self, mel: Tensor, lengths: Tensor, silent: Tensor) -> Tensor:
-        """(batch, frames, 80), lengths, silent flags -> distorted batch in Whisper's scale with room around it."""
-        x = self.warp(mel, lengths)
-        x = torch.where(silent[:, None, None], torch.full_like(x, FLOOR_LOG), x)
-        x = self.colour(x)
-        if self.uniform(0, 1, 1).item() < self.strength.room:
-            x = self.room(x)
-        x = self.add_noise(x, silent)
-        x = self.telephone(x)
-        return self.mask(level_scale(x))
+    def __call__(self, mel: Tensor, pace: Tensor, frames: int) -> Tensor:
+        """(batch, n, 80) spoken `pace` times as fast -> (batch, frames, 80), scaled as the recogniser does."""
+        return self.mask(level_scale(self.colour(self.warp(mel, pace, frames))))
 
-    def warp(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """Stretch time and frequency in one interpolation, and place the utterance after a random silence."""
-        batch, frames, _ = mel.shape
+    def wave(self, positions: Tensor, batch: int) -> Tensor:
+        """(batch, n) smooth random curves within about one, over positions 0 to 1."""
+        phase, turns = self.uniform(0, 1, batch, 2, 1), self.uniform(0.3, 2.0, batch, 2, 1)
+        return torch.sin(2 * math.pi * (turns * positions + phase)).mean(1)
+
+    def warp(self, mel: Tensor, pace: Tensor, frames: int) -> Tensor:
+        """Move pace and formants."""
+        batch, before, _ = mel.shape
         s = self.strength
-        speed = torch.exp(self.uniform(-s.speed, s.speed, batch))
-        formant = torch.exp(self.uniform(-s.formant, s.formant, batch))
-        lead = self.uniform(0, 1, batch) ** 2 * 60
-        tail = self.uniform(0, 1, batch) ** 2 * 50
-        self.placed = (lead, speed)
-        out = int((lengths / speed + lead + tail).max().item())
-        out += -out % 12  # whole encoder positions for a stack of 1, 2 or 3
-        source = (torch.arange(out, device=self.device)[None] - lead[:, None]) * speed[:, None]
-        band = _mel_of(self.hertz[None] / formant[:, None]) * (MELS + 1) / _TOP - 1
-        grid_t = (2 * source + 1) / frames - 1
-        grid_f = ((2 * band.clamp(0, MELS - 1) + 1) / MELS - 1)[:, None, :].expand(-1, out, -1)
+        share = torch.linspace(0, 1, frames, device=self.device)
+        time = torch.arange(frames, device=self.device) * pace[:, None] + 60 * s.crooked * self.wave(share, batch)
+        formant = torch.exp(self.uniform(-s.formant, s.formant, batch, 1))
+        formant = formant * (1 + s.crooked * self.wave(torch.linspace(0, 1, MELS, device=self.device), batch))
+        band = _mel_of(self.hertz[None] / formant) * (MELS + 1) / _TOP - 1
+        grid_t = (2 * time.clamp(0, before - 1) + 1) / before - 1
+        grid_f = ((2 * band.clamp(0, MELS - 1) + 1) / MELS - 1)[:, None, :].expand(-1, frames, -1)
         grid = torch.stack([grid_f, grid_t[:, :, None].expand(-1, -1, MELS)], dim=-1)
-        moved = F.grid_sample(
-            (mel - FLOOR_LOG)[:, None], grid, mode="bilinear", padding_mode="zeros", align_corners=False
-        )
-        return moved[:, 0] + FLOOR_LOG
+        moved = F.grid_sample(mel[:, None], grid, mode="bilinear", padding_mode="border", align_corners=False)
+        return moved[:, 0]
 
     def colour(self, x: Tensor) -> Tensor:
         """A smooth random frequency response of a few decibels, with tilt."""
@@ -99,66 +86,6 @@ class Augment:
             [0.45, 0.3, 0.2, 0.15, 0.12], device=self.device
         )
         return x + self.strength.colour * (gain @ waves)[:, None, :]
-
-    def room(self, x: Tensor) -> Tensor:
-        """Late reverberation as an exponential tail of power: 0.1 to 0.7 s."""
-        taps = torch.arange(40, device=self.device)
-        decay = self.uniform(0.1, 0.7, len(x))
-        level = 10 ** self.uniform(-2.2, -0.7, len(x))
-        tail = torch.exp(-13.8 * taps[None] * 0.01 / decay[:, None]) * level[:, None]
-        tail[:, 0] = 1.0
-        power = 10**x
-        flat = power.permute(0, 2, 1)
-        kernel = tail.flip(1)[:, None, :]
-        out = F.conv1d(F.pad(flat, (39, 0)).permute(1, 0, 2), kernel, groups=len(x))
-        return torch.log10(out.permute(1, 2, 0).clamp(min=1e-10))
-
-    def background(self, batch: int, frames: int) -> Tensor:
-        """Log power of recorded noise, or of stationary noise with a random slope, a hum or a tone now and then."""
-        start = (self.uniform(0, 1, batch) * (len(self.noise) - frames - 1)).long()
-        rows = start[:, None] + torch.arange(frames, device=self.device)[None]
-        recorded = self.noise[rows]
-        band = torch.linspace(0, 1, MELS, device=self.device)
-        slope = self.uniform(-5, 1.5, batch, 1, 1) * band
-        ripple = torch.log10(
-            torch.rand(batch, frames, MELS, generator=self.rng, device=self.device).clamp(min=0.02) * 1.5
-        )
-        made = slope + ripple * self.uniform(0.2, 0.8, batch, 1, 1)
-        where = self.uniform(2, 60, batch, 1, 1)
-        tone = -((torch.arange(MELS, device=self.device) - where) ** 2) * 0.6
-        on = (
-            torch.sin(torch.arange(frames, device=self.device)[None, :, None] * self.uniform(0.02, 0.5, batch, 1, 1))
-            > self.uniform(-1.2, 0.8, batch, 1, 1)
-        ).float()
-        toned = torch.maximum(made - 2.5, tone + (on - 1) * 6)
-        kind = self.uniform(0, 1, batch, 1, 1)
-        return torch.where(kind < 0.55, recorded, torch.where(kind < 0.92, made, toned))
-
-    def add_noise(self, x: Tensor, silent: Tensor) -> Tensor:
-        """Mix background, or the next utterance as babble, at -2 to 40 dB."""
-        batch, frames, _ = x.shape
-        noise = self.background(batch, frames)
-        babble = self.uniform(0, 1, batch, 1, 1) < 0.12
-        noise = torch.where(babble & ~silent[:, None, None] & ~silent.roll(1)[:, None, None], x.roll(1, 0), noise)
-        loud = lambda t: torch.log10((10**t).mean(dim=(1, 2), keepdim=True).clamp(min=1e-10))  # noqa: E731
-        speech = loud(x).clamp(min=-4.0)
-        snr = self.uniform(-0.1, 3.6, batch, 1, 1) + babble.float() * 0.9
-        used = (self.uniform(0, 1, batch, 1, 1) < self.strength.noise) | silent[:, None, None]
-        level = torch.where(silent[:, None, None], self.uniform(-7, 0, batch, 1, 1), speech - snr)
-        mixed = torch.log10(10**x + 10 ** (noise - loud(noise) + level))
-        floor = torch.log10(10**x + 10 ** self.uniform(-9.5, -5.0, batch, 1, 1))
-        return torch.where(used, mixed, floor)
-
-    def telephone(self, x: Tensor) -> Tensor:
-        """300 to 3,400 Hz with soft edges and a quantiser's noise floor."""
-        low, high = self.uniform(120, 350, len(x), 1), self.uniform(3100, 4000, len(x), 1)
-        under = ((low - self.hertz[None]) / 60).clamp(0, 4.5)
-        over = ((self.hertz[None] - high) / 90).clamp(0, 8)
-        narrow = x - (under + over)[:, None, :]
-        floor = x.amax(dim=(1, 2), keepdim=True) - self.uniform(4.2, 7.0, len(x), 1, 1) - over[:, None, :]
-        narrow = torch.maximum(narrow, floor).clamp(min=FLOOR_LOG)
-        used = self.uniform(0, 1, len(x), 1, 1) < self.strength.telephone
-        return torch.where(used, narrow, x)
 
     def mask(self, x: Tensor) -> Tensor:
         """SpecAugment: a few bands and stretches of time replaced by the mean."""

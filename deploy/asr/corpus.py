@@ -1,4 +1,4 @@
-"""Training features in memory: every shard as one float16 array, and batches of similar length drawn from it."""
+"""Training speech in memory: every shard's int16 sound on the device, and batches of similar length drawn from it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 IGNORE = -100
-FLOOR = -10.0
-SHORTEST = 12
-"""Utterances of fewer 10 ms frames are left out."""
+HOP = 160
+SHORTEST = 12 * HOP
+"""Utterances of fewer samples are left out."""
 CHUNK = 4096
 """Utterances drawn and sorted at a time."""
 
 
 @dataclass
 class Corpus:
-    """mel: (all frames, 80) float16; one row of the rest per utterance."""
+    """audio: (all samples) int16; one row of the rest per utterance, lengths in samples."""
 
-    mel: np.ndarray
-    start: np.ndarray
+    audio: np.ndarray
     length: np.ndarray
     text: list[str]
     lang: list[str]
@@ -33,39 +32,43 @@ class Corpus:
     @property
     def hours(self) -> float:
         """Hours of audio."""
-        return float(self.length.sum()) / 360_000
+        return float(self.length.sum()) / 16_000 / 3600
 
 
-def read(folder: Path, langs_wanted: list[str]) -> Corpus:
-    """Load every finished shard below the folder, keeping the languages wanted."""
-    mels, lengths, texts, langs, voices = [], [], [], [], []
-    for path in sorted(p for p in folder.glob("**/*.npz") if ".tmp" not in p.name):
+def finished(folder: Path) -> list[Path]:
+    """Shards that are complete."""
+    return sorted(p for p in folder.glob("**/*.npz") if ".tmp" not in p.name)
+
+
+def read(paths: list[Path], langs_wanted: list[str]) -> Corpus:
+    """Load shards, keeping the languages wanted."""
+    sounds, lengths, texts, langs, voices = [np.zeros(0, np.int16)], [np.zeros(0, np.int64)], [], [], []
+    for path in paths:
         with np.load(path) as shard:
-            length = shard["length"]
+            length = shard["length"].astype(np.int64)
             lang = np.broadcast_to(shard["lang"], length.shape)
             kept = np.isin(lang, langs_wanted)
             if not kept.any():
                 continue
-            mels.append(shard["mel"][np.repeat(kept, length)])
+            sounds.append(shard["audio"] if kept.all() else shard["audio"][np.repeat(kept, length)])
             lengths.append(length[kept])
             texts += shard["text"][kept].tolist()
             voices += shard["voice"][kept].tolist()
             langs += lang[kept].tolist()
-    length = np.concatenate(lengths)
-    return Corpus(np.concatenate(mels), np.concatenate([[0], np.cumsum(length)[:-1]]), length, texts, langs, voices)
+    return Corpus(np.concatenate(sounds), np.concatenate(lengths), texts, langs, voices)
 
 
 @dataclass
 class Batch:
-    """mel (batch, frames, 80) padded with the floor; labels for CTC; decoder inputs and targets."""
+    """audio (batch, samples), zeros after each end; labels for CTC; decoder inputs and targets. Lengths are on the host."""
 
-    mel: Tensor
-    frames: Tensor
+    audio: Tensor
+    length: np.ndarray
     labels: Tensor
     label_lengths: Tensor
     inputs: Tensor
     targets: Tensor
-    silent: Tensor
+    silent: np.ndarray
     ends: Tensor
     """(batch, labels): where each label would end if speech were even, as a share of the utterance."""
 
@@ -89,46 +92,51 @@ class Limits:
 
 
 class Batches:
-    """Endless batches: weighted draws, sorted by length in chunks. All features lie on the device."""
+    """Endless batches: weighted draws, sorted by length in chunks. All sound lies on the device."""
 
     def __init__(
-        self,
-        corpus: Corpus,
-        tokenizer: Tokenizer,
-        weights: dict[str, float],
-        seed: int,
-        limits: Limits,
-        device: str = "cpu",
+        self, tokenizer: Tokenizer, weights: dict[str, float], seed: int, limits: Limits, device: str = "cpu"
     ) -> None:
-        self.corpus, self.tokenizer, self.limits, self.device = corpus, tokenizer, limits, device
-        self.mel = torch.from_numpy(corpus.mel).to(device)
+        self.tokenizer, self.limits, self.device, self.weights = tokenizer, limits, device, weights
         self.rng = np.random.default_rng(seed)
-        self.ids = [tokenizer.encode(t).ids for t in corpus.text]
-        roomy = [len(i) * limits.position * 1.2 < n for i, n in zip(self.ids, corpus.length, strict=True)]
-        weight = [max((w for k, w in weights.items() if v.startswith(k)), default=1.0) for v in corpus.voice]
-        self.weight = np.where(np.array(roomy) & (corpus.length > SHORTEST), np.array(weight), 0.0)
         special = tokenizer.token_to_id
         self.share = np.array([length_of(tokenizer.id_to_token(i)) for i in range(tokenizer.get_vocab_size())])
         begin, task, plain = (special(f"<|{t}|>") for t in ("startoftranscript", "transcribe", "notimestamps"))
         self.prompt = {lang: [begin, special(f"<|{lang}|>"), task, plain] for lang in ("en", "ja")}
         self.end, self.nothing = special("<|endoftext|>"), special("<|nospeech|>")
+        self.audio = torch.zeros(0, dtype=torch.int16, device=device)
+        self.start, self.length = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        self.weight = np.zeros(0)
+        self.ids: list[list[int]] = []
+        self.lang: list[str] = []
 
-    def endless(self, longest: int | None = None) -> Iterator[Batch]:
-        """Batches for ever, of utterances of at most `longest` frames."""
-        weight = self.weight if longest is None else np.where(self.corpus.length <= longest, self.weight, 0.0)
-        odds = weight / weight.sum()
-        while True:
-            chosen = self.rng.choice(len(odds), size=CHUNK, p=odds)
-            chosen = chosen[np.argsort(self.corpus.length[chosen] + self.rng.uniform(0, 20, len(chosen)))]
-            groups = self.grouped([int(i) for i in chosen])
-            for n in self.rng.permutation(len(groups)):
-                yield self.make(groups[n])
+    def add(self, corpus: Corpus) -> None:
+        """Take in more speech."""
+        ids = [self.tokenizer.encode(t).ids for t in corpus.text]
+        roomy = [len(i) * self.limits.position * HOP * 1.2 < n for i, n in zip(ids, corpus.length, strict=True)]
+        weight = [max((w for k, w in self.weights.items() if v.startswith(k)), default=1.0) for v in corpus.voice]
+        usable = np.array(roomy, dtype=bool) & (corpus.length > SHORTEST)
+        self.weight = np.concatenate([self.weight, np.where(usable, np.array(weight), 0.0)])
+        start = len(self.audio) + np.cumsum(corpus.length) - corpus.length
+        self.start, self.length = np.concatenate([self.start, start]), np.concatenate([self.length, corpus.length])
+        self.audio = torch.cat([self.audio, torch.from_numpy(corpus.audio).to(self.device)])
+        self.ids += ids
+        self.lang += corpus.lang
+
+    def chunk(self, longest: int | None = None) -> Iterator[Batch]:
+        """CHUNK utterances of at most `longest` samples, in batches."""
+        weight = self.weight if longest is None else np.where(self.length <= longest, self.weight, 0.0)
+        chosen = self.rng.choice(len(weight), size=CHUNK, p=weight / weight.sum())
+        chosen = chosen[np.argsort(self.length[chosen] + self.rng.uniform(0, 20 * HOP, len(chosen)))]
+        groups = self.grouped([int(i) for i in chosen])
+        for n in self.rng.permutation(len(groups)):
+            yield self.make(groups[n])
 
     def grouped(self, ordered: list[int]) -> list[list[int]]:
         """Neighbours of similar length together, within the limits."""
         groups: list[list[int]] = [[]]
         for i in ordered:
-            group, room = groups[-1], self.corpus.length[i] + 60
+            group, room = groups[-1], self.length[i] // HOP + 60
             if group and ((len(group) + 1) * room > self.limits.frames or len(group) >= self.limits.most):
                 groups.append([])
             groups[-1].append(i)
@@ -140,33 +148,30 @@ class Batches:
         labels, inputs, targets, ends = [], [], [], []
         for quiet, i in zip(silent, rows, strict=True):
             ids = [] if quiet else self.ids[i]
-            prompt = self.prompt[self.corpus.lang[i]]
+            prompt = self.prompt[self.lang[i]]
             said = np.cumsum(self.share[ids]) if ids else np.zeros(0)
             labels.append(ids)
             ends.append((said / said[-1]).tolist() if ids else [])
             inputs.append(prompt + ids)
             targets.append([self.nothing if quiet else prompt[1], IGNORE, IGNORE, *ids, self.end])
-        mel, frames = self.features(rows)
-        counts = torch.tensor([len(x) for x in labels], device=self.device)
         return Batch(
-            mel=mel,
-            frames=frames,
+            audio=self.sound(rows),
+            length=self.length[rows],
             labels=self.padded(labels, 0),
-            label_lengths=counts,
+            label_lengths=torch.tensor([len(x) for x in labels]),
             inputs=self.padded(inputs, self.end),
             targets=self.padded(targets, IGNORE),
-            silent=torch.from_numpy(silent).to(self.device),
+            silent=silent,
             ends=self.padded(ends, 2.0),
         )
 
-    def features(self, rows: list[int]) -> tuple[Tensor, Tensor]:
-        """(batch, frames, 80) with the floor after each end, and the lengths."""
-        frames = torch.from_numpy(self.corpus.length[rows].astype(np.int64)).to(self.device)
-        start = torch.from_numpy(self.corpus.start[rows].astype(np.int64)).to(self.device)
-        steps = torch.arange(int(frames.max()), device=self.device)
-        at = (start[:, None] + steps).clamp(max=len(self.mel) - 1)
-        inside = (steps[None] < frames[:, None])[..., None]
-        return torch.where(inside, self.mel[at].float(), FLOOR), frames
+    def sound(self, rows: list[int]) -> Tensor:
+        """(batch, samples) in -1..1 with zeros after each end."""
+        length = torch.from_numpy(self.length[rows]).to(self.device)
+        start = torch.from_numpy(self.start[rows]).to(self.device)
+        steps = torch.arange(int(self.length[rows].max()), device=self.device)
+        at = (start[:, None] + steps).clamp(max=len(self.audio) - 1)
+        return torch.where(steps[None] < length[:, None], self.audio[at] / 32768.0, 0.0)
 
     def padded(self, rows: list[list[int]] | list[list[float]], fill: float) -> Tensor:
         """Ragged rows as one tensor."""

@@ -1,14 +1,12 @@
-"""Log-mel front end: the filter bank of Whisper, kept unclipped so that training can distort it afterwards.
-
-`log_mel` gives log10 of mel power, float32 (frames, 80), 100 frames a second at 16 kHz. Whisper's own
-normalisation (clamp to 8 decades below the maximum, (x + 4) / 4) is applied by `normalize`.
-"""
+"""Log-mel front end: the filter bank of Whisper on batches of sound, kept unclipped until `augment.level_scale`."""
 
 from __future__ import annotations
 
 from functools import cache
 
 import numpy as np
+import torch
+from torch import Tensor
 
 RATE = 16_000
 HOP = 160
@@ -34,19 +32,14 @@ def mel_filters() -> np.ndarray:
 
 
 @cache
-def _window() -> np.ndarray:
-    return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(N_FFT) / N_FFT)).astype(np.float32)
+def _constants(device: str) -> tuple[Tensor, Tensor]:
+    """(window, filters transposed) on a device."""
+    return torch.hann_window(N_FFT, device=device), torch.from_numpy(mel_filters()).T.contiguous().to(device)
 
 
-def log_mel(audio: np.ndarray) -> np.ndarray:
-    """log10 mel power of float32 audio in -1..1: (len(audio) // 160, 80)."""
-    frames = len(audio) // HOP
-    padded = np.pad(audio.astype(np.float32), (N_FFT // 2, N_FFT // 2), mode="reflect")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, N_FFT)[::HOP][:frames]
-    power = np.abs(np.fft.rfft(windows * _window(), axis=1)) ** 2
-    return np.log10(np.maximum(power.astype(np.float32) @ mel_filters().T, FLOOR))
-
-
-def normalize(mel: np.ndarray) -> np.ndarray:
-    """Whisper's clamp and scale."""
-    return (np.maximum(mel, mel.max() - 8.0) + 4.0) / 4.0
+def log_mel(sound: Tensor) -> Tensor:
+    """log10 mel power of (batch, samples) float32 in -1..1: (batch, samples // 160, 80)."""
+    window, filters = _constants(str(sound.device))
+    spectrum = torch.stft(sound, N_FFT, HOP, window=window, return_complex=True)[..., :-1]
+    power = spectrum.real**2 + spectrum.imag**2
+    return torch.log10((power.transpose(1, 2) @ filters).clamp(min=FLOOR))

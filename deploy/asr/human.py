@@ -1,4 +1,4 @@
-"""Real speakers: features of a folder of recordings with metadata.jsonl, split into train and test by speaker.
+"""Real speakers: the sound of a folder of recordings with metadata.jsonl, split into train and test by speaker.
 
 `python human.py --source FOLDER --out corpus/human` writes train.npz and test.jsonl (held-out speakers).
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 import soxr
-from frontend import RATE, log_mel
+from frontend import RATE
 from tqdm import tqdm
 
 HELD_OUT_CORPORA = ("librispeech_bits", "librivox_bits")
@@ -55,7 +55,7 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in (args.source / "metadata.jsonl").read_text(encoding="utf-8").splitlines()]
-    mels, texts, names, langs, test = [], [], [], [], []
+    sounds, texts, names, langs, test = [], [], [], [], []
     for row in tqdm(rows, unit="clip"):
         text = transcript(row["text"], row["lang"])
         corpus = row["file"].split("/")[0]
@@ -74,14 +74,15 @@ def main() -> None:
             )
             continue
         audio = load(args.source / row["file"])
-        mels.append(log_mel(audio * (0.5 / max(float(np.abs(audio).max()), 1e-4))).astype(np.float16))
+        level = 0.5 / max(float(np.abs(audio).max()), 1e-4)
+        sounds.append((audio * level * 32767).astype(np.int16))
         texts.append(text)
         langs.append(row["lang"])
         names.append(f"human:{corpus}|human")
     np.savez(
         args.out / "train.npz",
-        mel=np.concatenate(mels),
-        length=np.array([len(m) for m in mels]),
+        audio=np.concatenate(sounds),
+        length=np.array([len(s) for s in sounds]),
         text=np.array(texts),
         voice=np.array(names),
         lang=np.array(langs),

@@ -1,32 +1,41 @@
-"""Make training features: `python synthesise.py --lang en --count 20000 --out corpus/en`.
+"""Make training speech: `python synthesise.py --lang en --count 20000 --out corpus/en`.
 
-Item i of a seed is always the same sentence, voice and settings. Features are written in shards; finished shards are
-skipped, so that the command can be stopped and run again. Sentences whose hash falls in the test share are left out.
+Item i of a seed is always the same sentence, voice and settings. Sound is written in shards of int16 at 16 kHz, which
+training distorts anew each time; finished shards are skipped, so that the command can be stopped and run again.
+Sentences whose hash falls in the test share are left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import io
+import json
 import multiprocessing
 import os
 import random
+import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import soundfile
 from tqdm import tqdm
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "text")]
 
 import voices  # noqa: E402
-from frontend import log_mel  # noqa: E402
 
 SHARD = 400
 LONGEST_S = 11.0
 TEST_SHARE = 40
+CUT_SHARE = 0.06
+"""Sentences that end in the middle, as what a caller has said so far does."""
+OPUS_SHARE = 0.12
+"""Utterances that have been through Opus at 8 to 20 kbit/s, which no GPU can imitate."""
 
 
 def reserved(text: str) -> bool:
@@ -40,23 +49,36 @@ _GRAMMARS: dict[str, object] = {}
 
 def sentence(lang: str, rng: random.Random, want_reserved: bool = False) -> tuple[str, str, str]:
     """(category, transcript, text for the engine)."""
-    if lang == "en":
-        import english
-
-        grammar = _GRAMMARS.setdefault("en", english.grammar())
-        while True:
-            category, raw = grammar.sample(rng)  # type: ignore[attr-defined]
-            text = english.clean(raw)
-            if text and reserved(text) == want_reserved:
-                return category, text, voices.spoken_english(text, rng)
-    import japanese
-
-    grammar = _GRAMMARS.setdefault("ja", japanese.grammar())
+    made = english if lang == "en" else japanese
     while True:
-        category, raw = grammar.sample(rng)  # type: ignore[attr-defined]
-        text, reading = japanese.finish(raw, rng)
+        category, text, spoken = made(rng)
         if text and reserved(text) == want_reserved:
-            return category, text, reading
+            return category, text, spoken
+
+
+def english(rng: random.Random) -> tuple[str, str, str]:
+    """A sentence of the English grammar."""
+    import english as language
+
+    grammar = _GRAMMARS.setdefault("en", language.grammar())
+    category, raw = grammar.sample(rng)  # type: ignore[attr-defined]
+    words = language.clean(raw).split()
+    if len(words) > 3 and rng.random() < CUT_SHARE:
+        category, words = "cut", words[: rng.randint(2, len(words) - 1)]
+    text = " ".join(words)
+    return category, text, voices.spoken_english(text, rng)
+
+
+def japanese(rng: random.Random) -> tuple[str, str, str]:
+    """A sentence of the Japanese grammar; it is cut after a particle."""
+    import japanese as language
+
+    grammar = _GRAMMARS.setdefault("ja", language.grammar())
+    category, raw = grammar.sample(rng)  # type: ignore[attr-defined]
+    ends = [m.end() for m in re.finditer("(?:[をにへ]|から)(?![^《]*》)", raw)]
+    if ends and rng.random() < CUT_SHARE:
+        category, raw = "cut", raw[: rng.choice(ends)]
+    return category, *language.finish(raw, rng)
 
 
 def item(lang: str, seed: int, index: int) -> tuple[str, str, str, voices.Settings, str]:
@@ -66,10 +88,58 @@ def item(lang: str, seed: int, index: int) -> tuple[str, str, str, voices.Settin
     table = voices.TRAIN_ENGLISH if lang == "en" else voices.TRAIN_JAPANESE
     voice = rng.choices(list(table), list(table.values()))[0]
     if voice == "espeak:ja":
-        import japanese
-
-        spoken = japanese.kana(spoken)
+        category, text, spoken = in_kana(category, text, spoken, rng)
     return category, text, spoken, voices.draw(rng), voice
+
+
+@cache
+def readings() -> list[tuple[str, str, str]]:
+    """Sentences with their kana, by `--readings`, for machines without a reader of kanji; empty where there is none."""
+    path = os.environ.get("ASR_READINGS")
+    return [tuple(row) for row in json.loads(Path(path).read_text(encoding="utf-8"))] if path else []
+
+
+def in_kana(category: str, text: str, spoken: str, rng: random.Random) -> tuple[str, str, str]:
+    """The sentence for an engine that reads kana alone, or another one whose kana is known."""
+    import japanese as language
+
+    return rng.choice(readings()) if readings() else (category, text, language.kana(spoken))
+
+
+def write_readings(path: Path, count: int) -> None:
+    """Make `count` Japanese sentences with their kana."""
+    import japanese as language
+
+    rng = random.Random("readings")
+    made = (sentence("ja", rng) for _ in range(count))
+    rows = [(category, text, language.kana(spoken)) for category, text, spoken in made]
+    path.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+
+
+def through_opus(audio: np.ndarray, level: float) -> np.ndarray:
+    """The audio after an encoder whose compression `level` is 0 (best) to 1 (worst)."""
+    coded = io.BytesIO()
+    soundfile.write(coded, audio, voices.RATE, format="OGG", subtype="OPUS", compression_level=level)
+    coded.seek(0)
+    return soundfile.read(coded, dtype="float32")[0][: len(audio)]
+
+
+def spoken_item(lang: str, seed: int, index: int) -> tuple[np.ndarray, str, str] | None:
+    """(int16 sound, transcript, voice and category) of an item; None where the engine fails or is too long."""
+    category, text, spoken, settings, voice = item(lang, seed, index)
+    rng = random.Random(f"opus:{seed}:{lang}:{index}")
+    try:
+        audio = voices.speak(voice, spoken, settings)
+        if not 1600 <= len(audio) <= LONGEST_S * voices.RATE:
+            return None
+        audio *= 0.5 / float(np.abs(audio).max())
+        if rng.random() < OPUS_SHARE:
+            audio = through_opus(audio, rng.uniform(0.944, 0.992))
+    except (OSError, RuntimeError, subprocess.SubprocessError, StopIteration) as error:
+        # One sentence that an engine can't read must not stop the run.
+        print(f"{voice}: {text!r}: {type(error).__name__}", file=sys.stderr)
+        return None
+    return (audio * 32767).astype(np.int16), text, f"{voice}|{category}"
 
 
 def shard(job: tuple[str, int, int, Path]) -> int:
@@ -78,27 +148,13 @@ def shard(job: tuple[str, int, int, Path]) -> int:
     target = out / f"{seed:03d}-{number:05d}.npz"
     if target.exists():
         return 0
-    mels, texts, names = [], [], []
-    for index in range(number * SHARD, (number + 1) * SHARD):
-        category, text, spoken, settings, voice = item(lang, seed, index)
-        try:
-            audio = voices.speak(voice, spoken, settings)
-        except (
-            OSError,
-            RuntimeError,
-            subprocess.SubprocessError,
-            StopIteration,
-        ) as error:  # one sentence an engine can't read must not stop the run
-            print(f"{voice}: {text!r}: {type(error).__name__}", file=sys.stderr)
-            continue
-        if 1600 <= len(audio) <= LONGEST_S * voices.RATE:
-            peak = float(np.abs(audio).max())
-            mels.append(log_mel(audio * (0.5 / peak)).astype(np.float16))
-            texts.append(text)
-            names.append(f"{voice}|{category}")
-    lengths = np.array([len(m) for m in mels])
+    made = (spoken_item(lang, seed, index) for index in range(number * SHARD, (number + 1) * SHARD))
+    sounds, texts, names = zip(*(m for m in made if m is not None), strict=True)
     partial = target.with_suffix(".tmp.npz")
-    np.savez(partial, mel=np.concatenate(mels), length=lengths, text=np.array(texts), voice=np.array(names), lang=lang)
+    lengths = np.array([len(s) for s in sounds])
+    np.savez(
+        partial, audio=np.concatenate(sounds), length=lengths, text=np.array(texts), voice=np.array(names), lang=lang
+    )
     partial.replace(target)
     return len(texts)
 
@@ -110,9 +166,13 @@ def main() -> None:
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--start", type=int, default=0, help="first item, a multiple of the shard size")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("corpus"))
     parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--readings", type=Path, help="only write COUNT Japanese sentences with their kana here")
     args = parser.parse_args()
+    if args.readings:
+        write_readings(args.readings, args.count)
+        return
     args.out.mkdir(parents=True, exist_ok=True)
     first = args.start // SHARD
     jobs = [(args.lang, args.seed, n, args.out) for n in range(first, first + args.count // SHARD)]

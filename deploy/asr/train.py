@@ -1,7 +1,8 @@
 """Train: `python train.py --data corpus --run runs/a --minutes 85`.
 
 The schedule follows the clock, not the steps: whatever the machine manages, the learning rate has come down when time
-is up. `last.pt` is written every few minutes; running the command again goes on from there with the time left.
+is up. `last.pt` is written every few minutes; running the command again goes on from there with the time left. Shards
+that are finished while it trains are taken in as they come.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ import dataclasses
 import json
 import math
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import soundfile
+import rooms
 import torch
-from augment import Augment, Strength
-from corpus import Batch, Batches, Limits, read
-from frontend import log_mel
+from corpus import HOP, Batch, Batches, Limits, finished, read
+from distort import Distortion, noise_bank, strengths_at
+from frontend import RATE
 from model import Recogniser, Shape
 from tokens import load
 from tokens import train as learn_tokens
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
+from wave_distortion import Placed
 
 
 def options() -> argparse.Namespace:
@@ -32,6 +35,7 @@ def options() -> argparse.Namespace:
     p.add_argument("--data", type=Path, required=True, help="folder with en/, ja/, human/ shards")
     p.add_argument("--lang", default="en,ja", help="languages, comma-separated")
     p.add_argument("--noise", type=Path, required=True, help="folder of background recordings")
+    p.add_argument("--rooms", type=Path, help="folder of measured impulse responses, beside made ones")
     p.add_argument("--run", type=Path, required=True)
     p.add_argument("--minutes", type=float, required=True)
     p.add_argument("--device", default="cpu")
@@ -64,24 +68,14 @@ def options() -> argparse.Namespace:
     p.add_argument("--japanese", type=float, default=1.6, help="weight of Japanese synthetic utterances")
     p.add_argument("--start-from", type=Path, help="weights of an earlier run with the same vocabulary")
     p.add_argument("--stop-after", type=int, default=0, help="steps, for trials")
-    p.add_argument("--leave-at", type=float, default=0, help="minutes after which to save and go, to be started again")
+    p.add_argument("--save-every", type=float, default=180, help="seconds")
     p.add_argument("--say-every", type=int, default=25, help="steps between lines of figures")
     return p.parse_args()
 
 
-SAVE_EVERY_S = 180
-NOISE_HELD_OUT = ("coffee-shop", "sb_noise5", "dtmf-7", "pv_empty")
-
-
-def noise_bank(folder: Path) -> Tensor:
-    """(frames, 80) log10 mel power of the training share of the backgrounds, one after another."""
-    parts = []
-    for path in sorted(folder.iterdir()):
-        if path.suffix in {".wav", ".flac"} and path.stem not in NOISE_HELD_OUT and "leak" not in path.stem:
-            audio, rate = soundfile.read(path, dtype="float32", always_2d=True)
-            if rate == 16_000 and len(audio) > 1600:
-                parts.append(log_mel(np.tile(audio[:, 0], max(1, 16_000 // len(audio)))))
-    return torch.from_numpy(np.concatenate(parts))
+GROW_EVERY_S = 45
+MADE_ROOMS = 96
+EASY_S = (1.7, 2.6)
 
 
 def tokenizer_for(args: argparse.Namespace, texts: list[str]) -> Path:
@@ -92,13 +86,14 @@ def tokenizer_for(args: argparse.Namespace, texts: list[str]) -> Path:
     return path
 
 
-def even(batch: Batch, positions: int, span: int, placed: tuple[Tensor, Tensor], blank: int) -> Tensor:
+def even(batch: Batch, positions: int, span: int, placed: Placed, blank: int) -> Tensor:
     """(batch, positions) labels as if speech were even: a flat start that spares CTC its long plateau."""
-    lead, speed = placed
-    frame = (torch.arange(positions, device=lead.device) + 0.5) * span
-    share = (frame[None] - lead[:, None]) * speed[:, None] / batch.frames[:, None]
+    middle = (np.arange(positions) + 0.5) * span * HOP
+    said = (middle[None] - placed.lead[:, None]) * placed.speed[:, None] / batch.length[:, None]
+    share = torch.from_numpy(said.astype(np.float32)).to(batch.labels.device)
     index = (share[:, :, None] >= batch.ends[:, None, :]).sum(-1).clamp(max=batch.labels.shape[1] - 1)
-    inside = (share > 0) & (share < 1) & (batch.label_lengths > 0)[:, None]
+    spoken = (batch.label_lengths > 0).to(share.device)[:, None]
+    inside = (share > 0) & (share < 1) & spoken
     return torch.where(inside, batch.labels.gather(1, index), torch.full_like(index, blank))
 
 
@@ -107,7 +102,7 @@ def losses(
     batch: Batch,
     mel: Tensor,
     blank: int,
-    placed: tuple[Tensor, Tensor] | None = None,
+    placed: Placed | None = None,
     smoothing: float = 0.1,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(attention cross-entropy, CTC loss a label, flat-start loss) of a batch of distorted mel (batch, frames, 80)."""
@@ -119,7 +114,7 @@ def losses(
         logits.float().flatten(0, 1), batch.targets.flatten(), ignore_index=-100, label_smoothing=smoothing
     )
     log_probs = model.ctc(memory).float().log_softmax(-1).transpose(0, 1)
-    steps = torch.full((len(mel),), memory.shape[1], dtype=torch.long, device=mel.device)
+    steps = torch.full((len(mel),), memory.shape[1], dtype=torch.long)  # on the host: CTC needs no wait for them
     ctc = F.ctc_loss(
         log_probs, batch.labels, steps, batch.label_lengths, blank=blank, zero_infinity=True, reduction="sum"
     )
@@ -127,7 +122,7 @@ def losses(
     if placed is not None:
         targets = even(batch, memory.shape[1], 2 * stack, placed, blank)
         start = F.nll_loss(log_probs.transpose(0, 1).flatten(0, 1), targets.flatten())
-    return attention, ctc / batch.label_lengths.sum().clamp(min=1), start
+    return attention, ctc / max(1, int(batch.label_lengths.sum())), start
 
 
 class Average:
@@ -139,8 +134,8 @@ class Average:
     def update(self, model: Recogniser, step: int) -> None:
         """Move towards the model."""
         keep = min(0.9985, (1 + step) / (30 + step))
-        for key, value in model.state_dict().items():
-            self.weights[key].lerp_(value.detach(), 1 - keep)
+        now = model.state_dict()  # one call for all tensors, for hundreds of small ones cost more than the step
+        torch._foreach_lerp_(list(self.weights.values()), [now[k].detach() for k in self.weights], 1 - keep)
 
 
 def rate_at(progress: float, args: argparse.Namespace) -> float:
@@ -149,15 +144,6 @@ def rate_at(progress: float, args: argparse.Namespace) -> float:
         return float(args.lr * max(progress, 1e-3) / args.warmup)
     done = (progress - args.warmup) / (1 - args.warmup)
     return float(args.lr * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))))
-
-
-def strength_at(progress: float, most: float) -> Strength:
-    """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
-    k = most * min(1.0, max(0.0, (progress - 0.12) / 0.4))
-    masks = 0 if k < 0.1 else 1 if k < 0.7 else 2
-    return Strength(
-        speed=0.14 * k, formant=0.15 * k, noise=0.75 * k, telephone=0.35 * k, room=0.3 * k, colour=k, masks=masks
-    )
 
 
 def limits(args: argparse.Namespace) -> Limits:
@@ -198,23 +184,21 @@ class Trainer:
         return self.spent / (self.args.minutes * 60)
 
     def due(self) -> bool:
-        """Whether this start is over."""
-        left = self.args.leave_at and self.spent > self.args.leave_at * 60
-        stopped = self.args.stop_after and self.step >= self.args.stop_after
-        return bool(self.progress >= 1 or left or stopped)
+        """Whether the training is over."""
+        return self.progress >= 1 or bool(self.args.stop_after and self.step >= self.args.stop_after)
 
-    def train(self, batch: Batch, augment: Augment, blank: int) -> dict[str, Tensor]:
+    def train(self, batch: Batch, distort: Distortion, blank: int) -> dict[str, Tensor]:
         """One step; the losses."""
-        progress = self.progress
+        progress, fresh = self.progress, self.args.start_from is None
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(progress, self.args)
-        augment.strength = strength_at(progress, self.args.distort)
-        flat = max(0.0, 1 - progress / self.args.flat)
+        distort.wave.strength, distort.mel.strength = strengths_at(progress, self.args.distort, fresh=fresh)
+        flat = max(0.0, 1 - progress / self.args.flat) if fresh else 0.0
         ctc_weight = 0.75 if progress < 0.5 else 0.5
         with torch.no_grad():
-            mel = augment(batch.mel, batch.frames, batch.silent)
+            mel, placed = distort(batch, 2 * self.model.shape.stack)
         with torch.autocast(self.args.device.split(":")[0], dtype=torch.bfloat16):
-            attention, ctc, even_loss = losses(self.model, batch, mel, blank, augment.placed if flat else None)
+            attention, ctc, even_loss = losses(self.model, batch, mel, blank, placed if flat else None)
         loss = (1 - ctc_weight) * attention + ctc_weight * ctc + 1.5 * flat * even_loss
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -246,39 +230,84 @@ def optimiser_for(model: Recogniser, rate: float) -> torch.optim.Optimizer:
     return torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), eps=1e-8, fused=True)
 
 
+class Shards:
+    """Takes finished shards into the batches, once each."""
+
+    def __init__(self, folder: Path, langs: list[str]) -> None:
+        self.folder, self.langs = folder, langs
+        self.taken: set[Path] = set()
+        self.hours, self.looked = 0.0, 0.0
+
+    def new(self) -> list[Path]:
+        """What has come since the last call."""
+        self.looked = time.monotonic()
+        found = [p for p in finished(self.folder) if p not in self.taken]
+        self.taken.update(found)
+        return found
+
+    def grow(self, batches: Batches) -> None:
+        """Look for more, now and then."""
+        if time.monotonic() - self.looked < GROW_EVERY_S:
+            return
+        more = self.new()
+        if more:
+            corpus = read(more, self.langs)
+            self.hours += corpus.hours
+            batches.add(corpus)
+            print(f"{len(batches.ids)} utterances, {self.hours:.1f} h", flush=True)
+
+
 def main() -> None:
     """Train until the time is up."""
     args = options()
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     args.run.mkdir(parents=True, exist_ok=True)
-    corpus = read(args.data, args.lang.split(","))
+    shards = Shards(args.data, args.lang.split(","))
+    corpus = read(shards.new(), shards.langs)
+    shards.hours = corpus.hours
     tokenizer = load(tokenizer_for(args, corpus.text))
     heads = max(1, args.width // 64)
     shape = Shape(tokenizer.get_vocab_size(), args.width, heads, args.encoder, args.decoder, 4 * args.width, args.stack)
     weights = {"human": args.human, "human:commonvoice": 2 * args.human, "jtalk": args.japanese, "espeak:ja": 1.0}
+    noise, made = noise_bank(args.noise), torch.from_numpy(rooms.bank(args.rooms, MADE_ROOMS))
     trainer = Trainer(args, shape)
-    batches = Batches(corpus, tokenizer, weights, args.seed + trainer.step, limits(args), args.device)
-    augment = Augment(noise_bank(args.noise), args.seed + trainer.step, args.device, Strength())
+    batches = Batches(tokenizer, weights, args.seed + trainer.step, limits(args), args.device)
+    batches.add(corpus)
+    distort = Distortion(noise, made, args.seed + trainer.step, args.device)
     size = sum(p.numel() for p in trainer.model.parameters()) / 1e6
     print(f"{len(corpus.text)} utterances, {corpus.hours:.1f} h, {size:.2f} M parameters", flush=True)
-    loop(trainer, batches, augment)
+    loop(trainer, batches, distort, shards)
 
 
-def loop(trainer: Trainer, batches: Batches, augment: Augment) -> None:
-    """Steps until the trainer is due, a line of figures now and then, a checkpoint every SAVE_EVERY_S."""
+def batches_for(trainer: Trainer, batches: Batches, shards: Shards) -> Iterator[Batch]:
+    """Short utterances first, then all of them, with what has been finished meanwhile."""
+    easy = trainer.args.easy if trainer.args.start_from is None else 0.0
+    while True:
+        shards.grow(batches)
+        stage = int(trainer.progress / easy) if easy else len(EASY_S)
+        longest = int(EASY_S[stage] * RATE) if stage < len(EASY_S) else None
+        for batch in batches.chunk(longest):
+            yield batch
+            if longest and int(trainer.progress / easy) != stage:
+                break
+
+
+def loop(trainer: Trainer, batches: Batches, distort: Distortion, shards: Shards) -> None:
+    """Steps until the trainer is due, a line of figures now and then, a checkpoint every few minutes."""
     blank = batches.tokenizer.token_to_id("<|notimestamps|>")
-    easy, full = [batches.endless(170), batches.endless(260)], batches.endless()
-    saved, seen = time.monotonic(), 0
-    while not trainer.due():
-        stage = int(trainer.progress / trainer.args.easy) if trainer.args.easy else len(easy)
-        batch = next(easy[stage] if stage < len(easy) else full)
-        found = trainer.train(batch, augment, blank)
-        seen += len(batch.mel)
+    saved, began, seen = time.monotonic(), time.monotonic(), 0.0
+    for batch in batches_for(trainer, batches, shards):
+        if trainer.due():
+            break
+        found = trainer.train(batch, distort, blank)
+        seen += float(batch.length.sum()) / RATE
         if trainer.step % trainer.args.say_every == 0:
-            said = {"step": trainer.step, "minutes": round(trainer.spent / 60, 2), "seen": seen}
+            rate = seen / (time.monotonic() - began)
+            said = {"step": trainer.step, "minutes": round(trainer.spent / 60, 2), "heard_per_s": round(rate)}
             print(json.dumps(said | {k: round(v.item(), 3) for k, v in found.items()}), flush=True)
-        if time.monotonic() - saved > SAVE_EVERY_S:
+        if time.monotonic() - saved > trainer.args.save_every:
             trainer.save()
             saved = time.monotonic()
     trainer.save()

@@ -32,7 +32,7 @@ _VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m5", "+m6", "+m7", "+m8", "+f1", 
 
 TRAIN_ENGLISH = {
     "pico:en-US": 16.0, "pico:en-GB": 16.0, "flite:slt": 10.0, "flite:awb": 10.0, "flite:rms": 13.0, "flite:kal16": 8.0,
-    "rhvoice:clb": 8.0, "rhvoice:alan": 6.0, "rhvoice:slt": 4.0, "espeak:en": 14.0,
+    "rhvoice:clb": 10.0, "rhvoice:alan": 8.0, "rhvoice:slt": 5.0, "espeak:en": 16.0,
 }  # fmt: skip
 HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
 TRAIN_JAPANESE = {

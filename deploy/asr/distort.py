@@ -1,0 +1,56 @@
+"""From clean sound to the features that the model sees: the distortion of sound, then of log-mel, and how strong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import torch
+from augment import Augment
+from augment import Strength as MelStrength
+from corpus import HOP, Batch
+from frontend import RATE, log_mel
+from torch import Tensor
+from wave_distortion import Placed, Wave
+from wave_distortion import Strength as WaveStrength
+
+PACE = 0.14
+NOISE_HELD_OUT = ("coffee-shop", "sb_noise5", "dtmf-7", "pv_empty")
+
+
+def noise_bank(folder: Path) -> Tensor:
+    """(samples,) of the training share of the backgrounds, one after another, each with its peak at 1."""
+    parts = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".wav", ".flac"} and path.stem not in NOISE_HELD_OUT and "leak" not in path.stem:
+            audio, rate = soundfile.read(path, dtype="float32", always_2d=True)
+            if rate == RATE and len(audio) > 1600:
+                sound = np.tile(audio[:, 0], max(1, RATE // len(audio)))
+                parts.append(sound / max(float(np.abs(sound).max()), 1e-4))
+    return torch.from_numpy(np.concatenate(parts))
+
+
+class Distortion:
+    """From clean sound to the features that the model sees, all of it on the device."""
+
+    def __init__(self, noise: Tensor, made: Tensor, seed: int, device: str) -> None:
+        self.wave, self.mel = Wave(noise, made, seed, device), Augment(seed, device)
+        self.device = device
+
+    def __call__(self, batch: Batch, block: int) -> tuple[Tensor, Placed]:
+        """(batch, frames, 80) with frames a multiple of `block`, and where in them the speech lies."""
+        sound, placed = self.wave(batch.audio, batch.length, batch.silent)
+        spread = PACE * self.wave.strength.pitch / 0.12
+        pace = np.exp(self.wave.draw.uniform(-spread, spread, len(sound)))
+        frames = int((placed.used / pace).max()) // HOP + 1
+        tempo = torch.from_numpy(pace.astype(np.float32)).to(self.device)
+        mel = self.mel(log_mel(sound), tempo, frames + -frames % block)
+        return mel, Placed(placed.lead / pace, placed.speed * pace, placed.used / pace)
+
+
+def strengths_at(progress: float, most: float, *, fresh: bool) -> tuple[WaveStrength, MelStrength]:
+    """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
+    k = most * (min(1.0, max(0.0, (progress - 0.08) / 0.3)) if fresh else 1.0)
+    wave = WaveStrength(0.12 * k, 0.12 * k, 0.35 * k, 0.75 * k, 0.1 * k, 0.4 * k, 0.1 * k)
+    return wave, MelStrength(0.14 * k, 0.05 * k, k, 0 if k < 0.1 else 1 if k < 0.7 else 2)
