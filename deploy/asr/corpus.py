@@ -60,7 +60,7 @@ def read(paths: list[Path], langs_wanted: list[str]) -> Corpus:
 
 @dataclass
 class Batch:
-    """audio (batch, samples), zeros after each end; labels for CTC; decoder inputs and targets. Lengths are on the host."""
+    """audio (batch, samples), zeros after each end; labels for CTC; decoder inputs and targets; lengths on the host."""
 
     audio: Tensor
     length: np.ndarray
