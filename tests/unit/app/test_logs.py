@@ -5,7 +5,7 @@ import logging
 import orjson
 import pytest
 
-from app.logs import JsonFormatter, call_id
+from app.logs import OURS, JsonFormatter, call_id, configure, worth_a_line
 
 
 def record(message: str, error: BaseException | None = None) -> logging.LogRecord:
@@ -27,3 +27,31 @@ def test_an_exception_shows_its_type_and_place_only() -> None:
     assert "ValueError" in text
     assert "test_logs.py" in text
     assert "Nguyen" not in text
+
+
+def test_a_lost_task_does_not_show_what_it_failed_of() -> None:
+    lost = record("Task exception was never retrieved\nfuture: <Task exception=ValueError('Catherine Nguyen')>")
+    lost.name = "asyncio"
+    assert orjson.loads(JsonFormatter(str).format(lost))["message"] == "Task exception was never retrieved"
+
+
+def test_libraries_stay_quiet_whatever_the_level(capsys: pytest.CaptureFixture[str]) -> None:
+    root, loggers = logging.getLogger(), [logging.getLogger(name) for name in (*OURS, "uvicorn.error")]
+    before, handlers = [each.level for each in (root, *loggers)], list(root.handlers)
+    try:
+        configure("DEBUG", str)
+        for name in ("uvicorn.error", "sqlalchemy.engine", "aiosqlite", "httpx", "openai"):
+            logging.getLogger(name).debug("< TEXT 'send fifty to catherine' [30 bytes]")
+        logging.getLogger("uvicorn.error").info(
+            '%s - "WebSocket %s" [accepted]', "127.0.0.1", "/v1/calls?name=catherine"
+        )
+        logging.getLogger("services.turn").debug("looked ahead")
+        said = capsys.readouterr().err
+    finally:
+        logging.captureWarnings(False)
+        logging.getLogger("uvicorn.error").removeFilter(worth_a_line)
+        root.handlers[:] = handlers
+        for each, level in zip((root, *loggers), before, strict=True):
+            each.setLevel(level)
+    assert "catherine" not in said
+    assert "looked ahead" in said
