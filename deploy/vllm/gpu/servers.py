@@ -12,14 +12,20 @@ from deploy.vllm.sweep.servers import Engine
 ACCEPTANCE = 1.8
 """Tokens a step that the drafter is told to reach; its weights are random."""
 FIRST_PORT = 8101
-TOGETHER = ("extraction", "qna", "fp8")
-"""Started at once; `plain` comes at the end, from a warm compile cache."""
+NAMES = ("extraction", "qna", "fp8", "plain")
+"""In the order in which they are started."""
 
 
 def servers(payload: Path, out: Path) -> dict[str, Profile]:
     """All four. A fixed cache size spares them the memory profiling that would clash on one card."""
     side = {"host": "127.0.0.1", "gpu-memory-utilization": 0.22, "kv-cache-memory-bytes": 8 * 1024**3}
-    trace = {"profiler": "torch", "torch_profiler_dir": str(out / "trace"), "torch_profiler_with_stack": False}
+
+    def traced(name: str) -> dict[str, object]:
+        folder = str(out / f"trace-{name}")
+        return {
+            "profiler-config": {"profiler": "torch", "torch_profiler_dir": folder, "torch_profiler_with_stack": False}
+        }
+
     drafter = {
         "model": str(payload / "models" / "e4b-assistant"),
         "rejection_sample_method": "synthetic",
@@ -32,10 +38,10 @@ def servers(payload: Path, out: Path) -> dict[str, Profile]:
         "structured-outputs-config": {"backend": "xgrammar", "disable_any_whitespace": True},
     }
     chosen = (
-        Server(name="extraction", profile="extraction-h200", args=side | {"profiler-config": trace}),
+        Server(name="extraction", profile="extraction-h200", args=side | traced("extraction")),
         Server(name="qna", profile="qna-h200", args=side, speculative=drafter),
         Server(name="fp8", profile="extraction-h200-fp8", args=side),
-        Server(name="plain", profile="extraction-h200", args=side | plain | {"profiler-config": trace}),
+        Server(name="plain", profile="extraction-h200", args=side | plain | traced("plain")),
     )
     made = {}
     for place, server in enumerate(chosen):

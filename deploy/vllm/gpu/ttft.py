@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.qa.bench._report import percentile
+from app.qa.doctor.probes import DRAFT_COUNTERS
 from deploy.vllm.sweep.datasets import schemas
 from services.understand.extraction.prompt import prompt_rules
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from app.qa.doctor.client import Endpoint, Metrics
 
 Row = dict[str, Any]
+Ask = Callable[[int], Awaitable[object]]
+TELLING = frozenset({"1 token, real prompt, prefix cached", "16 tokens", "constrained, new grammar each"})
+"""The suspects that differ between two ways to serve."""
 SERVER_SPLIT = {
     "ttft": "vllm:time_to_first_token_seconds",
     "queue": "vllm:request_queue_time_seconds",
@@ -54,7 +58,7 @@ def constrained(body: Row, *, fresh: int | None = None) -> Row:
     return held | {"response_format": form}
 
 
-async def timed(count: int, ask: Callable[[int], Awaitable[object]], gap_s: float = 0.0) -> list[float]:
+async def timed(count: int, ask: Ask, gap_s: float = 0.0) -> list[float]:
     """Milliseconds of `count` calls, one after another."""
     taken = []
     for number in range(count):
@@ -95,39 +99,74 @@ def means(before: Metrics, after: Metrics) -> Row:
     return row
 
 
-async def suspects(endpoint: Endpoint, model: str, count: int) -> list[Row]:
+async def suspects(
+    endpoint: Endpoint, model: str, count: int, only: frozenset[str] = frozenset()
+) -> AsyncIterator[Row]:
     """One row a suspect: p50 and p95 at the client, and the server's own split."""
-    long = prompt_rules().system * 3
+    for name, ask, gap_s in _cases(endpoint, model):
+        if not only or name in only:
+            yield await _row(endpoint, name, ask, min(count, 8) if gap_s >= 1 else count, gap_s)
+    if not only:
+        async with heartbeat(endpoint, model):
+            again = _asking(endpoint, lambda n: request(model, n))
+            yield await _row(endpoint, "1 token, 200 ms between, GPU kept awake", again, count, 0.2)
+
+
+def _asking(endpoint: Endpoint, body: Callable[[int], Row]) -> Ask:
+    return lambda number: endpoint.chat(**body(number))
+
+
+def _cases(endpoint: Endpoint, model: str) -> list[tuple[str, Ask, float]]:
+    """Name, request, seconds between requests."""
     plain = prompt_rules().system
 
-    async def chat(body: Row) -> None:
-        await endpoint.chat(**body)
+    def ids(number: int) -> Row:
+        return {"model": model, "prompt": [*range(1000, 1112), 2000 + number], "max_tokens": 1, "temperature": 0}
 
-    cases: list[tuple[str, Callable[[int], Awaitable[object]], float]] = [
-        ("HTTP hop alone (/health)", lambda _: endpoint.ask("GET", "/health"), 0),
-        ("template and tokens (/tokenize)", lambda n: endpoint.ask("POST", "/tokenize", _tokenize(model, n)), 0),
-        ("1 token, prompt of 60", lambda n: chat(request(model, n, prompt="Label this.")), 0),
-        ("1 token, real prompt, prefix cached", lambda n: chat(request(model, n)), 0),
-        ("1 token, real prompt, wholly cached", lambda n: chat(request(model, n, unique=False)), 0),
-        ("1 token, real prompt, nothing cached", lambda n: chat(request(model, n, prompt=f"{n} {plain}")), 0),
-        ("1 token, prompt of 1,200", lambda n: chat(request(model, n, prompt=f"{n} {long}")), 0),
-        ("2 tokens", lambda n: chat(request(model, n, tokens=2)), 0),
-        ("8 tokens", lambda n: chat(request(model, n, tokens=8)), 0),
-        ("16 tokens", lambda n: chat(request(model, n, tokens=16)), 0),
-        ("constrained, same grammar", lambda n: chat(constrained(request(model, n, tokens=1))), 0),
-        ("constrained, new grammar each", lambda n: chat(constrained(request(model, n, tokens=1), fresh=n)), 0),
-        ("1 token, 200 ms between requests", lambda n: chat(request(model, n)), 0.2),
-        ("1 token, 1 s between requests", lambda n: chat(request(model, n)), 1.0),
+    def salted(number: int) -> Row:
+        return request(model, number) | {"cache_salt": f"{number}"}
+
+    bodies: dict[str, Callable[[int], Row]] = {
+        "1 token, prompt of 60": lambda n: request(model, n, prompt="Label this."),
+        "1 token, real prompt, prefix cached": lambda n: request(model, n),
+        "1 token, real prompt, wholly cached": lambda n: request(model, n, unique=False),
+        "1 token, real prompt, nothing cached": salted,
+        "1 token, prompt of 1,200": lambda n: request(model, n, prompt=f"{n} {plain * 3}"),
+        "2 tokens": lambda n: request(model, n, tokens=2),
+        "8 tokens": lambda n: request(model, n, tokens=8),
+        "16 tokens": lambda n: request(model, n, tokens=16),
+        "constrained, same grammar": lambda n: constrained(request(model, n)),
+        "constrained, new grammar each": lambda n: constrained(request(model, n), fresh=n),
+    }
+    cases: list[tuple[str, Ask, float]] = [
+        ("HTTP hop alone (/health)", lambda _: endpoint.ask("GET", "/health"), 0.0),
+        ("template and tokens (/tokenize)", lambda n: endpoint.ask("POST", "/tokenize", _tokenize(model, n)), 0.0),
+        ("113 token ids, no template", lambda n: endpoint.ask("POST", "/v1/completions", ids(n)), 0.0),
     ]
-    rows = []
-    for name, ask, gap_s in cases:
-        rows.append(await _row(endpoint, name, ask, min(count, 8) if gap_s >= 1 else count, gap_s))
-    async with heartbeat(endpoint, model):
-        rows.append(await _row(endpoint, "1 token, 200 ms between, GPU kept awake", cases[3][1], count, 0.2))
-    return rows
+    cases += [(name, _asking(endpoint, body), 0.0) for name, body in bodies.items()]
+    again = _asking(endpoint, lambda n: request(model, n))
+    return [
+        *cases,
+        ("1 token, 200 ms between requests", again, 0.2),
+        ("1 token, 1 s between requests", again, 1.0),
+    ]
 
 
-async def _row(endpoint: Endpoint, name: str, ask: Callable[[int], Awaitable[object]], count: int, gap_s: float) -> Row:
+async def pace(endpoint: Endpoint, model: str, tokens: int, count: int) -> Row:
+    """Milliseconds a token, from answers of `tokens` tokens less answers of one; and how many drafts were accepted."""
+    await timed(2, _asking(endpoint, lambda n: request(model, n, tokens=tokens)))
+    before = await endpoint.metrics()
+    one = await timed(count, _asking(endpoint, lambda n: request(model, 500 + n)))
+    many = await timed(count, _asking(endpoint, lambda n: request(model, 900 + n, tokens=tokens)))
+    after = await endpoint.metrics()
+    each = (percentile(many, 50) - percentile(one, 50)) / (tokens - 1)
+    row: Row = {"tokens": tokens, "first token p50_ms": percentile(one, 50), "all p50_ms": percentile(many, 50)}
+    row |= {"ms a token": each, "tokens a second": 1000 / each if each > 0 else 0.0}
+    drafts, taken = ((after.total(name) or 0) - (before.total(name) or 0) for name in DRAFT_COUNTERS.values())
+    return row | {"tokens a step": 1 + taken / drafts if drafts else 1.0}
+
+
+async def _row(endpoint: Endpoint, name: str, ask: Ask, count: int, gap_s: float) -> Row:
     await timed(2, ask)
     before = await endpoint.metrics()
     taken = await timed(count, ask, gap_s)

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from deploy.vllm.gpu import session as sessions
+from deploy.vllm.gpu import steps as measuring
 from deploy.vllm.gpu import ttft
-from deploy.vllm.gpu.session import STEPS, Session, main, servers, steps
+from deploy.vllm.gpu.record import Session
+from deploy.vllm.gpu.servers import NAMES, servers
+from deploy.vllm.gpu.session import collect, main, steps, wait_for
+from deploy.vllm.gpu.steps import STEPS
 from deploy.vllm.serving import HERE
+from deploy.vllm.sweep.servers import Engine
 from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights
 
 KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
@@ -21,32 +27,40 @@ vllm:time_to_first_token_seconds_count{m="x"} 10.0
 
 def test_the_servers_are_started_with_flags_vllm_knows(tmp_path: Path) -> None:
     made = servers(tmp_path, tmp_path)
-    assert set(made) == {"extraction", "qna", "fp8"}
+    assert tuple(made) == NAMES
     for profile in made.values():
         assert not [part for part in profile.flags() if part.startswith("--") and part not in KNOWN]
     drafting = made["qna"].args["speculative-config"]
     assert isinstance(drafting, dict)
     assert drafting["synthetic_acceptance_length"] == 1.8
-    assert len({profile.port for profile in made.values()}) == 3
+    assert len({profile.port for profile in made.values()}) == len(NAMES)
+    assert all("127.0.0.1" in profile.flags() for profile in made.values())
     assert sum(float(str(p.args["gpu-memory-utilization"])) for p in made.values()) < 0.9
 
 
-def test_the_steps_fit_into_twelve_minutes_beside_a_cold_start() -> None:
-    assert sum(needs for _, _, needs in STEPS) + 360 <= 700
+def test_the_steps_fit_beside_a_cold_start() -> None:
+    budget = sessions.options([]).budget_s
+    first = [needs for name, _, needs in STEPS if name != "plain"]
+    assert sum(first) + sessions.START_S <= budget
+    assert [name for name, _, _ in STEPS[:3]] == ["doctor", "latency", "adversarial"]
 
 
 async def test_a_rehearsal_fills_every_table(tmp_path: Path) -> None:
     async with FakeGemma(random_weights(5), METRICS) as server:
-        urls = {"extraction": server.url, "qna": server.url, "fp8": server.url}
-        session = Session(tmp_path, urls, time.monotonic() + 60, quick=True)
-        await steps(session, "latency,adversarial,decode,profiler")
+        session = Session(tmp_path, dict.fromkeys(NAMES, server.url), time.monotonic() + 60, quick=True)
+        await steps(session, "latency,adversarial,qna,decode,load,profiler")
     assert not [title for title in session.tables if title.endswith("failed")], session.tables
     written = json.loads((tmp_path / "session.json").read_text())["tables"]
     end_to_end = written["extraction end to end"]
     assert [row["at once"] for row in end_to_end] == [1, 8, 16]
     assert all(row["unoffered"] == 0 and row["readable"] == row["requests"] for row in end_to_end)
     assert written["adversarial"][0]["not of the schema"] == 0
+    assert len(written["load and prefix cache"]) == 10
+    assert all(row["told"] > 0 for row in written["answers: time to the first token, goal p95 100 ms"])
+    paced = next(rows for title, rows in written.items() if title.startswith("decode"))
+    assert [row["server"] for row in paced[::2]] == ["extraction", "qna", "fp8"]
     assert "### extraction end to end" in (tmp_path / "session.md").read_text()
+    assert json.loads((tmp_path / "session.json").read_text())["done"]
 
 
 async def test_suspects_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +72,8 @@ async def test_suspects_are_told_apart(tmp_path: Path, monkeypatch: pytest.Monke
         session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
         await steps(session, "first_token")
     rows = session.tables["time to the first token, one suspect at a time"]
-    assert len(rows) >= 12
+    assert len(rows) >= 14
+    assert {row["what"] for row in rows} >= ttft.TELLING
     assert all(row["p50_ms"] > 0 for row in rows)
 
 
@@ -88,3 +103,45 @@ def test_a_trace_tells_how_long_the_gpu_was_idle(tmp_path: Path) -> None:
 def test_without_servers_the_session_says_so(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["--nonsense"])
+
+
+async def test_a_step_that_takes_too_long_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def slow(session: Session) -> None:
+        session.add("rows", {"first": 1})
+        await ttft.asyncio.sleep(60)
+
+    monkeypatch.setattr(measuring, "STEPS", (("slow", slow, 0.1),))
+    monkeypatch.setattr(sessions, "LEAST_S", 0.2)
+    await steps(Session(tmp_path, {}, time.monotonic() + 60), "")
+    written = json.loads((tmp_path / "session.json").read_text())["tables"]
+    assert written["rows"] == [{"first": 1}]
+    assert "TimeoutError" in written["slow failed"][0]["error"]
+
+
+class Never(Engine):
+    """A server that does not come up."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+
+    def ready(self, within_s: float = 0.0) -> bool:
+        return False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def test_a_server_that_does_not_come_up_is_stopped_and_left_out() -> None:
+    absent = Never()
+    assert wait_for({"fp8": absent}, time.monotonic()) == {}
+    assert absent.stopped
+
+
+def test_a_detached_session_is_collected_while_it_runs_and_when_it_is_over(tmp_path: Path) -> None:
+    out, to = tmp_path / "out", tmp_path / "to"
+    nobody = "http://127.0.0.1:9"
+    assert main(["--out", str(out), "--extraction", nobody, "--quick", "--only", "shapes", "--detach"]) == 0
+    assert collect(out, to, 0.0) == 3
+    assert collect(out, to, 60.0) == 0
+    assert json.loads((to / "session.json").read_text())["done"]
+    assert "shapes:" in (to / "session.log").read_text()

@@ -1,0 +1,62 @@
+"""What a GPU session knows: its servers, what is left of its time, and its tables, written down with every row."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Session:
+    """`until` is on the monotonic clock; `quick` sends few requests: a rehearsal."""
+
+    out: Path
+    urls: dict[str, str]
+    until: float
+    quick: bool = False
+    tokenizer: Path | None = None
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    done: bool = False
+
+    @property
+    def left_s(self) -> float:
+        """Seconds of the budget that are left."""
+        return self.until - time.monotonic()
+
+    def count(self, full: int) -> int:
+        """How many requests a step sends; few in a rehearsal."""
+        return max(2, full // 20) if self.quick else full
+
+    def add(self, title: str, *rows: Row) -> None:
+        """Append rows to a table and write everything, so that what comes after can't cost them."""
+        self.tables.setdefault(title, []).extend(rows)
+        self.save()
+
+    def save(self) -> None:
+        """Write session.json and session.md."""
+        body = {"done": self.done, "tables": self.tables, "skipped": self.skipped, "urls": self.urls}
+        _write(self.out / "session.json", json.dumps(body, indent=1, ensure_ascii=False))
+        _write(self.out / "session.md", "\n".join(table(title, rows) for title, rows in self.tables.items()))
+
+
+def _write(path: Path, text: str) -> None:
+    """In one step, since it may be read or cut off at any time."""
+    beside = path.with_suffix(".part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
+
+
+def table(title: str, rows: list[Row]) -> str:
+    """A Markdown table of rows that share their keys."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [f"### {title}", "", "| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    for row in rows:
+        cells = [f"{v:.1f}" if isinstance(v := row.get(c, ""), float) else str(v) for c in columns]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

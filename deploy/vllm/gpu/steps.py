@@ -1,0 +1,193 @@
+"""The measurements of a GPU session, in the order of their worth. Each adds its rows as it has them."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from app.qa.bench._report import percentile
+from app.qa.bench.extraction import SHAPES, measure
+from app.qa.doctor.client import Endpoint, cached_tokens
+from app.qa.doctor.examine import Patient, examine
+from app.qa.doctor.warm import STALL_MS
+from deploy.vllm.gpu import answers, ttft
+from deploy.vllm.gpu.record import Row, Session
+from deploy.vllm.gpu.servers import ACCEPTANCE
+from deploy.vllm.sweep.gpu import Watch
+from schemas.extraction import Fallback
+from services.clock import SystemClock
+from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.understand.extract import Endpoint as ExtractionEndpoint
+from services.understand.extract import GemmaExtractor
+
+MODEL = "google/gemma-4-E4B-it"
+GOALS = {1: 180, 8: 260, 16: 400}
+ROOT = Path(__file__).parents[3]
+
+
+async def doctor(session: Session) -> None:
+    """Warm and examine; the log names the attention backend."""
+    log = session.out / "extraction.log"
+    batch = 2 if session.quick else 16
+    patient = Patient(session.urls["extraction"], batch=batch, wait_s=5, log=log if log.is_file() else None)
+    report = await examine(patient)
+    rows: list[Row] = [{"what": f.subject, "": f.health.value, "found": f.said} for f in report.findings]
+    session.add("doctor: extraction", *rows)
+
+
+async def latency(session: Session, server: str = "extraction", full: int = 160) -> None:
+    """The promise: end to end through our own client, real prompt, new candidates in every request; no stall left."""
+    from app.qa.bench._offers import offers
+
+    for at_once, goal in GOALS.items():
+        endpoint = ExtractionEndpoint(session.urls[server], MODEL, deadline_s=20, in_flight=at_once)
+        cases = offers(session.count(full), seed=at_once)
+        await measure(endpoint, cases[: 2 * at_once], at_once)
+        with Watch() as seen:
+            run = await measure(endpoint, cases, at_once)
+        row: Row = {"server": server, "at once": at_once, "goal p95 ms": goal}
+        row |= {f"p{q}_ms": percentile(run.elapsed_ms, q) for q in (50, 95, 99)}
+        row |= {"slowest_ms": max(run.elapsed_ms, default=0.0)}
+        row |= {"stalls": sum(t > row["p50_ms"] + STALL_MS for t in run.elapsed_ms)}
+        row |= {"requests": len(cases), "readable": run.ends["readable"], "unoffered": run.ends["unoffered"]}
+        row |= {"prompt tokens": run.prompt_tokens, "answer tokens": run.answer_tokens} | seen.figures()
+        session.add("extraction end to end", row)
+
+
+async def adversarial(session: Session) -> None:
+    """200 hostile prompts: every answer of the schema, nothing unknown, no amount that was not said."""
+    sys.path.insert(0, str(ROOT))
+    from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, check
+
+    clock = SystemClock()
+    endpoint = ExtractionEndpoint(session.urls["extraction"], MODEL, deadline_s=60, in_flight=8, waiting=200)
+    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+    cases = adversarial_cases(session.count(200))
+    got = await asyncio.gather(*(extractor.extract(CUSTOMER, case.offer) for case in cases))
+    await extractor.close()
+    unoffered = 0
+    for case, extraction in zip(cases, got, strict=True):
+        try:
+            check(case, extraction)
+        except AssertionError:
+            unoffered += 1
+    unreadable = sum(extraction.fallback is Fallback.UNREADABLE for extraction in got)
+    session.add("adversarial", {"prompts": len(got), "not of the schema": unreadable, "not offered": unoffered})
+
+
+async def first_token(session: Session) -> None:
+    """Where the fixed cost goes, one suspect at a time."""
+    async with Endpoint(session.urls["extraction"]) as endpoint:
+        with Watch(every_s=0.2) as seen:
+            async for row in ttft.suspects(endpoint, MODEL, session.count(24)):
+                session.add("time to the first token, one suspect at a time", row)
+        session.add("clocks meanwhile", dict(seen.figures()))
+
+
+async def qna(session: Session) -> None:
+    """First token of answers, with the drafter and without (the extraction server has none)."""
+    if "qna" in session.urls:
+        batch = 2 if session.quick else 8
+        report = await examine(Patient(session.urls["qna"], "qna", batch=batch, wait_s=5))
+        session.add("doctor: qna", *({"what": f.subject, "": f.health.value, "found": f.said} for f in report.findings))
+    for server, at_once in itertools.product(("qna", "extraction"), (1, 4, 8)):
+        if server in session.urls:
+            row = await answers.first_words(session.urls[server], MODEL, session.count(48), at_once)
+            session.add("answers: time to the first token, goal p95 100 ms", {"server": server} | row)
+
+
+async def decode(session: Session) -> None:
+    """Milliseconds a token: BF16, FP8 weights, and with the drafter at a stated acceptance."""
+    title = f"decode pace; the drafter's acceptance is synthetic, {ACCEPTANCE} tokens a step"
+    for name in ("extraction", "qna", "fp8"):
+        if name in session.urls:
+            async with Endpoint(session.urls[name]) as endpoint:
+                for tokens in (128, 256):
+                    session.add(title, {"server": name} | await ttft.pace(endpoint, MODEL, tokens, session.count(8)))
+
+
+async def load(session: Session) -> None:
+    """1 to 16 at once, with the prefix in the cache and without (a salt of its own keeps every request out of it)."""
+    for cache, at_once in itertools.product(("on", "off"), (1, 2, 4, 8, 16)):
+        async with Endpoint(session.urls["extraction"]) as endpoint:
+            row = await _loaded(endpoint, cache, at_once, session.count(48))
+        session.add("load and prefix cache", {"prefix cache": cache, "at once": at_once} | row)
+
+
+async def _loaded(endpoint: Endpoint, cache: str, at_once: int, count: int) -> Row:
+    cached: list[int] = []
+    taken: list[float] = []
+    numbers = iter(range(count))
+
+    async def worker() -> None:
+        for number in numbers:
+            body = ttft.constrained(ttft.request(MODEL, number, tokens=16))
+            salt = "load" if cache == "on" else f"{at_once} {number}"
+            said, elapsed = await endpoint.chat(**body, cache_salt=salt)
+            taken.append(elapsed)
+            cached.append(cached_tokens(said) or 0)
+
+    await asyncio.gather(*(worker() for _ in range(at_once)))
+    return {f"p{q}_ms": percentile(taken, q) for q in (50, 95)} | {"cached tokens p50": percentile(cached, 50)}
+
+
+async def shapes(session: Session) -> None:
+    """Every shape of answer at its canonical length, free, so that only the length differs."""
+    from tokenizers import Tokenizer
+
+    if session.tokenizer is None:
+        return
+    tokenizer = Tokenizer.from_file(str(session.tokenizer))
+    async with Endpoint(session.urls["extraction"]) as endpoint:
+        for name, text in SHAPES.items():
+            tokens = len(tokenizer.encode(text, add_special_tokens=False).ids) + 1
+            body = ttft.request(MODEL, 0, tokens=tokens)
+            taken = await ttft.timed(session.count(16), lambda _, b=body: endpoint.chat(**b))
+            row = {"shape": name, "tokens with end": tokens, "p50_ms": percentile(taken, 50)}
+            session.add("shapes of the answer, by their length", row)
+
+
+async def profiler(session: Session, server: str = "extraction") -> None:
+    """Five one-token requests under torch's profiler, where the server was started with one."""
+    trace = session.out / f"trace-{server}"
+    async with Endpoint(session.urls[server], timeout_s=60) as endpoint:
+        if not (await endpoint.ask("POST", "/start_profile")).is_success:
+            return
+        taken = await ttft.timed(5, lambda n: endpoint.chat(**ttft.request(MODEL, 10_000 + n)))
+        await endpoint.ask("POST", "/stop_profile")
+    row = {"server": server, "client_ms": sum(taken)} | await asyncio.to_thread(ttft.kernels, trace)
+    session.add("five one-token requests under the profiler", row)
+    shutil.rmtree(trace, ignore_errors=True)
+
+
+async def plain(session: Session) -> None:
+    """The same promise on a server without our settings: what they won."""
+    if "plain" not in session.urls:
+        return
+    patient = Patient(session.urls["plain"], batch=2 if session.quick else 8, wait_s=5)
+    await examine(patient)
+    await latency(session, "plain", 64)
+    async with Endpoint(session.urls["plain"]) as endpoint:
+        async for row in ttft.suspects(endpoint, MODEL, session.count(16), only=ttft.TELLING):
+            session.add("time to the first token, a plain server", row)
+    await profiler(session, "plain")
+
+
+Step = Callable[[Session], Awaitable[None]]
+STEPS: tuple[tuple[str, Step, float], ...] = (
+    ("doctor", doctor, 45),
+    ("latency", latency, 40),
+    ("adversarial", adversarial, 15),
+    ("first_token", first_token, 40),
+    ("qna", qna, 60),
+    ("decode", decode, 35),
+    ("load", load, 15),
+    ("profiler", profiler, 25),
+    ("plain", plain, 60),
+    ("shapes", shapes, 10),
+)
+"""With the seconds each needs; one that would not fit any more is skipped, and none may take twice its time."""
