@@ -33,6 +33,7 @@ class Completeness(StrEnum):
     HESITATION = "hesitation"  # ends in "uh", "えーと"
     DIGITS = "digits"  # digits in progress
     TRAILING = "trailing"  # ends in a preposition or particle: "send fifty to"
+    OPEN = "open"  # a whole command that callers often go on with: "what's the balance … on my savings account"
     UNKNOWN = "unknown"  # nothing is known of it
 
 

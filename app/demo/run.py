@@ -14,8 +14,8 @@ import httpx
 from rich.console import Console
 
 from app.demo.manifest import FOLDER, RecordedCall, Utterance, manifest
-from app.demo.player import Event, Line, line
 from app.demo.show import show
+from app.line import Event, Line, demo_token, heard_out, line, session
 from services.audio.files import read_file
 
 START_S: Final = 60.0
@@ -23,8 +23,11 @@ START_S: Final = 60.0
 
 
 @contextmanager
-def service() -> Iterator[str]:
-    """A service of our own on a free port with fresh state; yields its base URL."""
+def service(*command: str) -> Iterator[str]:
+    """A service of our own on a free port with fresh state; yields its base URL.
+
+    `command` is what Python is given to run it; `tellerline serve` where nothing is.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -36,7 +39,8 @@ def service() -> Iterator[str]:
             "TELLERLINE_ENVIRONMENT": "demo",
             "TELLERLINE_DATABASE_URL": "",
         }
-        process = subprocess.Popen([sys.executable, "-m", "app.cli", "serve"], env=environment)
+        run = [sys.executable, *(command or ("-m", "app.cli", "serve"))]
+        process = subprocess.Popen(run, env=environment)  # noqa: S603 - our own interpreter and modules
         try:
             base = f"http://127.0.0.1:{port}"
             _await_ready(base, process)
@@ -104,20 +108,17 @@ async def _answered(opened: Line, said: Utterance, console: Console, verdict: _V
         if event["type"] == "tellerline.decision":
             decision = event
         if event["type"] == "response.done":
-            reply = event["response"]
-            await opened.send({"type": "tellerline.playback", "response_id": reply["id"], "state": "completed"})
+            await opened.send(heard_out(event["response"]["id"]))
             verdict.turn(decision)
             return
 
 
 async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
     console.rule(f"{call.title}  ({call.locale})", align="left")
-    async with httpx.AsyncClient(base_url=base) as client:
-        answer = await client.post("/demo/token", params={"customer": call.customer})
-        token = answer.raise_for_status().json()["access_token"]
+    token = await demo_token(base, call.customer)
     verdict = _Verdict(call)
     try:
-        async with line(f"{base.replace('http', 'ws', 1)}/v1/calls", token, call.locale) as opened:
+        async with line(base, token, session(call.locale)) as opened:
             for said in call.turns:
                 await _answered(opened, said, console, verdict)
     except TimeoutError:

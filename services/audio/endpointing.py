@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Annotated, Final
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from rules.load import RuleFile, load
 from schemas.ids import Locale, RuleId, language
@@ -47,6 +47,8 @@ class Endpointing(RuleFile):
     characters_per_second: float = Field(gt=0, le=50)
     hesitations: tuple[str, ...]
     trailing: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    open: tuple[str, ...]
     yes_no: frozenset[str]
     backchannels: frozenset[str]
     closings: tuple[str, ...]
@@ -58,8 +60,15 @@ class Endpointing(RuleFile):
             raise ValueError("silence_ms needs a threshold for every kind of completeness")
         return self
 
+    @field_validator("unfinished")
+    @classmethod
+    def _patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            re.compile(pattern)
+        return patterns
+
     def threshold(self, completeness: Completeness) -> tuple[int, RuleId]:
-        """How long to wait, in ms, and the rule's identity: `endpointing.en.complete@1`."""
+        """How long to wait, in ms, and the rule's identity: `endpointing.en.complete@2`."""
         return self.silence_ms[completeness], RuleId(f"{self.id}.{completeness.value}@{self.version}")
 
     def speaking_ms(self, text: str) -> float:
@@ -107,7 +116,7 @@ def _digits_in_progress(text: str, rules: Endpointing, unspaced: bool) -> bool:
 
 
 def judge_words(text: str, locale: Locale) -> Completeness:
-    """What the words alone say: a bare yes, a hesitation, a dangling word, digits in progress, a closing; else UNKNOWN.
+    """What the words alone say: a bare yes, a hesitation, a dangling word, digits in progress, a closing, or nothing.
 
     The grammar knows more (a whole command, a missing slot); its judgement comes through the turn handler.
     """
@@ -122,6 +131,8 @@ def judge_words(text: str, locale: Locale) -> Completeness:
         (Completeness.HESITATION, _endings(rules.hesitations, unspaced).search(plain)),
         (Completeness.DIGITS, _digits_in_progress(plain, rules, unspaced)),
         (Completeness.TRAILING, _endings(rules.trailing, unspaced).search(plain)),
+        (Completeness.TRAILING, any(re.search(pattern, plain) for pattern in rules.unfinished)),
+        (Completeness.OPEN, _endings(rules.open, unspaced).search(plain)),
         (Completeness.COMPLETE, len(plain) > _COMMAND_LETTERS and _endings(rules.closings, unspaced).search(plain)),
     )
     return next((kind for kind, seen in signs if seen), Completeness.UNKNOWN)

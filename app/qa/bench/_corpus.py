@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal
+from zlib import crc32
 
 import numpy as np
 import yaml
@@ -16,6 +17,8 @@ from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.files import read_file
 
 FOLDER: Final = Path(__file__).parent / "corpus"
+LEAD_S: Final = 0.6
+"""Line noise before an utterance when it is played."""
 VOICED_FLOOR_DB: Final = -30.0
 """The last voiced sample ends the last 5 ms whose level is within this of the loudest: an early, hence strict, mark."""
 _BLOCK: Final = 80
@@ -46,17 +49,45 @@ class Corpus(_Frozen):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Words said without a pause, and when: seconds of the utterance from the first voiced sample to the last."""
+
+    text: str
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Utterance:
-    """What one call plays. `voiced_s` is its last voiced sample, `resumed_s` where speech goes on after the pause."""
+    """What one call plays."""
 
     words: str
     locale: str
     customer: str
     voice: str
     samples: Samples
-    voiced_s: float
+    parts: tuple[Part, ...]
     pause_s: float = 0.0
-    resumed_s: float = 0.0
+
+    @property
+    def voiced_s(self) -> float:
+        """The last voiced sample."""
+        return self.parts[-1].end_s
+
+    @property
+    def resumed_s(self) -> float:
+        """Where speech goes on after the last pause; 0 without one."""
+        return self.parts[-1].start_s if self.pause_s else 0.0
+
+    @property
+    def late_ms(self) -> float:
+        """A turn whose voice ends before this, in ms of the call, was cut off."""
+        return (LEAD_S + max(self.resumed_s, self.voiced_s * 0.8)) * 1000
+
+    @property
+    def key(self) -> int:
+        """32 bits that tell it from the others."""
+        return crc32(f"{self.voice} {self.words} {self.pause_s}".encode())
 
 
 def audio_name(voice: str, text: str) -> str:
@@ -95,16 +126,18 @@ def utterances(corpus: Corpus, kind: str, folder: Path | None = None) -> list[Ut
     return found
 
 
-def _utterance(one: CorpusSet, words: str, voice: str, parts: list[Samples], pause: float) -> Utterance:
-    """Join the parts so that `pause` seconds lie between the voice before and the voice after."""
-    line, resumed = parts[0], 0.0
-    for part in parts[1:]:
-        gap = round(pause * SAMPLE_RATE) - (line.size - _last_voiced(line)) - _first_voiced(part)
-        line = np.concatenate((line[: line.size + min(gap, 0)], np.zeros(max(gap, 0), dtype=np.float32)))
-        resumed = (line.size + _first_voiced(part)) / SAMPLE_RATE
-        line = np.concatenate((line, part))
-    voiced = _last_voiced(line) / SAMPLE_RATE
-    return Utterance(words, one.locale, one.customer, voice, line, voiced, pause, resumed)
+def _utterance(one: CorpusSet, words: str, voice: str, recorded: list[Samples], pause: float) -> Utterance:
+    """Join the recordings so that `pause` seconds lie between the voice before and the voice after."""
+    line: Samples = np.zeros(0, dtype=np.float32)
+    parts: list[Part] = []
+    for text, sound in zip(words.split("|"), recorded, strict=True):
+        if parts:
+            gap = round((parts[-1].end_s + pause) * SAMPLE_RATE) - line.size - _first_voiced(sound)
+            line = np.concatenate((line[: line.size + min(gap, 0)], np.zeros(max(gap, 0), dtype=np.float32)))
+        start, end = ((line.size + at) / SAMPLE_RATE for at in (_first_voiced(sound), _last_voiced(sound)))
+        parts.append(Part(text.strip(), start, end))
+        line = np.concatenate((line, sound))
+    return Utterance(words, one.locale, one.customer, voice, line, tuple(parts), pause)
 
 
 @lru_cache(maxsize=512)

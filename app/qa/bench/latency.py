@@ -8,6 +8,7 @@ import orjson
 import typer
 
 from app.qa.bench._curve import Point, draw
+from app.qa.bench._hearing import Hearing
 from app.qa.bench._report import publish
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ def bench(
     corpus: Annotated[Path | None, typer.Option(help="A corpus file, recordings in a folder of its name.")] = None,
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=256)] = 2,
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
-    fixed: Annotated[int, typer.Option(help="Compare with this fixed silence, in ms; 0 for none.", min=0)] = 500,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
+    recogniser: Annotated[Hearing, typer.Option(help="What hears: the service's own, or an oracle.")] = Hearing.BUNDLED,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
     from app.demo.run import service
     from app.qa.bench._corpus import load, utterances
-    from app.qa.bench._rounds import by_silence, by_words, compared, figures_of, play_round, some
+    from app.qa.bench._rounds import by_words, figures_of, play_round, some
 
     loaded = load(corpus)
     simple, paused = (
@@ -45,10 +46,8 @@ def bench(
         figures = figures_of(ours)
         if details is not None:
             details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
-        if fixed:
-            peer = figures_of(asyncio.run(play_round(base, played, by_silence(fixed), at_once)))
-            figures |= compared(figures, peer, f"fixed_{fixed}ms")
         workload = f"{len(simple)} whole and {len(paused)} paused commands in real time, {at_once} at once"
+        figures["recogniser"] = recogniser.value if url is None else "the running service's"
         publish("latency", workload, figures, json)
         if curve is not None:
             _draw_curve(base, played, at_once, curve)
@@ -56,7 +55,7 @@ def bench(
     if url:
         run(url)
         return
-    with service() as base:
+    with service(*recogniser.command(corpus)) as base:
         run(base)
 
 

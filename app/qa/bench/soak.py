@@ -20,14 +20,14 @@ def bench(
 ) -> None:
     """Play short calls faster than real time through a service of our own and look at its process."""
     from app.demo.run import service
+    from app.line import demo_token
     from app.qa.bench._corpus import load, utterances
     from app.qa.bench._hasty import call_hastily
-    from app.qa.bench._line import token
 
     simple = [u for u in utterances(load(), "simple") if u.customer == "alex-morgan"]
 
     async def round_of(base: str, count: int) -> int:
-        credential, places = await token(base, simple[0].customer), asyncio.Semaphore(at_once)
+        credential, places = await demo_token(base, simple[0].customer), asyncio.Semaphore(at_once)
 
         async def one(number: int) -> bool:
             async with places:

@@ -15,7 +15,7 @@ import httpx
 from pydantic import TypeAdapter
 from websockets.exceptions import WebSocketException
 
-from app.demo.player import Line, line
+from app.line import Line, demo_token, heard_out, key, line, session, typed
 from app.qa.replay.audio import read_audio
 from app.qa.replay.collect import NOTHING_HEARD, waterfall
 from app.qa.replay.journal import Head
@@ -90,11 +90,10 @@ class LivePlayer:
     async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         """All turns of one call. Raises Unauthenticated, DependencyFailed where the gateway does not answer."""
         token = self._spec.token or await self._demo_token(case.customer or self._first.get(case.locale, ""))
-        address = f"{self._spec.url.replace('http', 'ws', 1).rstrip('/')}/v1/calls"
         proposals: dict[str, MoneyMove] = {}
         results = []
         try:
-            async with line(address, token, case.locale) as opened:
+            async with line(self._spec.url, token, session(case.locale)) as opened:
                 for number in range(1, len(case.turns) + 1):
                     await asyncio.sleep(case.turns[number - 1].after_s + SETTLE_S)
                     results.append(await _turn(opened, case, number, base, proposals))
@@ -104,9 +103,7 @@ class LivePlayer:
 
     async def _demo_token(self, customer: str) -> str:
         try:
-            async with httpx.AsyncClient(base_url=self._spec.url) as client:
-                answer = await client.post("/demo/token", params={"customer": customer})
-                return str(answer.raise_for_status().json()["access_token"])
+            return await demo_token(self._spec.url, customer)
         except httpx.HTTPStatusError as error:
             raise Unauthenticated("the gateway issues no demo tokens: give one with --token") from error
         except httpx.HTTPError as error:
@@ -126,18 +123,16 @@ async def _turn(opened: Line, case: Case, number: int, base: Path, proposals: di
         opened.say(samples)
     elif said.dtmf is not None:
         for digit in said.dtmf:
-            await opened.send({"type": "tellerline.dtmf", "digit": digit})
+            await opened.send(key(digit))
     else:
-        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said.text}]}
-        await opened.send({"type": "conversation.item.create", "item": item})
+        await opened.send(typed(said.text or ""))
     heard = _Turn(heard=said.text or said.dtmf or "")
     async with asyncio.timeout(TURN_S + audio_s):
         async for event in opened.events():
             if _note(event, heard, proposals):
                 break
     if event["type"] == "response.done":
-        report = {"type": "tellerline.playback", "response_id": event["response"]["id"], "state": "completed"}
-        await opened.send(report)
+        await opened.send(heard_out(event["response"]["id"]))
     return _result(case, number, heard, audio_s, time.perf_counter() - begin)
 
 

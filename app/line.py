@@ -1,0 +1,147 @@
+"""The caller's end of a call: what goes out and when, sans I/O, and a thin connection around it.
+
+The demonstration, the benchmarks and the replay over a gateway all call through here.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import httpx
+import numpy as np
+import orjson
+from websockets.asyncio.client import ClientConnection, connect
+
+from schemas.audio import SAMPLE_RATE, Samples
+from services.audio.codec import encode_pcm16
+
+FRAME: Final = SAMPLE_RATE // 50
+"""Samples of 20 ms."""
+HISS: Final = 1e-4
+"""Amplitude of the line's own noise."""
+PATIENCE_S: Final = 30.0
+"""Longest wait for any event."""
+
+Event = dict[str, Any]
+Stamp = Callable[[bytes, int], bytes]
+"""Changes a frame of PCM16 on its way out, by its number."""
+
+
+class Microphone:
+    """An open microphone: what is said over the line's own noise, frame by frame without end. Sans I/O."""
+
+    def __init__(self, seed: int = 7, stamp: Stamp | None = None) -> None:
+        self._noise = np.random.default_rng(seed)
+        self._stamp = stamp
+        self._waiting: Samples = np.zeros(0, dtype=np.float32)
+        self._frames = 0
+
+    def say(self, samples: Samples) -> int:
+        """Queue an utterance; the number of its first sample in the call."""
+        begins = self._frames * FRAME + self._waiting.size
+        self._waiting = np.concatenate((self._waiting, samples))
+        return begins
+
+    def due_s(self) -> float:
+        """When the next frame may be sent: once its last sample was captured, in seconds of the call."""
+        return (self._frames + 1) * FRAME / SAMPLE_RATE
+
+    def frame(self) -> bytes:
+        """The next 20 ms as PCM16."""
+        frame = self._noise.normal(0, HISS, FRAME).astype(np.float32)
+        said, self._waiting = self._waiting[:FRAME], self._waiting[FRAME:]
+        frame[: said.size] += said
+        data = encode_pcm16(frame)
+        if self._stamp is not None:
+            data = self._stamp(data, self._frames)
+        self._frames += 1
+        return data
+
+
+def session(locale: str, playback: str = "acknowledged", detection: Event | None = None) -> Event:
+    """How a call is set up. `detection` is the session's turn_detection; by the words where none is given."""
+    settings: Event = {"type": "realtime", "tellerline": {"locale": locale, "playback": playback}}
+    if detection is not None:
+        settings["audio"] = {"input": {"turn_detection": detection}}
+    return {"type": "session.update", "session": settings}
+
+
+def typed(text: str) -> Event:
+    """The caller types."""
+    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    return {"type": "conversation.item.create", "item": item}
+
+
+def key(digit: str) -> Event:
+    """The caller presses a key."""
+    return {"type": "tellerline.dtmf", "digit": digit}
+
+
+def heard_out(reply: str) -> Event:
+    """The reply with this id was heard in full."""
+    return {"type": "tellerline.playback", "response_id": reply, "state": "completed"}
+
+
+class Line:
+    """One call's connection. `started` is the moment (time.monotonic) of the microphone's first sample."""
+
+    def __init__(self, socket: ClientConnection, microphone: Microphone) -> None:
+        self._socket = socket
+        self._microphone = microphone
+        self.started = time.monotonic()
+
+    def say(self, samples: Samples) -> float:
+        """Queue an utterance; the moment of its first sample."""
+        return self.started + self._microphone.say(samples) / SAMPLE_RATE
+
+    async def send(self, event: Event) -> None:
+        """Send an event as text."""
+        await self._socket.send(orjson.dumps(event).decode())
+
+    async def push(self, samples: Samples) -> None:
+        """Send sound at once, whatever the microphone does."""
+        await self._socket.send(encode_pcm16(samples))
+
+    async def events(self) -> AsyncIterator[Event]:
+        """What the service says, as it comes. Raises TimeoutError when nothing comes for long."""
+        while True:
+            message = await asyncio.wait_for(self._socket.recv(), PATIENCE_S)
+            yield orjson.loads(message)
+
+    async def keep_sending(self) -> None:
+        """Send every frame when it is due, until cancelled."""
+        while True:
+            await asyncio.sleep(max(0.0, self.started + self._microphone.due_s() - time.monotonic()))
+            await self._socket.send(self._microphone.frame())
+
+
+def calls_url(base: str) -> str:
+    """Where a service at `base` (http://…) takes calls."""
+    return f"{base.replace('http', 'ws', 1).rstrip('/')}/v1/calls"
+
+
+@asynccontextmanager
+async def line(
+    base: str, token: str, setup: Event, microphone: Microphone | None = None, *, live: bool = True
+) -> AsyncIterator[Line]:
+    """Open a call at the service `base` (http://…). A `live` one sends continuously, as from an open microphone."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with connect(calls_url(base), additional_headers=headers, compression=None) as socket:
+        opened = Line(socket, microphone or Microphone())
+        await opened.send(setup)
+        sending = [asyncio.create_task(opened.keep_sending())] if live else []
+        try:
+            yield opened
+        finally:
+            for task in sending:
+                task.cancel()
+            await asyncio.gather(*sending, return_exceptions=True)
+
+
+async def demo_token(base: str, customer: str) -> str:
+    """A demo customer's token. Raises httpx.HTTPError where the service issues none."""
+    async with httpx.AsyncClient(base_url=base) as client:
+        answer = await client.post("/demo/token", params={"customer": customer})
+        return str(answer.raise_for_status().json()["access_token"])

@@ -1,0 +1,105 @@
+"""Utterances through a live call in process, as fast as they go: audio time alone decides where its turns end."""
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from app.line import FRAME, Microphone
+from app.qa.bench._corpus import LEAD_S, Utterance
+from app.qa.bench._oracle import stamped
+from app.rehearsal import Rehearsal
+from schemas.audio import SAMPLE_RATE
+from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Patience
+from schemas.ids import CustomerId, Locale
+from schemas.turn import Ended, Merged
+from services.audio.vad import SileroVad
+from services.call import CallPorts, LiveCall, Outbox
+from services.clock import ManualClock
+from services.ports import Recognizer
+
+TAIL_S: Final = 3.0
+"""Line noise after an utterance: longer than any wait."""
+CALL_S: Final = 120.0
+NOW: Final = datetime(2026, 3, 4, 12, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Taken:
+    """How one utterance was cut into turns. Times are milliseconds of audio."""
+
+    utterance: Utterance
+    turns: list[Ended] = field(default_factory=list)
+    merged: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Whether a turn ended although the caller was not done."""
+        return any(turn.voiced_until_ms < self.utterance.late_ms for turn in self.turns)
+
+    @property
+    def last(self) -> Ended | None:
+        """The turn that holds the last sound."""
+        return self.turns[-1] if self.turns and self.turns[-1].voiced_until_ms >= self.utterance.late_ms else None
+
+    @property
+    def wait_ms(self) -> float | None:
+        """From the last voiced sample to the end of its turn."""
+        return self.last.ended_at_ms - (LEAD_S + self.utterance.voiced_s) * 1000 if self.last else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a line of JSON: everything but the sound."""
+        said = self.utterance
+        turns = [
+            {"text": t.transcript.text, "rule": t.rule, "avg_logprob": t.transcript.avg_logprob} for t in self.turns
+        ]
+        head = {"words": said.words, "voice": said.voice, "locale": said.locale, "pause_s": said.pause_s}
+        return head | {"cut": self.cut, "merged": self.merged, "wait_ms": self.wait_ms, "turns": turns}
+
+
+@dataclass(frozen=True, slots=True)
+class Ear:
+    """What calls are made of. Every utterance is a call of its own, at a bank that no other has touched."""
+
+    rehearsal: Rehearsal
+    recognizer: Recognizer
+    vad: SileroVad
+
+    async def take(self, utterance: Utterance, patience: Patience) -> Taken:
+        """Play one utterance over the line's noise."""
+        clock, outbox, locale = ManualClock(NOW), Outbox(), Locale(utterance.locale)  # audio alone makes time pass
+        async with self.rehearsal.call(CustomerId(utterance.customer), locale, clock) as handler:
+            ports = CallPorts(handler, self.recognizer, self.vad, clock)
+            call = LiveCall(ports, outbox, CallConfig(locale, patience=patience), seconds=CALL_S)
+            living, playing = asyncio.create_task(call.run()), asyncio.create_task(_play(call, utterance))
+            living.add_done_callback(lambda _: outbox.close())
+            try:
+                async with asyncio.timeout(CALL_S):
+                    return await _follow(outbox, utterance)
+            finally:
+                for task in (living, playing):
+                    task.cancel()
+                await asyncio.gather(living, playing, return_exceptions=True)
+
+
+async def _play(call: LiveCall, utterance: Utterance) -> None:
+    microphone = Microphone(utterance.key, partial(stamped, utterance.key))
+    microphone.say(np.concatenate((np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32), utterance.samples)))
+    seconds = LEAD_S + utterance.samples.size / SAMPLE_RATE + TAIL_S
+    for _ in range(round(seconds * SAMPLE_RATE) // FRAME):
+        await call.put(AudioIn(microphone.frame()))
+    await call.put(ClearIn())
+
+
+async def _follow(outbox: Outbox, utterance: Utterance) -> Taken:
+    """Until everything that was played has been heard."""
+    taken = Taken(utterance)
+    while (event := await outbox.get()) is not None and not isinstance(event, Cleared):
+        if isinstance(event, Ended):
+            taken.turns.append(event)
+        elif isinstance(event, Merged):
+            taken.merged = True
+    return taken

@@ -1,0 +1,20 @@
+"""Turn-taking over a part of the benchmark's corpus, with a recogniser that never mishears."""
+
+import asyncio
+
+from app.qa.bench._corpus import load, utterances
+from app.qa.bench._hearing import Hearing
+from app.qa.bench._rounds import some
+from app.qa.bench.turns import figures_of, take_all
+from schemas.call import Patience
+
+
+def test_callers_who_pause_are_waited_for_and_others_answered() -> None:
+    corpus = load()
+    played = [*some(utterances(corpus, "simple"), 8), *some(utterances(corpus, "paused"), 16)]
+    figures = figures_of(asyncio.run(take_all(played, Hearing.ORACLE, Patience())))
+    assert figures["false_cutoff_rate"] == 0
+    assert figures["whole_cutoff_rate"] == 0
+    assert figures["unended"] == 0
+    assert isinstance(figures["wait_p95_ms"], float)
+    assert figures["wait_p95_ms"] <= 350
