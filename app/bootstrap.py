@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -18,6 +18,7 @@ from app.callers import Callers
 from app.keys import secret
 from app.migrate import migrate
 from app.models import answerer, extractor
+from app.retention import Retention
 from app.settings import BankKind, Environment, Settings
 from rules.act import money_policy
 from rules.bank import demo_customers
@@ -81,6 +82,8 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
             AuditKeys(secret(settings, "audit_key", settings.audit_key)),
             FileHead(settings.state_dir / "audit.head"),
         )
+        retention = Retention(audit, settings.recordings, clock, settings.transcript_days, settings.recording_days)
+        _keep_running(stack, retention.run())
         issuer, authenticator = _identity(settings, clock, client)
         phone, sender = _code_sender(settings, client)
         bank = await _bank(stack, settings, store, clock)
@@ -89,7 +92,14 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
             recognizer = load_recognizer(settings.asr_model, workers=settings.asr_workers, device=settings.asr_device)
             stack.push_async_callback(recognizer.close)
         vad = SileroVad()
-        callers = Callers(hands, _extractor(stack, settings, clock), _answerer(stack, settings, clock), audit, metrics)
+        callers = Callers(
+            hands=hands,
+            extractor=_extractor(stack, settings, clock),
+            answerer=_answerer(stack, settings, clock),
+            audit=audit,
+            metrics=metrics,
+            keep_words=settings.transcript_days > 0,
+        )
         callers.warm_up()
         await recognizer.warm_up()
         yield Gateway(
@@ -105,6 +115,18 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
             issuer=issuer,
             phone=phone,
         )
+
+
+def _keep_running(stack: AsyncExitStack, work: Coroutine[Any, Any, None]) -> None:
+    """Work in the background as long as the gateway lives."""
+    working = asyncio.create_task(work)
+
+    async def stop() -> None:
+        working.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await working
+
+    stack.push_async_callback(stop)
 
 
 def _identity(settings: Settings, clock: Clock, client: httpx.AsyncClient) -> tuple[DemoIssuer | None, Authenticator]:
@@ -156,14 +178,7 @@ async def _money(
     parts = Parts(store, bank, step_up, Sealer([key]), clock, policy)
     ledger = SqlLedger(parts)
     stack.push_async_callback(ledger.close)
-    reconciling = asyncio.create_task(Reconciler(parts, audit).run(RECONCILE_EVERY_S))
-
-    async def stop() -> None:
-        reconciling.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await reconciling
-
-    stack.push_async_callback(stop)
+    _keep_running(stack, Reconciler(parts, audit).run(RECONCILE_EVERY_S))
     return Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
 
 

@@ -26,6 +26,8 @@ class Callers:
     audit: AuditLog
     metrics: Metrics
     _indexes: IndexCache = field(default_factory=IndexCache)
+    keep_words: bool = False
+    """Whether what is said goes on record, encrypted for the customer."""
 
     async def caller(self, customer: CustomerId, call: CallId, locale: Locale) -> Caller:
         """What a call may know of its customer. Raises NotFound, BankUnavailable."""
@@ -42,7 +44,7 @@ class Callers:
     async def open(self, customer: CustomerId, call: CallId, locale: Locale) -> Turn:
         """The turn handler of a new call. Raises NotFound, BankUnavailable, StoreUnavailable."""
         caller = await self.caller(customer, call, locale)
-        recorder = Recorder(self.audit, self.metrics, self.hands.clock, customer, call)
+        recorder = Recorder(self.audit, self.metrics, self.hands.clock, customer, call, self.keep_words)
         await recorder.event("call.started", locale=locale)
         parts = TurnParts(
             clock=self.hands.clock,

@@ -65,8 +65,8 @@ def _mobile(gateway: Gateway) -> mobile.MobileDeps:
 
     handler: Opener = gateway.callers.open
     recognizer = gateway.recognizer
-    if gateway.settings.record_calls:
-        recordings = Recordings(gateway.settings.state_dir / "recordings", gateway.clock, consent=True)
+    if gateway.settings.recording_days:
+        recordings = Recordings(gateway.settings.recordings, gateway.clock, consent=True)
         handler, recognizer = recordings.opener(handler), recordings.recognizer(recognizer)
     return mobile.MobileDeps(
         admission=gateway.admission,

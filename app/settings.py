@@ -67,7 +67,8 @@ class Settings(BaseSettings):
     jwks_url: str = ""
     ivr_keys: dict[str, SecretStr] = Field(default_factory=dict)
 
-    record_calls: bool = False
+    transcript_days: int = Field(default=0, ge=0, le=3650)
+    recording_days: int = Field(default=0, ge=0, le=3650)
 
     @model_validator(mode="after")
     def _production_needs_its_own(self) -> Self:
@@ -86,6 +87,11 @@ class Settings(BaseSettings):
             if missing:
                 raise ConfigInvalid("production needs " + ", ".join(f"TELLERLINE_{name}" for name in missing))
         return self
+
+    @property
+    def recordings(self) -> Path:
+        """Where recorded calls are kept."""
+        return self.state_dir / "recordings"
 
     @property
     def database(self) -> str:

@@ -1,8 +1,8 @@
 """The audit log: append-only, each record chained to the one before by SHA-256, the head handed outside.
 
 A chain alone can't show that its end was cut off; the exported heads can. What is personal is encrypted with the
-customer's own key, derived from the master key and a seed of that customer: deleting the seed shreds it, and the chain
-still verifies, since it is taken over the ciphertext.
+customer's own key of that day, derived from the master key and a seed: deleting seeds shreds a customer, or a day, and
+the chain still verifies, since it is taken over the ciphertext.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import hmac
 import secrets
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any, Final, Protocol
 
 import orjson
@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from schemas.audit import AuditRecord, AuditValue
-from schemas.errors import AuditBroken, ConfigInvalid, NotFound
+from schemas.errors import AuditBroken, ConfigInvalid, NotFound, StoreUnavailable
 from schemas.ids import CustomerId
 from services.guard import audit_tables as t
 from services.guard.redact import open_facts
-from services.store import Store, changed, insert_new, micros
+from services.store import Store, changed, insert_new, instant, micros
 
 GENESIS: Final = "0" * 64
 MIN_KEY_BYTES: Final = 32
@@ -52,7 +52,7 @@ class HeadExport(Protocol):
 
 
 class AuditKeys:
-    """Derives what the audit needs from one master key: pseudonyms, and one encryption key a customer."""
+    """Derives what the audit needs from one master key: pseudonyms, and one encryption key a customer and day."""
 
     def __init__(self, master: bytes) -> None:
         if len(master) < MIN_KEY_BYTES:
@@ -65,7 +65,7 @@ class AuditKeys:
         return hmac.new(self._pseudonyms, customer.encode(), hashlib.sha256).hexdigest()[:_SUBJECT_DIGITS]
 
     def cipher(self, subject: str, seed: bytes) -> AESGCM:
-        """AES-256-GCM under the customer's own key."""
+        """AES-256-GCM under the customer's key of the seed's day."""
         return AESGCM(_derive(self._master, seed, b"tellerline.audit.personal.1" + subject.encode()))
 
 
@@ -90,7 +90,7 @@ class ChainedAudit:
                 "call_id": record.call or "",
                 "subject": subject,
                 "facts": orjson.dumps(open_facts(record.facts, record.personal), option=orjson.OPT_SORT_KEYS).decode(),
-                "personal": await self._sealed(connection, subject, seq + 1, record.personal),
+                "personal": await self._sealed(connection, subject, seq + 1, record),
             }
             row["hash"] = chain_hash(row)
             await connection.execute(sa.insert(t.records).values(**row))
@@ -105,10 +105,11 @@ class ChainedAudit:
         subject = self._keys.subject(customer)
         mine = (t.records.c.subject == subject) & (t.records.c.seq == seq)
         async with self._store.read() as connection:
-            stored = (await connection.execute(sa.select(t.records.c.personal).where(mine))).scalar()
-            seed = (await connection.execute(sa.select(t.seeds.c.seed).where(t.seeds.c.subject == subject))).scalar()
-        if stored is None or seed is None:
+            row = (await connection.execute(sa.select(t.records.c.personal, t.records.c.at).where(mine))).first()
+            seed = await _seed(connection, subject, instant(row.at)) if row else None
+        if row is None or row.personal is None or seed is None:
             raise NotFound("nothing personal is on record")
+        stored = row.personal
         try:
             nonce, sealed = stored[:_NONCE_BYTES], stored[_NONCE_BYTES:]
             text = self._keys.cipher(subject, seed).decrypt(nonce, sealed, _bound(subject, seq))
@@ -121,18 +122,24 @@ class ChainedAudit:
         """Make everything personal of a customer unreadable for ever; whether there was anything."""
         gone = sa.delete(t.seeds).where(t.seeds.c.subject == self._keys.subject(customer))
         async with self._store.write("audit.shred") as connection:
-            return changed(await connection.execute(gone)) == 1
+            return changed(await connection.execute(gone)) > 0
 
-    async def _sealed(
-        self, connection: AsyncConnection, subject: str, seq: int, personal: dict[str, AuditValue]
-    ) -> bytes | None:
-        if not personal:
+    async def forget(self, through: date) -> int:
+        """Make everything personal said on the UTC day `through` or before unreadable for ever; customer days lost."""
+        gone = sa.delete(t.seeds).where(t.seeds.c.day <= through.isoformat())
+        async with self._store.write("audit.forget") as connection:
+            return changed(await connection.execute(gone))
+
+    async def _sealed(self, connection: AsyncConnection, subject: str, seq: int, record: AuditRecord) -> bytes | None:
+        if not record.personal:
             return None
-        fresh = {"subject": subject, "seed": secrets.token_bytes(_SEED_BYTES)}
+        fresh = {"subject": subject, "day": _day(record.at), "seed": secrets.token_bytes(_SEED_BYTES)}
         await insert_new(connection, t.seeds, fresh)
-        seed = (await connection.execute(sa.select(t.seeds.c.seed).where(t.seeds.c.subject == subject))).scalar_one()
-        nonce = secrets.token_bytes(_NONCE_BYTES)
-        return nonce + self._keys.cipher(subject, seed).encrypt(nonce, orjson.dumps(personal), _bound(subject, seq))
+        seed = await _seed(connection, subject, record.at)
+        if seed is None:
+            raise StoreUnavailable("a key seed went missing")
+        nonce, text = secrets.token_bytes(_NONCE_BYTES), orjson.dumps(record.personal)
+        return nonce + self._keys.cipher(subject, seed).encrypt(nonce, text, _bound(subject, seq))
 
 
 def chain_hash(row: dict[str, Any]) -> str:
@@ -193,6 +200,17 @@ async def _lock_head(connection: AsyncConnection) -> tuple[int, str]:
         await insert_new(connection, t.head, {"id": _HEAD, "seq": 0, "hash": GENESIS})
         row = (await connection.execute(wanted)).one()
     return row.seq, row.hash
+
+
+async def _seed(connection: AsyncConnection, subject: str, at: datetime) -> bytes | None:
+    """The seed of a customer's day, unless it was shredded."""
+    mine = (t.seeds.c.subject == subject) & (t.seeds.c.day == _day(at))
+    found: bytes | None = (await connection.execute(sa.select(t.seeds.c.seed).where(mine))).scalar()
+    return found
+
+
+def _day(at: datetime) -> str:
+    return at.astimezone(UTC).date().isoformat()
 
 
 def _bound(subject: str, seq: int) -> bytes:

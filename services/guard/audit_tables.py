@@ -1,4 +1,4 @@
-"""The audit's tables: the chain, its head, and each customer's key seed (whose deletion shreds what it protected)."""
+"""The audit's tables: the chain, its head, and a key seed a customer and day, whose deletion shreds what it sealed."""
 
 from typing import Final
 
@@ -33,5 +33,6 @@ seeds: Final = sa.Table(
     "audit_seeds",
     metadata,
     sa.Column("subject", sa.String(32), primary_key=True),
+    sa.Column("day", sa.String(10), primary_key=True),
     sa.Column("seed", sa.LargeBinary, nullable=False),
 )

@@ -31,6 +31,8 @@ ACROSS = {
     "services/act/bank_seed.py:_add": "takes a whole demo customer",
     "services/act/bank_seed.py:_book": "takes a whole demo customer",
     "services/guard/audit.py:_sealed": "takes the customer's pseudonym, which its caller made",
+    "services/guard/audit.py:forget": "what was said on a day is forgotten, whoever said it",
+    "services/guard/audit.py:_seed": "takes the customer's pseudonym, which its caller made",
     "services/guard/audit.py:_records": "verification walks the whole chain",
 }
 """What looks across customers, and why it may."""

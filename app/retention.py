@@ -1,0 +1,73 @@
+"""What is kept of calls is kept for days: transcripts (in the audit, encrypted) and recordings. Both are off at first.
+
+A day is a UTC day. What was said on one is kept for it and the days that follow, so many in all as the settings say;
+0 keeps nothing, and forgets what an earlier setting kept.
+"""
+
+import asyncio
+import logging
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from app.qa.recording import HEAD_FILE, RecordingHead
+from schemas.errors import TellerlineError
+from services.guard.audit import ChainedAudit
+from services.ports import Clock
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Forgets what its time is over for. `recordings` is the folder of recorded calls; it may not exist."""
+
+    audit: ChainedAudit
+    recordings: Path
+    clock: Clock
+    transcript_days: int
+    recording_days: int
+
+    async def run(self) -> None:
+        """At once, and whenever a day begins, until cancelled; a pass that fails is logged and comes again."""
+        while True:
+            try:
+                await self.run_once()
+            except (TellerlineError, OSError) as error:
+                log.warning("a purge failed: %s", type(error).__name__)
+            await asyncio.sleep(self.until_tomorrow_s())
+
+    async def run_once(self) -> None:
+        """One pass. Raises StoreUnavailable, OSError."""
+        today = self.clock.now().astimezone(UTC).date()
+        days = await self.audit.forget(today - timedelta(days=self.transcript_days))
+        calls = await asyncio.to_thread(_forget, self.recordings, today - timedelta(days=self.recording_days))
+        if days or calls:
+            log.info("forgot %d customer days of transcripts and %d recordings", days, calls)
+
+    def until_tomorrow_s(self) -> float:
+        """Seconds to the next UTC day."""
+        now = self.clock.now().astimezone(UTC)
+        tomorrow = datetime.combine(now.date() + timedelta(days=1), time(), UTC)
+        return (tomorrow - now).total_seconds()
+
+
+def _forget(folder: Path, through: date) -> int:
+    """Remove the recordings of calls that began on the day `through` or before; how many."""
+    calls = [call for call in folder.iterdir() if call.is_dir()] if folder.is_dir() else []
+    over = [call for call in calls if _began(call) <= through]
+    for call in over:
+        shutil.rmtree(call)
+    return len(over)
+
+
+def _began(call: Path) -> date:
+    """The day a recording began; of one whose head does not read, the day it was last written to."""
+    try:
+        head = RecordingHead.model_validate_json((call / HEAD_FILE).read_bytes())
+    except (OSError, ValidationError):
+        return datetime.fromtimestamp(call.stat().st_mtime, UTC).date()
+    return head.started_at.astimezone(UTC).date()

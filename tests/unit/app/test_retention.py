@@ -1,0 +1,146 @@
+"""What is kept of calls is kept for so many days and no longer; at first nothing is."""
+
+import os
+import sqlite3
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.qa.recording import HEAD_FILE, RecordingHead
+from app.retention import Retention
+from app.settings import Settings
+from schemas.audit import AuditRecord
+from schemas.errors import NotFound, StoreUnavailable
+from schemas.ids import CallId, CustomerId, Locale
+from schemas.transcript import Transcript
+from schemas.turn import ReplyId
+from services.clock import ManualClock
+from services.guard.audit import AuditKeys, ChainedAudit, verify
+from services.guard.audit_heads import FileHead
+from services.store import Store
+from tests.fakes.recognizer import FakeRecognizer
+from tests.harness.app import running_app
+
+NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+ANN, BOB = CustomerId("ann"), CustomerId("bob")
+
+
+@pytest.fixture
+def audit(store: Store, tmp_path: Path) -> ChainedAudit:
+    return ChainedAudit(store, AuditKeys(b"a" * 32), FileHead(tmp_path / "head.json"))
+
+
+async def say(audit: ChainedAudit, customer: CustomerId, at: datetime) -> None:
+    await audit.append(customer, AuditRecord("turn", CallId("c"), at, {"rule": "a@1"}, {"text": "send it to Kim"}))
+
+
+async def readable(audit: ChainedAudit, customer: CustomerId, seq: int) -> bool:
+    try:
+        return (await audit.personal(customer, seq))["text"] == "send it to Kim"
+    except NotFound:
+        return False
+
+
+def record(folder: Path, name: str, began: datetime) -> Path:
+    call = folder / name
+    call.mkdir(parents=True)
+    head = RecordingHead(call=name, locale=Locale("en-US"), started_at=began)
+    (call / HEAD_FILE).write_text(head.model_dump_json())
+    (call / "turn-01.flac").write_bytes(b"sound")
+    return call
+
+
+@pytest.mark.parametrize(("days", "kept"), [(0, []), (1, [4]), (2, [3, 4]), (30, [1, 2, 3, 4])])
+async def test_transcripts_go_by_the_day_and_the_chain_stands(
+    store: Store, audit: ChainedAudit, tmp_path: Path, days: int, kept: list[int]
+) -> None:
+    for back, customer in ((9, ANN), (2, BOB), (1, ANN), (0, ANN)):
+        await say(audit, customer, NOON - timedelta(days=back))
+    await Retention(audit, tmp_path / "none", ManualClock(NOON), days, 0).run_once()
+    found = [seq for seq, who in ((1, ANN), (2, BOB), (3, ANN), (4, ANN)) if await readable(audit, who, seq)]
+    assert found == kept
+    assert (await verify(store)).seq == 4
+
+
+async def test_a_day_ends_at_midnight_utc_and_the_next_pass_comes_then(audit: ChainedAudit, tmp_path: Path) -> None:
+    clock = ManualClock(NOON)
+    retention = Retention(audit, tmp_path / "none", clock, 1, 0)
+    await say(audit, ANN, NOON)
+    clock.advance(retention.until_tomorrow_s() - 1)
+    await retention.run_once()
+    assert await readable(audit, ANN, 1)
+    assert retention.until_tomorrow_s() == 1
+    clock.advance(retention.until_tomorrow_s())
+    await retention.run_once()
+    assert not await readable(audit, ANN, 1)
+    assert retention.until_tomorrow_s() == 24 * 3600
+
+
+async def test_recordings_go_by_the_day(audit: ChainedAudit, tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    old, new = record(folder, "old", NOON - timedelta(days=3)), record(folder, "new", NOON - timedelta(days=2))
+    torn = folder / "torn"
+    torn.mkdir()
+    os.utime(torn, (0, 0))
+    retention = Retention(audit, folder, ManualClock(NOON), 0, 3)
+    await retention.run_once()
+    assert not old.exists()
+    assert not torn.exists()
+    assert (new / "turn-01.flac").is_file()
+
+
+async def test_a_pass_that_fails_comes_again(
+    audit: ChainedAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes: list[str] = []
+
+    async def forget(_self: ChainedAudit, _through: date) -> int:
+        passes.append("transcripts")
+        raise StoreUnavailable("down")
+
+    class Stop(Exception):
+        """Leave the endless loop."""
+
+    async def sleep(seconds: float) -> None:
+        passes.append(f"{seconds:.0f} s")
+        if len(passes) == 4:
+            raise Stop
+
+    monkeypatch.setattr(ChainedAudit, "forget", forget)
+    monkeypatch.setattr("app.retention.asyncio.sleep", sleep)
+    with pytest.raises(Stop):
+        await Retention(audit, tmp_path, ManualClock(NOON), 1, 1).run()
+    assert passes == ["transcripts", "43200 s"] * 2
+
+
+async def test_nothing_is_kept_at_first_and_what_was_kept_is_forgotten_at_the_next_start(tmp_path: Path) -> None:
+    """Through the composition root, with the settings alone."""
+    settings = Settings(_env_file=None)
+    assert (settings.transcript_days, settings.recording_days) == (0, 0)
+    recognizer, text = FakeRecognizer(lambda _: ""), "what's my balance"
+
+    async def call_and_count_seeds(**kept: int) -> tuple[int, int]:
+        async with running_app(tmp_path, recognizer, **kept) as app:
+            before = seeds(tmp_path)
+            turn = await app.gateway.callers.open(CustomerId("alex-morgan"), CallId(f"c{kept}"), Locale("en-US"))
+            async for _ in turn.take(Transcript.typed(text, Locale("en-US")), ReplyId("r")):
+                pass
+            return before, seeds(tmp_path)
+
+    assert await call_and_count_seeds() == (0, 0)
+    assert await call_and_count_seeds(transcript_days=1) == (0, 1)
+    assert await call_and_count_seeds(transcript_days=1) == (1, 1)
+    assert await call_and_count_seeds() == (0, 0)
+    assert text.encode() not in everything(tmp_path)
+
+
+def everything(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.glob("tellerline.db*"))
+
+
+def seeds(folder: Path) -> int:
+    with sqlite3.connect(folder / "tellerline.db") as database:
+        (count,) = database.execute("select count(*) from audit_seeds").fetchone()
+    database.close()
+    return int(count)
