@@ -5,10 +5,10 @@ Rooms keep their own tables (`services/act/tables.py`, `services/guard/audit_tab
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
@@ -16,8 +16,11 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.util import greenlet_spawn
 
 from schemas.errors import ConfigInvalid, StoreUnavailable
+
+T = TypeVar("T")
 
 metadata: Final = sa.MetaData(
     naming_convention={
@@ -56,6 +59,9 @@ def _ignore(_point: str) -> None:
 class Store:
     """An engine with two ways in: `read` and `write`. Driver errors come out as StoreUnavailable.
 
+    The ledger's busiest paths go in by `look`, `transact` and `execute` instead: the same promises, but all of a
+    transaction runs as one task of the driver, which costs a third of the time of a task a statement.
+
     SQLite writers queue on a lock of the process, so that they wait their turn instead of polling the file.
     """
 
@@ -78,16 +84,14 @@ class Store:
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """A connection for statements that change nothing; each sees what is committed when it runs."""
-        try:
+        with _outages("reading"):
             async with self._reads.connect() as connection:
                 yield connection
-        except (DBAPIError, PoolTimeout) as error:
-            raise StoreUnavailable(f"reading: {type(error).__name__}") from error
 
     @asynccontextmanager
     async def write(self, name: str) -> AsyncIterator[AsyncConnection]:
         """A transaction: all of it is durable at the end of the block, or none of it happened."""
-        try:
+        with _outages(f"writing {name}"):
             async with self._writers, self._engine.connect() as connection:
                 writing = await connection.execution_options(tellerline_write=True)
                 async with writing.begin():
@@ -95,8 +99,51 @@ class Store:
                     yield writing
                     self.probe(f"{name}:written")
                 self.probe(f"{name}:committed")
-        except (DBAPIError, PoolTimeout) as error:
-            raise StoreUnavailable(f"writing {name}: {type(error).__name__}") from error
+
+    async def look(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run `work`, which changes nothing, as `read` would."""
+
+        def looking() -> T:
+            with self._reads.sync_engine.connect() as connection:
+                return work(connection)
+
+        with _outages("reading"):
+            return await greenlet_spawn(looking)
+
+    async def transact(self, name: str, work: Callable[[sa.Connection], T]) -> T:
+        """Run `work` in a transaction, as `write` would."""
+
+        def working() -> T:
+            with self._engine.sync_engine.connect() as connection:
+                writing = connection.execution_options(tellerline_write=True)
+                with writing.begin():
+                    self.probe(f"{name}:begin")
+                    done = work(writing)
+                    self.probe(f"{name}:written")
+                self.probe(f"{name}:committed")
+                return done
+
+        with _outages(f"writing {name}"):
+            async with self._writers:
+                return await greenlet_spawn(working)
+
+    async def execute(self, name: str, statement: sa.Executable, values: Mapping[str, Any]) -> int:
+        """One statement, durable when this returns; how many rows it changed.
+
+        PostgreSQL commits a lone statement by itself: one round trip instead of three.
+        """
+        if self.embedded:
+            return await self.transact(name, lambda connection: changed(connection.execute(statement, values)))
+
+        def executing() -> int:
+            with self._reads.sync_engine.connect() as connection:
+                self.probe(f"{name}:begin")
+                done = changed(connection.execute(statement, values))
+                self.probe(f"{name}:committed")
+                return done
+
+        with _outages(f"writing {name}"):
+            return await greenlet_spawn(executing)
 
     async def run_migrations(self, upgrade: Callable[[sa.Connection], None]) -> None:
         """Hand `upgrade` a connection within one transaction."""
@@ -106,6 +153,15 @@ class Store:
     async def close(self) -> None:
         """Release the connections."""
         await self._engine.dispose()
+
+
+@contextmanager
+def _outages(doing: str) -> Iterator[None]:
+    """What the driver raises comes out as StoreUnavailable."""
+    try:
+        yield
+    except (DBAPIError, PoolTimeout) as error:
+        raise StoreUnavailable(f"{doing}: {type(error).__name__}") from error
 
 
 def _configure_sqlite(connection: Any, _record: object) -> None:

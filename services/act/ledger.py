@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import Any, Final
+
+import sqlalchemy as sa
 
 from rules.act import MoneyPolicy, zone
 from schemas.banking import Limits, PayeeVerification, TransferOrder, TransferState
@@ -22,13 +24,15 @@ from schemas.errors import (
 from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.stepup import proposal_purpose
 from schemas.transfer import Proposal, TransferReceipt
-from services.act import checks, transfers
+from services.act import checks, spending, transfers
 from services.act.checks import Standing
 from services.act.seal import Binding, Sealer, fingerprint
 from services.act.submit import Submitter
-from services.act.transfers import Entry
+from services.act.transfers import Entry, Spending
 from services.ports import Clock, CoreBank, StepUp
 from services.store import Store, micros
+
+_TO_CANCELLED: Final = ((TransferState.PROPOSED,), TransferState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +81,27 @@ class SqlLedger:
                 step_up_required=checks.needs_step_up(order, standing, self._policy),
             )
         )
-        async with self._store.write("ledger.propose") as connection:
-            await transfers.cancel_open(customer, connection, call, "replaced", now)
-            await transfers.insert(customer, connection, proposal, _key(proposal), fingerprint(customer, order), now)
+
+        def replacing(connection: sa.Connection) -> None:
+            transfers.cancel_open(customer, connection, call, "replaced", now)
+            transfers.insert(customer, connection, proposal, _key(proposal), fingerprint(customer, order), now)
+
+        await self._store.transact("ledger.propose", replacing)
         return proposal
 
     async def delivered(self, customer: CustomerId, call: CallId, proposal: ProposalId) -> None:
         """Note that the read-back was heard; again is harmless. Raises NotFound, ConfirmationExpired, -Used."""
         now = self._clock.now()
-        async with self._store.write("ledger.delivered") as connection:
-            if await transfers.mark_delivered(customer, connection, call, proposal, now):
-                return
-            entry = await transfers.find(customer, connection, proposal)
-        if entry is None or entry.proposal.call != call:
+        if await transfers.deliver(customer, self._store, call, proposal, now):
+            return
+        entry = await self._entry(customer, proposal)
+        if entry.proposal.call != call:
             raise NotFound("no such proposal in this call")
         _check_open(entry, now)
 
     async def void(self, customer: CustomerId, call: CallId) -> int:
         """Cancel the call's open proposals; how many there were."""
-        async with self._store.write("ledger.void") as connection:
-            return await transfers.cancel_open(customer, connection, call, "voided", self._clock.now())
+        return await transfers.void(customer, self._store, call, self._clock.now())
 
     async def confirm(self, customer: CustomerId, call: CallId, proposal: ProposalId, seal: str) -> TransferReceipt:
         """Spend the confirmation and submit. Raises MoneyRefused, NotFound, BankUnavailable before anything moved.
@@ -115,8 +120,8 @@ class SqlLedger:
 
     async def open_proposal(self, customer: CustomerId) -> Proposal | None:
         """The customer's live proposal, of whichever call; None also when its row was tampered with."""
-        async with self._store.read() as connection:
-            entry = await transfers.live(customer, connection, self._clock.now())
+        now = self._clock.now()
+        entry = await self._store.look(lambda connection: transfers.live(customer, connection, now))
         return entry.proposal if entry is not None and self._intact(entry) else None
 
     async def resume(self, customer: CustomerId, call: CallId) -> Proposal | None:
@@ -125,27 +130,23 @@ class SqlLedger:
         None when there is none, or when another call took it first.
         """
         now = self._clock.now()
-        async with self._store.write("ledger.resume") as connection:
-            entry = await transfers.live(customer, connection, now)
-            if entry is None or not self._intact(entry) or entry.proposal.call == call:
-                return entry.proposal if entry is not None and self._intact(entry) else None
+
+        def resuming(connection: sa.Connection) -> Proposal | None:
+            entry = transfers.live(customer, connection, now)
+            if entry is None or not self._intact(entry):
+                return None
             old = entry.proposal
-            fresh = self._sealed(
-                replace(
-                    old,
-                    id=ProposalId(self._clock.new_id()),
-                    call=call,
-                    nonce=self._clock.new_id(),
-                    delivered_at=None,
-                )
-            )
-            change = ((TransferState.PROPOSED,), TransferState.CANCELLED)
+            if old.call == call:
+                return old
             why = {"reason": "resumed", "updated_at": micros(now)}
-            if not await transfers.move(customer, connection, old.id, change, why):
+            if not transfers.move(customer, connection, old.id, _TO_CANCELLED, why):
                 return None  # another call was faster
-            await transfers.cancel_open(customer, connection, call, "replaced", now)
-            await transfers.insert(customer, connection, fresh, _key(fresh), fingerprint(customer, fresh.order), now)
-        return fresh
+            fresh = self._renewed(old, call)
+            transfers.cancel_open(customer, connection, call, "replaced", now)
+            transfers.insert(customer, connection, fresh, _key(fresh), fingerprint(customer, fresh.order), now)
+            return fresh
+
+        return await self._store.transact("ledger.resume", resuming)
 
     async def receipt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt:
         """Where a transfer stands now. Raises NotFound."""
@@ -165,13 +166,17 @@ class SqlLedger:
         grace = timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
         next_try = datetime.combine(day, time(), zone(zone_name)) if later else now + grace
         spent = replace(entry, state=into, spend_day=day)
-        async with self._store.write("ledger.confirm") as connection:
-            if not await transfers.spend(customer, connection, spent, next_try, day, now):
-                current = await transfers.find(customer, connection, entry.proposal.id)
-                _check_open(current or entry, now)
-                raise ConfirmationInvalid
-            await transfers.reserve(customer, connection, entry.proposal.order.amount, day, limits.per_day)
+        yes = Spending(spent, day, next_try, now, limits.per_day)
+        if not await spending.confirm_at_once(customer, self._store, yes):
+            await self._store.transact("ledger.confirm", lambda connection: self._spend(customer, connection, yes))
         return spent.receipt if later else await self._submitter.submit(customer, spent)
+
+    def _spend(self, customer: CustomerId, connection: sa.Connection, yes: Spending) -> None:
+        """Within a transaction: make the yes count, or say why it does not."""
+        if not spending.confirm(customer, connection, yes):
+            current = transfers.find(customer, connection, yes.entry.proposal.id)
+            _check_open(current or yes.entry, yes.now)
+            raise ConfirmationInvalid
 
     async def _standing(self, customer: CustomerId, order: TransferOrder) -> Standing:
         bank = self._parts.bank
@@ -186,15 +191,14 @@ class SqlLedger:
         )
 
     async def _entry(self, customer: CustomerId, proposal: ProposalId) -> Entry:
-        async with self._store.read() as connection:
-            entry = await transfers.find(customer, connection, proposal)
+        entry = await self._store.look(lambda connection: transfers.find(customer, connection, proposal))
         if entry is None:
             raise NotFound("no such proposal")
         return entry
 
     async def _check_day(self, customer: CustomerId, order: TransferOrder, limits: Limits, day: date) -> None:
-        async with self._store.read() as connection:
-            spent = await transfers.spent(customer, connection, order.amount.currency, day)
+        currency = order.amount.currency
+        spent = await self._store.look(lambda connection: spending.spent(customer, connection, currency, day))
         if spent + order.amount.minor > limits.per_day:
             raise LimitExceeded("above the limit per day")
 
@@ -220,10 +224,8 @@ class SqlLedger:
         except StepUpRequired:
             raise
         except (MoneyRefused, NotFound) as refusal:
-            change = ((TransferState.PROPOSED,), TransferState.CANCELLED)
             why = {"reason": refusal.code, "updated_at": micros(self._clock.now())}
-            async with self._store.write("ledger.refused") as connection:
-                await transfers.move(customer, connection, proposal, change, why)
+            await transfers.move_alone(customer, self._store, "ledger.refused", proposal, _TO_CANCELLED, why)
             raise
 
     async def _to_the_end(self, work: Coroutine[Any, Any, TransferReceipt]) -> TransferReceipt:
@@ -231,6 +233,11 @@ class SqlLedger:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return await asyncio.shield(task)
+
+    def _renewed(self, old: Proposal, call: CallId) -> Proposal:
+        """The same promise for another call: a nonce and seal of its own, and to be heard again."""
+        new, nonce = ProposalId(self._clock.new_id()), self._clock.new_id()
+        return self._sealed(replace(old, id=new, call=call, nonce=nonce, delivered_at=None))
 
     def _sealed(self, proposal: Proposal) -> Proposal:
         return replace(proposal, seal=self._parts.sealer.seal(binding(proposal)))

@@ -12,6 +12,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+import sqlalchemy as sa
+
 from schemas.audit import AuditRecord
 from schemas.banking import BankOutcome, BankReceipt, TransferState
 from schemas.errors import TellerlineError
@@ -79,23 +81,25 @@ class Reconciler:
     async def _lease(self, customer: CustomerId, proposal: ProposalId) -> Entry | None:
         """Take a transfer for one attempt; None when another worker was faster."""
         now = self._clock.now()
-        async with self._store.write("reconcile.lease") as connection:
-            entry = await transfers.find(customer, connection, proposal)
+        until = now + timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
+
+        def leasing(connection: sa.Connection) -> Entry | None:
+            entry = transfers.find(customer, connection, proposal)
             if entry is None or entry.state not in transfers.UNSETTLED:
                 return None
-            until = now + timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
-            if not await transfers.lease(customer, connection, entry, until):
+            if not transfers.lease(customer, connection, entry, until):
                 return None
-        return replace(entry, attempts=entry.attempts + 1)
+            return replace(entry, attempts=entry.attempts + 1)
+
+        return await self._store.transact("reconcile.lease", leasing)
 
     async def _start(self, customer: CustomerId, entry: Entry) -> TransferReceipt | None:
         """The day of a confirmed transfer has come."""
         change = ((TransferState.CONFIRMED,), TransferState.SUBMITTING)
         now = self._clock.now()
         at = {"submitted_at": micros(now), "updated_at": micros(now)}
-        async with self._store.write("reconcile.start") as connection:
-            if not await transfers.move(customer, connection, entry.proposal.id, change, at):
-                return None
+        if not await transfers.move_alone(customer, self._store, "reconcile.start", entry.proposal.id, change, at):
+            return None
         return await self._submitter.submit(customer, replace(entry, state=TransferState.SUBMITTING, submitted_at=now))
 
     async def _ask(self, customer: CustomerId, entry: Entry) -> BankReceipt:

@@ -5,14 +5,18 @@ No answer is no failure: whatever is not a clear yes or no from the bank is UNKN
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
 
 from rules.act import MoneyPolicy
 from schemas.banking import BankOutcome, BankReceipt, TransferState
 from schemas.errors import InFlight, StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId
 from schemas.transfer import TransferReceipt
-from services.act import transfers
+from services.act import spending, transfers
 from services.act.transfers import Entry
 from services.ports import Clock, CoreBank
 from services.store import Store, micros
@@ -63,12 +67,26 @@ class Submitter:
             "updated_at": micros(now),
         }
         try:
-            async with self._store.write("ledger.settle") as connection:
-                moved = await transfers.move(customer, connection, entry.proposal.id, (_PENDING, state), values)
-                if moved and state is TransferState.FAILED and entry.spend_day is not None:
-                    await transfers.release(customer, connection, entry.proposal.order.amount, entry.spend_day)
-                found = await transfers.find(customer, connection, entry.proposal.id)
+            if await self._move(customer, entry, state, values):
+                return TransferReceipt(entry.proposal.id, state, answer.reference, answer.reason)
+            found = await self._store.look(lambda connection: transfers.find(customer, connection, entry.proposal.id))
         except StoreUnavailable:
             log.exception("the bank's answer could not be stored; the reconciler will ask again")
             return unknown
         return unknown if found is None else found.receipt
+
+    async def _move(self, customer: CustomerId, entry: Entry, state: TransferState, values: Mapping[str, Any]) -> bool:
+        """Into the state the bank's answer means; whether the transfer still waited for one."""
+        proposal, change = entry.proposal, (_PENDING, state)
+        if state is not TransferState.FAILED or entry.spend_day is None:
+            return await transfers.move_alone(customer, self._store, "ledger.settle", proposal.id, change, values)
+        day = entry.spend_day
+
+        def failing(connection: sa.Connection) -> bool:
+            """What did not move takes no place in its day's limit."""
+            moved = transfers.move(customer, connection, proposal.id, change, values)
+            if moved:
+                spending.release(customer, connection, proposal.order.amount, day)
+            return moved
+
+        return await self._store.transact("ledger.settle", failing)

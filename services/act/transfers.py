@@ -6,26 +6,48 @@ UNKNOWN → SUCCEEDED | FAILED                                  (the reconciler)
 PROPOSED → EXPIRED | CANCELLED
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from schemas.banking import PayeeVerification, TransferOrder, TransferState
-from schemas.errors import LimitExceeded
 from schemas.ids import AccountId, BillId, CallId, CustomerId, PayeeId, ProposalId
 from schemas.money import Money
 from schemas.transfer import Proposal, TransferReceipt
-from services.act.tables import spending, transfers
-from services.store import Store, changed, insert_new, instant, micros
+from services.act.tables import transfers
+from services.store import Store, changed, instant, micros
 
 _c = transfers.c
 OPEN = TransferState.PROPOSED
 UNSETTLED = (TransferState.CONFIRMED, TransferState.SUBMITTING, TransferState.UNKNOWN)
 """States in which a promise to the caller is still to be kept."""
+
+# The statements are built once: building one takes longer than running it. Each names the customer it is for.
+_mine: Final = _c.customer_id == sa.bindparam("customer")
+_this: Final = _mine & (_c.id == sa.bindparam("transfer"))
+_live: Final = _mine & (_c.state == OPEN.value) & (_c.expires_at > sa.bindparam("now"))
+_of_call: Final = _live & (_c.call_id == sa.bindparam("call"))
+
+_FIND: Final = sa.select(transfers).where(_this)
+_LIVE: Final = sa.select(transfers).where(_live).order_by(_c.created_at.desc(), _c.id.desc()).limit(1)
+_DELIVER: Final = sa.update(transfers).where(_of_call & (_c.id == sa.bindparam("transfer")) & _c.delivered_at.is_(None))
+_CANCEL_OPEN: Final = sa.update(transfers).where(
+    _mine & (_c.call_id == sa.bindparam("call")) & (_c.state == OPEN.value)
+)
+_SPEND: Final = sa.update(transfers).where(
+    _of_call & (_c.id == sa.bindparam("transfer")) & (_c.seal == sa.bindparam("sealed")) & _c.delivered_at.is_not(None)
+)
+_MOVE: Final = sa.update(transfers).where(
+    _this & _c.state.in_([sa.bindparam("one_before"), sa.bindparam("other_before")])
+)
+_LEASE: Final = (
+    sa.update(transfers)
+    .where(_this & (_c.state == sa.bindparam("seen_state")) & (_c.next_try_at == sa.bindparam("seen_try")))
+    .values(attempts=_c.attempts + 1)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,141 +110,137 @@ def _entry(row: sa.Row[Any]) -> Entry:
     )
 
 
-async def insert(
-    customer: CustomerId, connection: AsyncConnection, proposal: Proposal, bank_key: str, fingerprint: str, at: datetime
+def insert(
+    customer: CustomerId, connection: sa.Connection, proposal: Proposal, bank_key: str, fingerprint: str, at: datetime
 ) -> None:
     """Store a proposal with its idempotency key and fingerprint: both are durable before anything can be confirmed."""
     order = proposal.order
-    await connection.execute(
-        sa.insert(transfers).values(
-            id=proposal.id,
-            customer_id=customer,
-            call_id=proposal.call,
-            source=order.source,
-            payee_id=order.payee_id,
-            payee_version=order.payee_version,
-            to_account=order.to_account,
-            amount_minor=order.amount.minor,
-            currency=order.amount.currency,
-            on_date=order.on.isoformat() if order.on else None,
-            bill_id=order.bill_id,
-            nonce=proposal.nonce,
-            seal=proposal.seal,
-            expires_at=micros(proposal.expires_at),
-            verification=proposal.verification.value,
-            step_up_required=proposal.step_up_required,
-            state=OPEN.value,
-            bank_key=bank_key,
-            fingerprint=fingerprint,
-            created_at=micros(at),
-            updated_at=micros(at),
-        )
-    )
-
-
-async def find(customer: CustomerId, connection: AsyncConnection, proposal: ProposalId) -> Entry | None:
-    """One transfer of the customer."""
-    mine = (_c.customer_id == customer) & (_c.id == proposal)
-    row = (await connection.execute(sa.select(transfers).where(mine))).first()
-    return None if row is None else _entry(row)
-
-
-async def live(customer: CustomerId, connection: AsyncConnection, now: datetime) -> Entry | None:
-    """The customer's newest open proposal that has not expired."""
-    mine = (_c.customer_id == customer) & (_c.state == OPEN.value) & (_c.expires_at > micros(now))
-    newest = sa.select(transfers).where(mine).order_by(_c.created_at.desc(), _c.id.desc()).limit(1)
-    row = (await connection.execute(newest)).first()
-    return None if row is None else _entry(row)
-
-
-async def mark_delivered(
-    customer: CustomerId, connection: AsyncConnection, call: CallId, proposal: ProposalId, now: datetime
-) -> bool:
-    """Note that the read-back was heard; False unless the proposal is this call's, open, live and not yet heard."""
-    fits = _is_open(customer, call, now) & (_c.id == proposal) & _c.delivered_at.is_(None)
-    values = {"delivered_at": micros(now), "updated_at": micros(now)}
-    return changed(await connection.execute(sa.update(transfers).where(fits).values(**values))) == 1
-
-
-async def cancel_open(
-    customer: CustomerId, connection: AsyncConnection, call: CallId, reason: str, now: datetime
-) -> int:
-    """Void every open proposal of a call; how many there were."""
-    fits = (_c.customer_id == customer) & (_c.call_id == call) & (_c.state == OPEN.value)
-    values = {"state": TransferState.CANCELLED.value, "reason": reason, "updated_at": micros(now)}
-    return changed(await connection.execute(sa.update(transfers).where(fits).values(**values)))
-
-
-async def spend(
-    customer: CustomerId, connection: AsyncConnection, entry: Entry, next_try: datetime, day: date, now: datetime
-) -> bool:
-    """Spend the confirmation: exactly one caller of many gets True, and only while the proposal is heard and live.
-
-    `entry.state` is what it becomes: CONFIRMED, or SUBMITTING when it is handed to the bank at once.
-    """
-    fits = (
-        _is_open(customer, entry.proposal.call, now)
-        & (_c.id == entry.proposal.id)
-        & (_c.seal == entry.proposal.seal)
-        & _c.delivered_at.is_not(None)
-    )
-    values = {
-        "state": entry.state.value,
-        "spend_day": day.isoformat(),
-        "submitted_at": micros(now) if entry.state is TransferState.SUBMITTING else None,
-        "next_try_at": micros(next_try),
-        "updated_at": micros(now),
+    row = {
+        "id": proposal.id,
+        "customer_id": customer,
+        "call_id": proposal.call,
+        "source": order.source,
+        "payee_id": order.payee_id,
+        "payee_version": order.payee_version,
+        "to_account": order.to_account,
+        "amount_minor": order.amount.minor,
+        "currency": order.amount.currency,
+        "on_date": order.on.isoformat() if order.on else None,
+        "bill_id": order.bill_id,
+        "nonce": proposal.nonce,
+        "seal": proposal.seal,
+        "expires_at": micros(proposal.expires_at),
+        "verification": proposal.verification.value,
+        "step_up_required": proposal.step_up_required,
+        "state": OPEN.value,
+        "bank_key": bank_key,
+        "fingerprint": fingerprint,
+        "created_at": micros(at),
+        "updated_at": micros(at),
     }
-    return changed(await connection.execute(sa.update(transfers).where(fits).values(**values))) == 1
+    connection.execute(sa.insert(transfers), row)
 
 
-async def move(
-    customer: CustomerId,
-    connection: AsyncConnection,
-    proposal: ProposalId,
-    change: tuple[Sequence[TransferState], TransferState],
-    values: dict[str, Any],
+def find(customer: CustomerId, connection: sa.Connection, proposal: ProposalId) -> Entry | None:
+    """One transfer of the customer."""
+    row = connection.execute(_FIND, {"customer": customer, "transfer": proposal}).first()
+    return None if row is None else _entry(row)
+
+
+def live(customer: CustomerId, connection: sa.Connection, now: datetime) -> Entry | None:
+    """The customer's newest open proposal that has not expired."""
+    row = connection.execute(_LIVE, {"customer": customer, "now": micros(now)}).first()
+    return None if row is None else _entry(row)
+
+
+async def deliver(customer: CustomerId, store: Store, call: CallId, proposal: ProposalId, now: datetime) -> bool:
+    """Note that the read-back was heard; False unless the proposal is this call's, open, live and not yet heard."""
+    at = micros(now)
+    values = {"customer": customer, "call": call, "transfer": proposal, "now": at}
+    return await store.execute("ledger.delivered", _DELIVER, values | {"delivered_at": at, "updated_at": at}) == 1
+
+
+async def void(customer: CustomerId, store: Store, call: CallId, now: datetime) -> int:
+    """Void every open proposal of a call; how many there were."""
+    return await store.execute("ledger.void", _CANCEL_OPEN, _cancelling(customer, call, "voided", now))
+
+
+def cancel_open(customer: CustomerId, connection: sa.Connection, call: CallId, reason: str, now: datetime) -> int:
+    """Within a transaction: void every open proposal of a call; how many there were."""
+    return changed(connection.execute(_CANCEL_OPEN, _cancelling(customer, call, reason, now)))
+
+
+def _cancelling(customer: CustomerId, call: CallId, reason: str, now: datetime) -> dict[str, Any]:
+    change = {"state": TransferState.CANCELLED.value, "reason": reason, "updated_at": micros(now)}
+    return {"customer": customer, "call": call} | change
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """A yes that is to count. `entry.state` is what it becomes: CONFIRMED, or SUBMITTING for the bank at once.
+
+    `per_day` is the customer's limit in minor units.
+    """
+
+    entry: Entry
+    day: date
+    next_try_at: datetime
+    now: datetime
+    per_day: int
+
+    def which(self, customer: CustomerId) -> dict[str, Any]:
+        """What the row must be for the yes to count."""
+        proposal = self.entry.proposal
+        which = {"customer": customer, "call": proposal.call, "transfer": proposal.id, "sealed": proposal.seal}
+        return which | {"now": micros(self.now)}
+
+    def change(self) -> dict[str, Any]:
+        """What becomes of it."""
+        at, at_once = micros(self.now), self.entry.state is TransferState.SUBMITTING
+        return {
+            "state": self.entry.state.value,
+            "spend_day": self.day.isoformat(),
+            "submitted_at": at if at_once else None,
+            "next_try_at": micros(self.next_try_at),
+            "updated_at": at,
+        }
+
+
+def spend(customer: CustomerId, connection: sa.Connection, spending: Spending) -> bool:
+    """Spend the confirmation: exactly one caller of many gets True, and only while the proposal is heard and live."""
+    return changed(connection.execute(_SPEND, spending.which(customer) | spending.change())) == 1
+
+
+Change = tuple[Sequence[TransferState], TransferState]
+"""From one of one or two states to another."""
+
+
+def move(
+    customer: CustomerId, connection: sa.Connection, proposal: ProposalId, change: Change, values: Mapping[str, Any]
 ) -> bool:
-    """Compare-and-set from one of some states to another; whether it was in one of them."""
+    """Compare-and-set along `change`; whether the transfer was in one of the states before it."""
+    return changed(connection.execute(_MOVE, _moving(customer, proposal, change, values))) == 1
+
+
+async def move_alone(
+    customer: CustomerId, store: Store, name: str, proposal: ProposalId, change: Change, values: Mapping[str, Any]
+) -> bool:
+    """As `move`, in a write of its own, called `name`."""
+    return await store.execute(name, _MOVE, _moving(customer, proposal, change, values)) == 1
+
+
+def _moving(customer: CustomerId, proposal: ProposalId, change: Change, values: Mapping[str, Any]) -> dict[str, Any]:
     before, after = change
-    fits = (_c.customer_id == customer) & (_c.id == proposal) & _c.state.in_([state.value for state in before])
-    changes = {"state": after.value, **values}
-    return changed(await connection.execute(sa.update(transfers).where(fits).values(**changes))) == 1
+    which = {"customer": customer, "transfer": proposal}
+    which |= {"one_before": before[0].value, "other_before": before[-1].value}
+    return which | {"state": after.value, **values}
 
 
-async def lease(customer: CustomerId, connection: AsyncConnection, entry: Entry, until: datetime) -> bool:
+def lease(customer: CustomerId, connection: sa.Connection, entry: Entry, until: datetime) -> bool:
     """Take an unsettled transfer for one attempt; False when another worker has it."""
     seen = None if entry.next_try_at is None else micros(entry.next_try_at)
-    fits = (
-        (_c.customer_id == customer)
-        & (_c.id == entry.proposal.id)
-        & (_c.state == entry.state.value)
-        & (_c.next_try_at == seen)
-    )
-    values = {"attempts": _c.attempts + 1, "next_try_at": micros(until)}
-    return changed(await connection.execute(sa.update(transfers).where(fits).values(**values))) == 1
-
-
-async def reserve(customer: CustomerId, connection: AsyncConnection, amount: Money, day: date, per_day: int) -> None:
-    """Count an amount against the day's limit, atomically. Raises LimitExceeded; nothing is counted then."""
-    await insert_new(connection, spending, _spending_key(customer, amount.currency, day) | {"spent_minor": 0})
-    raised = spending.c.spent_minor + amount.minor
-    fits = _spending_of(customer, amount.currency, day) & (raised <= per_day)
-    if changed(await connection.execute(sa.update(spending).where(fits).values(spent_minor=raised))) != 1:
-        raise LimitExceeded("above the limit per day")
-
-
-async def release(customer: CustomerId, connection: AsyncConnection, amount: Money, day: date) -> None:
-    """Take a failed transfer off its day's count."""
-    lowered = spending.c.spent_minor - amount.minor
-    fits = _spending_of(customer, amount.currency, day)
-    await connection.execute(sa.update(spending).where(fits).values(spent_minor=lowered))
-
-
-async def spent(customer: CustomerId, connection: AsyncConnection, currency: str, day: date) -> int:
-    """What the day's confirmed transfers come to, in minor units."""
-    fits = _spending_of(customer, currency, day)
-    return (await connection.execute(sa.select(spending.c.spent_minor).where(fits))).scalar() or 0
+    which = {"customer": customer, "transfer": entry.proposal.id, "seen_state": entry.state.value, "seen_try": seen}
+    return changed(connection.execute(_LEASE, which | {"next_try_at": micros(until)})) == 1
 
 
 async def due(store: Store, now: datetime, most: int) -> Sequence[tuple[CustomerId, ProposalId]]:
@@ -237,20 +255,4 @@ async def expire(store: Store, now: datetime) -> int:
     """Of all customers: close open proposals whose time is over; how many there were."""
     late = (_c.state == OPEN.value) & (_c.expires_at <= micros(now))
     values = {"state": TransferState.EXPIRED.value, "updated_at": micros(now)}
-    async with store.write("ledger.expire") as connection:
-        return changed(await connection.execute(sa.update(transfers).where(late).values(**values)))
-
-
-def _is_open(customer: CustomerId, call: CallId, now: datetime) -> sa.ColumnElement[bool]:
-    mine = (_c.customer_id == customer) & (_c.call_id == call)
-    return mine & (_c.state == OPEN.value) & (_c.expires_at > micros(now))
-
-
-def _spending_key(customer: CustomerId, currency: str, day: date) -> dict[str, str]:
-    return {"customer_id": customer, "currency": currency, "day": day.isoformat()}
-
-
-def _spending_of(customer: CustomerId, currency: str, day: date) -> sa.ColumnElement[bool]:
-    return (
-        (spending.c.customer_id == customer) & (spending.c.currency == currency) & (spending.c.day == day.isoformat())
-    )
+    return await store.execute("ledger.expire", sa.update(transfers).where(late), values)

@@ -311,8 +311,7 @@ async def answers_out_of_order(store: Store) -> None:
     house, _ = await _unreliable(store)
     proposal = await house.proposed(order())
     await _confirm(house, proposal)
-    async with store.read() as connection:
-        entry = await rows.find(ANN, connection, proposal.id)
+    entry = await store.look(lambda connection: rows.find(ANN, connection, proposal.id))
     assert entry is not None
     late = Submitter(store, house.bank, house.clock, house.policy)
     for outcome in (BankOutcome.PENDING, BankOutcome.DECLINED, BankOutcome.NOT_FOUND):

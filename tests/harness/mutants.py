@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
-from services.act import bank_sandbox, ledger, reconcile, seal, stepup, submit, transfers
+from services.act import bank_sandbox, ledger, reconcile, seal, spending, stepup, submit, transfers
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,8 @@ _DELIVERED = (
     Edit(ledger, "if entry.proposal.delivered_at is None:", "if False:"),
     Edit(transfers, "& _c.delivered_at.is_not(None)", ""),
 )
-_OPEN_STATE = Edit(transfers, "return mine & (_c.state == OPEN.value) & (_c.expires_at", "return mine & (_c.expires_at")
-_EXPIRY = Edit(transfers, "return mine & (_c.state == OPEN.value) & (_c.expires_at > micros(now))",
-               "return mine & (_c.state == OPEN.value)")  # fmt: skip
+_OPEN_STATE = Edit(transfers, "_mine & (_c.state == OPEN.value) & (_c.expires_at", "_mine & (_c.expires_at")
+_EXPIRY = Edit(transfers, '& (_c.expires_at > sa.bindparam("now"))', "")
 _SEALED = ("binding.proposal", "binding.customer", "binding.call", "*_order_fields(binding.order)", "binding.nonce")
 _ORDERED = ("order.source", '"account" if order.payee_id is None else "payee"', "str(order.payee_version)",
             "str(order.amount.minor)", "order.amount.currency", 'order.bill_id or ""')  # fmt: skip
@@ -82,9 +81,9 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     "expiry is not checked": (
         _EXPIRY, Edit(ledger, "entry.state is TransferState.PROPOSED and entry.proposal.expires_at <= now", "False"),
     ),
-    "the day's limit is not kept when acting": (Edit(transfers, "& (raised <= per_day)", ""),),
+    "the day's limit is not kept when acting": (Edit(spending, "<= :per_day", "< :per_day * 99"),),
     "the day's limit is kept when proposing only": (
-        Edit(ledger, "await transfers.reserve(", "False and await transfers.reserve("),
+        Edit(spending, "reserve(customer, connection, yes", "False and reserve(customer, connection, yes"),
     ),
     "the limit per transfer is not checked when acting": (
         Edit(ledger, "limits = checks.check_limits(entry.proposal.order, standing.profile)",
@@ -106,8 +105,7 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit(ledger, "        await self.void(customer, call)\n        standing", "        standing"),
     ),
     "void does nothing": (
-        Edit(ledger, 'return await transfers.cancel_open(customer, connection, call, "voided", self._clock.now())',
-             "return 0"),
+        Edit(ledger, "return await transfers.void(customer, self._store, call, self._clock.now())", "return 0"),
     ),
     "no second factor for transfers": (Edit(ledger, "if due and not await", "if False and not await"),),
     "a second factor can be used again": (Edit(stepup, "& _c.spent_at.is_(None)", ""),),
@@ -134,19 +132,19 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     ),
     "the reconciler sends again for ever": (Edit(reconcile, "if self._may_resend(entry):", "if True:"),),
     "states go back": (
-        Edit(transfers, "& _c.state.in_([state.value for state in before])", ""),
+        Edit(transfers, '_this & _c.state.in_([sa.bindparam("one_before"), sa.bindparam("other_before")])', "_this"),
     ),
     "a failure keeps its place in the day": (
-        Edit(submit, "if moved and state is TransferState.FAILED and", "if False and"),
+        Edit(submit, "            if moved:\n", "            if False:\n"),
     ),
     "hanging up stops a submission": (Edit(ledger, "return await asyncio.shield(task)", "return await task"),),
     "a resumed proposal lives on in its old call": (
-        Edit(ledger, "if not await transfers.move(customer, connection, old.id, change, why):", "if False:"),
+        Edit(ledger, "if not transfers.move(customer, connection, old.id, _TO_CANCELLED, why):", "if False:"),
     ),
     "a resumed proposal counts as heard": (
-        Edit(ledger, "                    delivered_at=None,\n", ""),
-        Edit(transfers, "            state=OPEN.value,\n",
-             "            state=OPEN.value,\n            delivered_at=proposal.delivered_at and micros(at),\n"),
+        Edit(ledger, "nonce=nonce, delivered_at=None)", "nonce=nonce)"),
+        Edit(transfers, '"state": OPEN.value,\n        "bank_key"',
+             '"state": OPEN.value,\n        "delivered_at": proposal.delivered_at and micros(at),\n        "bank_key"'),
     ),
     "the bank moves money for every request": (
         Edit(bank_sandbox, "if not await insert_new(connection, t.postings, posting):",

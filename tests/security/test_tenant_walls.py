@@ -2,7 +2,9 @@
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import sqlalchemy as sa
@@ -39,18 +41,35 @@ ACROSS = {
 
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+    """Functions and methods; what is nested in one is part of it."""
+    tree = ast.parse(path.read_text())
+    for scope in [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]:
+        for node in scope.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield node
 
 
-def touches_rows(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function builds a statement over a table that holds customers' data."""
-    calls = [node.func for node in ast.walk(function) if isinstance(node, ast.Call)]
+def touches_rows(function: ast.FunctionDef | ast.AsyncFunctionDef, prepared: set[str]) -> bool:
+    """Whether a function builds a statement over a table that holds customers' data, or uses a prepared one."""
+    names = {_name(node) for node in ast.walk(function) if isinstance(node, ast.Attribute | ast.Name)}
+    return bool(names & prepared) or _builds(function)
+
+
+def _builds(tree: ast.AST) -> bool:
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     builds = any(_name(call) in STATEMENTS for call in calls if isinstance(call, ast.Attribute | ast.Name))
     return builds and any(
-        isinstance(node, ast.Attribute | ast.Name) and _name(node) in TABLES for node in ast.walk(function)
+        isinstance(node, ast.Attribute | ast.Name) and _name(node) in TABLES for node in ast.walk(tree)
     )
+
+
+def prepared_statements(module: ModuleType) -> dict[str, sa.Executable]:
+    """Statements that a module builds once, by name."""
+    return {name: value for name, value in vars(module).items() if isinstance(value, sa.Executable)}
+
+
+def module_of(path: Path) -> ModuleType:
+    return import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
 
 
 def _name(node: ast.Attribute | ast.Name) -> str:
@@ -76,14 +95,25 @@ def test_every_query_takes_its_customer_first() -> None:
     found, strangers = 0, []
     for path in sources():
         place = str(path.relative_to(ROOT))
+        prepared = set(prepared_statements(module_of(path)))
         for function in functions(path):
-            if not touches_rows(function) or f"{place}:{function.name}" in ACROSS:
+            if not touches_rows(function, prepared) or f"{place}:{function.name}" in ACROSS:
                 continue
             found += 1
             if not takes_customer_first(function):
                 strangers.append(f"{place}:{function.name}")
     assert found > 30
     assert not strangers
+
+
+def test_every_prepared_statement_names_its_customer() -> None:
+    seen = 0
+    for path in sources():
+        for name, statement in prepared_statements(module_of(path)).items():
+            seen += 1
+            text = str(statement)
+            assert "customer_id = :customer" in text or "VALUES (:customer" in text, f"{path.name}:{name}"
+    assert seen > 5
 
 
 def test_every_port_that_serves_a_customer_takes_the_customer_first() -> None:
