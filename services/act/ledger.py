@@ -26,6 +26,7 @@ from schemas.stepup import proposal_purpose
 from schemas.transfer import Proposal, TransferReceipt
 from services.act import checks, spending, transfers
 from services.act.checks import Standing
+from services.act.heard import Heard
 from services.act.seal import Binding, Sealer, fingerprint
 from services.act.submit import Submitter
 from services.act.transfers import Entry, Spending
@@ -54,6 +55,7 @@ class SqlLedger:
         self._parts = parts
         self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
         self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
+        self._heard = Heard()
         self._running: set[asyncio.Task[TransferReceipt]] = set()
 
     async def propose(self, customer: CustomerId, call: CallId, order: TransferOrder) -> Proposal:
@@ -82,17 +84,21 @@ class SqlLedger:
             )
         )
 
+        entry = _new_entry(customer, proposal)
+
         def replacing(connection: sa.Connection) -> None:
             transfers.cancel_open(customer, connection, call, "replaced", now)
-            transfers.insert(customer, connection, proposal, _key(proposal), fingerprint(customer, order), now)
+            transfers.insert(customer, connection, entry, now)
 
         await self._store.transact("ledger.propose", replacing)
+        self._heard.proposed(customer, entry)
         return proposal
 
     async def delivered(self, customer: CustomerId, call: CallId, proposal: ProposalId) -> None:
         """Note that the read-back was heard; again is harmless. Raises NotFound, ConfirmationExpired, -Used."""
         now = self._clock.now()
         if await transfers.deliver(customer, self._store, call, proposal, now):
+            self._heard.delivered(customer, proposal, now)
             return
         entry = await self._entry(customer, proposal)
         if entry.proposal.call != call:
@@ -108,7 +114,7 @@ class SqlLedger:
 
         Once spent, nothing the caller does stops it: the rest runs to its end even when this call is cancelled.
         """
-        entry = await self._entry(customer, proposal)
+        entry = self._heard.take(customer, proposal) or await self._entry(customer, proposal)
         self._check_confirmation(entry, call, seal)
         async with self._voiding(customer, proposal):
             standing = await self._standing(customer, entry.proposal.order)
@@ -143,7 +149,7 @@ class SqlLedger:
                 return None  # another call was faster
             fresh = self._renewed(old, call)
             transfers.cancel_open(customer, connection, call, "replaced", now)
-            transfers.insert(customer, connection, fresh, _key(fresh), fingerprint(customer, fresh.order), now)
+            transfers.insert(customer, connection, _new_entry(customer, fresh), now)
             return fresh
 
         return await self._store.transact("ledger.resume", resuming)
@@ -252,9 +258,9 @@ def binding(proposal: Proposal) -> Binding:
     return Binding(p.id, p.customer, p.call, p.order, p.step_up_required, p.nonce, p.expires_at)
 
 
-def _key(proposal: Proposal) -> str:
-    """The one idempotency key a proposal can ever be submitted under."""
-    return f"tl-{proposal.id}"
+def _new_entry(customer: CustomerId, proposal: Proposal) -> Entry:
+    """With the one idempotency key a proposal can ever be submitted under, and what that key stands for."""
+    return transfers.new_entry(proposal, f"tl-{proposal.id}", fingerprint(customer, proposal.order))
 
 
 def _check_open(entry: Entry, now: datetime) -> None:

@@ -11,6 +11,7 @@ from schemas.ids import CustomerId
 from schemas.money import Money
 from services.act import transfers
 from services.act.tables import spending
+from services.act.tables import transfers as rows
 from services.act.transfers import Spending
 from services.store import Store, changed
 
@@ -24,7 +25,7 @@ _SPENT: Final = sa.select(_c.spent_minor).where(_day)
 _RELEASE: Final = sa.update(spending).where(_day).values(spent_minor=_c.spent_minor - sa.bindparam("minor"))
 
 
-_LARGE: Final = frozenset({"minor", "per_day", "now", "submitted_at", "next_try_at"})
+_LARGE: Final = frozenset({"minor", "per_day"})
 
 
 def _text(*parts: str) -> sa.TextClause:
@@ -48,15 +49,16 @@ _COUNT: Final = (
 _RESERVE: Final = _text(_INTO, "VALUES (:customer, :of_currency, :of_day, :minor)", _COUNT)
 
 # PostgreSQL alone: lock the proposal if the yes counts, then count it if the day has room, then spend it if counted.
-_AT_ONCE: Final = _text(
-    "WITH heard AS (",
-    "SELECT id FROM ledger_transfers WHERE customer_id = :customer AND call_id = :call AND id = :transfer",
-    "AND seal = :sealed AND state = 'proposed' AND expires_at > :now AND delivered_at IS NOT NULL FOR UPDATE",
-    "), counted AS (",
-    *(_INTO, "SELECT :customer, :of_currency, :of_day, :minor FROM heard", _COUNT, "RETURNING day"),
-    ") UPDATE ledger_transfers SET state = :state, spend_day = counted.day, submitted_at = :submitted_at,",
-    "next_try_at = :next_try_at, updated_at = :now FROM counted",
-    "WHERE customer_id = :customer AND id = :transfer",
+_heard: Final = sa.select(rows.c.id).where(transfers.YES_COUNTS).with_for_update().cte("heard")
+_counted: Final = (
+    _text(_INTO, "SELECT :customer, :of_currency, :of_day, :minor FROM heard", _COUNT, "RETURNING :transfer AS id")
+    .columns(sa.column("id"))
+    .cte("counted")
+)
+_AT_ONCE: Final = (
+    sa.update(rows)
+    .where((rows.c.customer_id == sa.bindparam("customer")) & (rows.c.id == _counted.c.id))
+    .add_cte(_heard, _counted)
 )
 
 

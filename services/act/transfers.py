@@ -25,6 +25,12 @@ OPEN = TransferState.PROPOSED
 UNSETTLED = (TransferState.CONFIRMED, TransferState.SUBMITTING, TransferState.UNKNOWN)
 """States in which a promise to the caller is still to be kept."""
 
+SEALED: Final = (
+    "source", "payee_id", "payee_version", "to_account", "amount_minor", "currency", "on_date", "bill_id", "nonce",
+    "expires_at", "step_up_required",
+)  # fmt: skip
+"""The columns that the seal is over, besides those that say whose proposal it is."""
+
 # The statements are built once: building one takes longer than running it. Each names the customer it is for.
 _mine: Final = _c.customer_id == sa.bindparam("customer")
 _this: Final = _mine & (_c.id == sa.bindparam("transfer"))
@@ -37,9 +43,15 @@ _DELIVER: Final = sa.update(transfers).where(_of_call & (_c.id == sa.bindparam("
 _CANCEL_OPEN: Final = sa.update(transfers).where(
     _mine & (_c.call_id == sa.bindparam("call")) & (_c.state == OPEN.value)
 )
-_SPEND: Final = sa.update(transfers).where(
-    _of_call & (_c.id == sa.bindparam("transfer")) & (_c.seal == sa.bindparam("sealed")) & _c.delivered_at.is_not(None)
+YES_COUNTS: Final = (
+    _of_call
+    & (_c.id == sa.bindparam("transfer"))
+    & _c.delivered_at.is_not(None)
+    & (_c.seal == sa.bindparam("sealed"))
+    & sa.and_(*(_c[name].is_not_distinct_from(sa.bindparam(f"sealed_{name}")) for name in SEALED))
 )
+"""Heard, live, and to the letter what was sealed: whatever else is in memory or was written behind our back."""
+_SPEND: Final = sa.update(transfers).where(YES_COUNTS)
 _MOVE: Final = sa.update(transfers).where(
     _this & _c.state.in_([sa.bindparam("one_before"), sa.bindparam("other_before")])
 )
@@ -110,15 +122,10 @@ def _entry(row: sa.Row[Any]) -> Entry:
     )
 
 
-def insert(
-    customer: CustomerId, connection: sa.Connection, proposal: Proposal, bank_key: str, fingerprint: str, at: datetime
-) -> None:
-    """Store a proposal with its idempotency key and fingerprint: both are durable before anything can be confirmed."""
+def sealed_columns(proposal: Proposal) -> dict[str, Any]:
+    """The columns of SEALED as a proposal fills them."""
     order = proposal.order
-    row = {
-        "id": proposal.id,
-        "customer_id": customer,
-        "call_id": proposal.call,
+    return {
         "source": order.source,
         "payee_id": order.payee_id,
         "payee_version": order.payee_version,
@@ -128,17 +135,32 @@ def insert(
         "on_date": order.on.isoformat() if order.on else None,
         "bill_id": order.bill_id,
         "nonce": proposal.nonce,
-        "seal": proposal.seal,
         "expires_at": micros(proposal.expires_at),
-        "verification": proposal.verification.value,
         "step_up_required": proposal.step_up_required,
+    }
+
+
+def new_entry(proposal: Proposal, bank_key: str, fingerprint: str) -> Entry:
+    """A proposal as it enters the ledger."""
+    return Entry(proposal, OPEN, bank_key, fingerprint, "", "", None, 0, None, None)
+
+
+def insert(customer: CustomerId, connection: sa.Connection, entry: Entry, at: datetime) -> None:
+    """Store a proposal with its idempotency key and fingerprint: both are durable before anything can be confirmed."""
+    proposal = entry.proposal
+    row = {
+        "id": proposal.id,
+        "customer_id": customer,
+        "call_id": proposal.call,
+        "seal": proposal.seal,
+        "verification": proposal.verification.value,
         "state": OPEN.value,
-        "bank_key": bank_key,
-        "fingerprint": fingerprint,
+        "bank_key": entry.bank_key,
+        "fingerprint": entry.fingerprint,
         "created_at": micros(at),
         "updated_at": micros(at),
     }
-    connection.execute(sa.insert(transfers), row)
+    connection.execute(sa.insert(transfers), row | sealed_columns(proposal))
 
 
 def find(customer: CustomerId, connection: sa.Connection, proposal: ProposalId) -> Entry | None:
@@ -192,7 +214,8 @@ class Spending:
         """What the row must be for the yes to count."""
         proposal = self.entry.proposal
         which = {"customer": customer, "call": proposal.call, "transfer": proposal.id, "sealed": proposal.seal}
-        return which | {"now": micros(self.now)}
+        row = {f"sealed_{name}": value for name, value in sealed_columns(proposal).items()}
+        return which | row | {"now": micros(self.now)}
 
     def change(self) -> dict[str, Any]:
         """What becomes of it."""
