@@ -9,6 +9,8 @@ MAX_TEXT = 2_000
 """Characters of one utterance."""
 MAX_BOOK = 10_000
 """Payees of one book."""
+MAX_ID = 200
+"""Characters of an utterance's id."""
 
 Words = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -33,7 +35,7 @@ class TextIn(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    id: Annotated[str, StringConstraints(max_length=200)] = ""
+    id: Annotated[str, StringConstraints(max_length=MAX_ID)] = ""
     text: Words
     locale: Annotated[str, StringConstraints(max_length=16)]
     now: datetime | None = None

@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 
 from rules.act import zone
@@ -28,7 +29,7 @@ from schemas.decision import (
 )
 from schemas.errors import DependencyFailed, TellerlineError, TimedOut
 from schemas.ids import CallId, CustomerId, Locale, PayeeId, RuleId
-from schemas.intent import Route, Understood
+from schemas.intent import Context, Route, Understood
 from schemas.payee import Payee
 from schemas.transcript import Transcript
 from schemas.turn import (
@@ -100,6 +101,15 @@ class TurnParts:
     extractor: Extractor | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What was seen of a transcript, in which context and on which day."""
+
+    key: tuple[Transcript, Context, date]
+    looked: Looked
+    stamps: Stamps
+
+
 @dataclass(slots=True)
 class _Progress:
     """How far one turn has come."""
@@ -128,7 +138,7 @@ class Turn:
         self._profile = caller.profile
         self._state = DialogueState()
         self._before = self._state
-        self._ahead: tuple[Transcript, DialogueState, Looked, Stamps] | None = None
+        self._ahead: _Look | None = None
         self._answering: ReplyId | None = None
         self._read_back: ReplyId | None = None
         self._irrevocable = False
@@ -138,19 +148,19 @@ class Turn:
 
     def judge(self, transcript: Transcript) -> Completeness:
         """How complete the words are, in the dialogue's present state."""
-        return completeness(self._look(transcript, Stamps(self._parts.clock.monotonic)))
+        return completeness(self._look(transcript).looked)
 
     def speculate(self, transcript: Transcript) -> None:
         """Look ahead and keep what was seen."""
-        stamps = Stamps(self._parts.clock.monotonic)
-        self._ahead = (transcript, self._state, self._look(transcript, stamps), stamps)
+        self._look(transcript)
 
     async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """Decide and act on a turn."""
         self._begin(reply)
         self._locale = transcript.locale
-        looked, stamps = self._looked(transcript)
-        progress = _Progress(stamps, looked)
+        look, self._ahead = self._look(transcript), None
+        look.stamps.mark(Stamp.REQUEST_RECEIVED)
+        looked, progress = look.looked, _Progress(look.stamps, look.looked)
         yield Normalized(looked.heard.spans)
         if looked.heard.payees is not None:
             yield PayeesMatched(looked.heard.payees)
@@ -205,22 +215,17 @@ class Turn:
         today = self._parts.clock.now().astimezone(zone(self._profile.zone)).date()
         return Facts(self._profile, self._caller.payees, today, self._locale)
 
-    def _look(self, transcript: Transcript, stamps: Stamps) -> Looked:
-        now = self._parts.clock.now().astimezone(zone(self._profile.zone))
-        currencies = tuple(dict.fromkeys(account.balance.currency for account in self._profile.accounts))
-        lookout = Lookout.of(transcript.locale, self._caller.index, currencies)
-        return lookout.look(transcript, context_of(self._state, self._facts), now, stamps)
-
-    def _looked(self, transcript: Transcript) -> tuple[Looked, Stamps]:
-        """What speculation saw, if of the same words in the same state; else look now."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and ahead[:2] == (transcript, self._state):
-            looked, stamps = ahead[2:]
-        else:
+    def _look(self, transcript: Transcript) -> _Look:
+        """What was seen ahead of the same words on the same day in the same context; else look now, and keep it."""
+        facts = self._facts
+        key = (transcript, context_of(self._state, facts), facts.today)
+        if self._ahead is None or self._ahead.key != key:
             stamps = Stamps(self._parts.clock.monotonic)
-            looked = self._look(transcript, stamps)
-        stamps.mark(Stamp.REQUEST_RECEIVED)
-        return looked, stamps
+            now = self._parts.clock.now().astimezone(zone(self._profile.zone))
+            currencies = tuple(dict.fromkeys(account.balance.currency for account in self._profile.accounts))
+            lookout = Lookout.of(transcript.locale, self._caller.index, currencies)
+            self._ahead = _Look(key, lookout.look(transcript, key[1], now, stamps), stamps)
+        return self._ahead
 
     async def _meaning(self, looked: Looked, progress: _Progress) -> Event:
         """The utterance as an event of the dialogue; by the extraction model only where the fast path can't tell."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,7 +13,7 @@ from app.bootstrap import Gateway
 from schemas.banking import TransferState
 from schemas.decision import DecisionKind
 from schemas.ids import EN_US, JA_JP, CallId, CustomerId, Locale
-from schemas.intent import Intent
+from schemas.intent import Context, Intent
 from schemas.transcript import Transcript
 from schemas.turn import (
     Awaits,
@@ -25,6 +26,8 @@ from schemas.turn import (
     ReplyText,
     TransferMoved,
 )
+from services.look import Looked, Lookout
+from services.observe import Stamps
 from services.turn import Turn
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
@@ -112,6 +115,28 @@ async def test_a_correction_voids_what_was_read_back(bank: Gateway, alex: Talk) 
     assert second.order.amount.minor == 6000
     receipt = await bank.callers.hands.ledger.receipt(ALEX, first.id)
     assert receipt.state is TransferState.CANCELLED
+
+
+async def test_words_are_looked_at_once_until_the_context_changes(alex: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+    look = Lookout.look
+
+    def counted(self: Lookout, transcript: Transcript, context: Context, now: datetime, stamps: Stamps) -> Looked:
+        looks.append(transcript.text)
+        return look(self, transcript, context, now, stamps)
+
+    monkeypatch.setattr(Lookout, "look", counted)
+    early = Transcript.typed("send money to emily morgan", alex.locale)
+    alex.turn.judge(early)
+    alex.turn.speculate(early)
+    await alex.say(early.text)
+    assert looks == [early.text]
+    five = Transcript.typed("50", alex.locale)
+    assert alex.turn.judge(five) is Completeness.COMPLETE
+    await alex.say("cancel")
+    looks.clear()
+    alex.turn.speculate(five)
+    assert looks == [five.text]
 
 
 async def test_a_withdrawn_turn_leaves_nothing_to_confirm(bank: Gateway, alex: Talk) -> None:

@@ -26,9 +26,22 @@ def register(main: typer.Typer) -> None:
             try:
                 out = _answer(line)
             except TellerlineError as error:
-                out = orjson.dumps({"line": number, "error": {"code": error.code, "message": error.message}})
+                said = {"code": error.code, "message": error.message}
+                out = orjson.dumps({"line": number, "id": _identity(line), "error": said})
             sys.stdout.buffer.write(out + b"\n")
             sys.stdout.buffer.flush()
+
+
+def _identity(line: bytes) -> str:
+    """The input's own id, where that much of the line can be read; else nothing."""
+    from schemas.text import MAX_ID
+
+    try:
+        read = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return ""
+    given = read.get("id") if isinstance(read, dict) else None
+    return given[:MAX_ID] if isinstance(given, str) else ""
 
 
 def _answer(line: bytes) -> bytes:
