@@ -20,6 +20,7 @@ class Intent(StrEnum):
     RECENT_TRANSACTIONS = "recent_transactions"
     TRANSFER_MONEY = "transfer_money"
     BILL_PAYMENT = "bill_payment"
+    BILL_INQUIRY = "bill_inquiry"
     CARD_LOCK = "card_lock"
     CARD_UNLOCK = "card_unlock"
     RECIPIENT_LOOKUP = "recipient_lookup"

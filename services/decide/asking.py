@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from schemas.banking import TransactionFilter, TransferOrder
 from schemas.decision import (
+    Answer,
     Clarify,
     Confirm,
     Decision,
@@ -39,6 +40,8 @@ def advance(state: DialogueState, facts: Facts) -> Step:
             return _transfer(state, task, facts)
         case Intent.BILL_PAYMENT:
             return _bill(state, task, facts)
+        case Intent.BILL_INQUIRY:
+            return done(state, Answer(reply=_bills_due(task, facts)))
         case Intent.CARD_LOCK | Intent.CARD_UNLOCK:
             return _card(state, task, facts)
         case Intent.BALANCE_INQUIRY:
@@ -127,6 +130,25 @@ def _bill(state: DialogueState, task: Task, facts: Facts) -> Step:
     return _propose(state, task, facts)
 
 
+def _bills_due(task: Task, facts: Facts) -> Reply:
+    """What is due, and when: for the bill asked about, else for the next ones."""
+    due = bill(facts, task.bill)
+    if due is not None and due.minimum is not None:
+        return reply("bill.due_minimum", bill=due.name, due=due.due, minimum=due.minimum, date=due.due_on)
+    if due is not None:
+        return reply("bill.due", bill=due.name, due=due.due, date=due.due_on)
+    if not facts.profile.bills:
+        return reply("bill.none_open")
+    coming = sorted(facts.profile.bills, key=lambda b: b.due_on)[: dialogue_rules().choices]
+    rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in coming)
+    listed = reply("bill.list", bills=rows)
+    return (
+        reply("say.both", first=reply("bill.unknown", heard=task.bill_heard), second=listed)
+        if task.bill_heard
+        else listed
+    )
+
+
 def _propose(state: DialogueState, task: Task, facts: Facts) -> Step:
     order = order_of(task, facts)
     if isinstance(order, TransferOrder):
@@ -185,11 +207,18 @@ def _filter(task: Task, facts: Facts) -> TransactionFilter:
         account_id=task.account,
         since=period.start if period is not None else None,
         until=period.end if period is not None else None,
-        merchant=task.merchant,
+        merchant=task.merchant or _paid_to(task, facts),
         at_least=money(task.at_least, currency, facts) if task.at_least is not None else None,
         at_most=money(task.at_most, currency, facts) if task.at_most is not None else None,
         limit=dialogue_rules().transactions_listed,
     )
+
+
+def _paid_to(task: Task, facts: Facts) -> str:
+    """Who was paid, as the account's history names them: the payee, or whoever sends the bill."""
+    due = bill(facts, task.bill)
+    payee = task.payee if due is None else due.payee_id
+    return task.payee_heard if payee is None else payee_name(facts, payee)
 
 
 def _payees(state: DialogueState, task: Task, facts: Facts) -> Step:

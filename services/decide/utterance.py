@@ -21,6 +21,7 @@ COMMANDS = frozenset(
         Intent.RECENT_TRANSACTIONS,
         Intent.TRANSFER_MONEY,
         Intent.BILL_PAYMENT,
+        Intent.BILL_INQUIRY,
         Intent.CARD_LOCK,
         Intent.CARD_UNLOCK,
         Intent.RECIPIENT_LOOKUP,
@@ -217,7 +218,8 @@ def _digression(state: DialogueState, task: Task, facts: Facts) -> Step:
         queue = (state.task, *state.queue)[: dialogue_rules().queued]
         return replace(aside, queue=queue), decision
     kept = replace(aside, task=state.task, phase=Phase.ASKING, order=None, proposal=None, readback=None)
-    return go_on(kept, decision.reply, facts) if isinstance(decision, Refuse) else (kept, decision)
+    said = decision.reply if isinstance(decision, Refuse | Answer) else None
+    return go_on(kept, said, facts) if said is not None else (kept, decision)
 
 
 def _queued(state: DialogueState, heard: Understood) -> DialogueState:

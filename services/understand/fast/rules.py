@@ -86,11 +86,12 @@ class RoutingFile(RuleFile):
 
 
 class ConfidenceFile(RuleFile):
-    """How sure a rule class is, how much a poor transcript takes away, and where acting and asking begin."""
+    """How sure a rule class is, what a poor transcript takes away, who wins a tie, where acting and asking begin."""
 
     classes: dict[RuleClass, float]
     logprob_free: float
     logprob_slope: float
     disagreement: float
+    precedence: tuple[Intent, ...]
     act: float
     ask: float

@@ -100,7 +100,7 @@ class Understander:
             meaning = self._understood(hearing, template, filling)
             rank = (RANK[template.rule_class], _NEARNESS[template.when], len(meaning.unresolved))
             made.append((rank, meaning))
-        return _choose(made), vetoes
+        return _choose(made, rules.confidence.precedence), vetoes
 
     def _vetoes(self, reading: Reading, start: int, end: int) -> set[str]:
         found: set[str] = set()
@@ -185,11 +185,14 @@ def _applies(template: Template, context: Context) -> bool:
             return context.code
 
 
-def _choose(made: list[tuple[_Rank, Understood]]) -> Understood | None:
+def _choose(made: list[tuple[_Rank, Understood]], precedence: tuple[Intent, ...]) -> Understood | None:
     if not made:
         return None
     best = min(rank for rank, _ in made)
     top = [found for rank, found in made if rank == best]
+    if all(found.intent in precedence for found in top):
+        first = next(intent for intent in precedence if any(found.intent is intent for found in top))
+        top = [found for found in top if found.intent is first]
     if len({found.intent for found in top}) == 1:
         return max(top, key=lambda found: (sum(v is not None for v in _values(found.slots)), -len(found.unresolved)))
     return replace(top[0], intent=None, slots=Slots(), missing=(), route=Route.EXTRACT, confidence=0.0)
