@@ -123,6 +123,7 @@ class Context:
     asked: SlotName | None = None
     confirming: bool = False
     choices: int = 0  # how many were offered
+    offered: tuple[tuple[str, ...], ...] = ()  # words that tell each of them from the others, where they have such
     code: bool = False  # a one-time code is awaited
     accounts: tuple[Account, ...] = ()
     cards: tuple[Card, ...] = ()

@@ -40,14 +40,14 @@ def advance(state: DialogueState, facts: Facts) -> Step:
             return _transfer(state, task, facts)
         case Intent.BILL_PAYMENT:
             return _bill(state, task, facts)
-        case Intent.BILL_INQUIRY:
-            return done(state, Answer(reply=_bills_due(task, facts)))
         case Intent.CARD_LOCK | Intent.CARD_UNLOCK:
             return _card(state, task, facts)
         case Intent.BALANCE_INQUIRY:
             return _balance(state, task)
-        case Intent.RECENT_TRANSACTIONS:
-            return done(state, Execute(ReadTransactions(_filter(task, facts))))
+        case Intent.RECENT_TRANSACTIONS | Intent.BILL_INQUIRY:
+            due = task.intent is Intent.BILL_INQUIRY
+            read = Answer(reply=_bills_due(task, facts)) if due else Execute(ReadTransactions(_filter(task, facts)))
+            return done(state, read)
         case _:
             return _payees(state, task, facts)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.decision import Answer, Decision, Execute, Reply
-from schemas.intent import Context
+from schemas.intent import Context, SlotName
 from services.decide import outcomes
 from services.decide.asking import Step
 from services.decide.events import (
@@ -24,7 +24,7 @@ from services.decide.events import (
     TransferSettled,
     UtteranceUnderstood,
 )
-from services.decide.names import reply
+from services.decide.names import marks, reply
 from services.decide.prompts import missed, silent
 from services.decide.state import DialogueState, Phase
 from services.decide.utterance import extracted, understood
@@ -96,6 +96,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
         asked=state.asked if state.phase is Phase.ASKING else None,
         confirming=state.task is not None or state.phase in _BOUND,
         choices=len(state.choices),
+        offered=marks(facts, state.choices) if state.asked is SlotName.PAYEE else (),
         code=state.phase is Phase.STEP_UP,
         accounts=facts.profile.accounts,
         cards=facts.profile.cards,

@@ -3,7 +3,9 @@
 from schemas.banking import Account, Bill, Card
 from schemas.decision import Reply, ReplyParam
 from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId
+from schemas.payee import Payee
 from services.decide.events import Facts
+from services.decide.rules import dialogue_rules
 
 
 def reply(id_: str, **params: ReplyParam) -> Reply:
@@ -59,3 +61,27 @@ def payee_told_apart(facts: Facts, id_: PayeeId, rivals: tuple[PayeeId, ...]) ->
     if found.relationship and len({t.relationship for t in twins}) == len(twins):
         return reply("name.payee_relation", name=found.name, relation=found.relationship)
     return reply("name.payee_ending", name=found.name, last4=found.account_last4)
+
+
+def last_digits(facts: Facts, key: str) -> str:
+    """The last digits of an offered payee's account or of an offered card; none for anything else."""
+    payee = facts.payees.get(PayeeId(key))
+    offered = card(facts, CardId(key))
+    return payee.account_last4 if payee is not None else offered.last4 if offered is not None else ""
+
+
+def marks(facts: Facts, choices: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The words that tell each offered payee from the others: bank, part of its name, relationship, aliases."""
+    said = [_said_of(facts.payees[PayeeId(key)]) if PayeeId(key) in facts.payees else {} for key in choices]
+    return tuple(
+        tuple(word for word in own if not any(word in other for other in said if other is not own)) for own in said
+    )
+
+
+def _said_of(payee: Payee) -> dict[str, None]:
+    """In order and without repetition."""
+    vague = dialogue_rules().vague
+    ending = next((end for end in vague if not payee.bank.isascii() and payee.bank.endswith(end)), "")
+    parts = [word for word in payee.bank.split() if word.casefold() not in vague] if payee.bank.isascii() else []
+    words = (payee.bank, payee.bank.removesuffix(ending), *parts, payee.relationship, *payee.aliases)
+    return dict.fromkeys(word.casefold() for word in words if word)

@@ -3,7 +3,7 @@
 from schemas.banking import PayeeVerification, TransferOrder
 from schemas.decision import Reply
 from services.decide.events import Facts
-from services.decide.names import account_name, bill, payee_name, reply
+from services.decide.names import account_name, bill, payee_told_apart, reply
 
 
 def readback(order: TransferOrder, verification: PayeeVerification, facts: Facts) -> Reply:
@@ -17,13 +17,13 @@ def readback(order: TransferOrder, verification: PayeeVerification, facts: Facts
     if due is not None:
         return reply("confirm.bill", amount=order.amount, bill=due.name, source=source, when=when)
     assert order.payee_id is not None, "an order has a payee, a bill, or an own account"
-    name = payee_name(facts, order.payee_id)
+    name = payee_told_apart(facts, order.payee_id, tuple(facts.payees))
     said = reply("confirm.transfer", amount=order.amount, payee=name, source=source, when=when)
     doubt = _doubt(order, verification, name, facts)
     return said if doubt is None else reply("say.both", first=doubt, second=said)
 
 
-def _doubt(order: TransferOrder, verification: PayeeVerification, name: str, facts: Facts) -> Reply | None:
+def _doubt(order: TransferOrder, verification: PayeeVerification, name: Reply | str, facts: Facts) -> Reply | None:
     match verification:
         case PayeeVerification.CLOSE_MATCH:
             return reply("warn.close_match", payee=name)
@@ -53,4 +53,4 @@ def _to(order: TransferOrder, facts: Facts) -> Reply | str:
     due = bill(facts, order.bill_id)
     if due is not None:
         return due.name
-    return payee_name(facts, order.payee_id) if order.payee_id is not None else ""
+    return payee_told_apart(facts, order.payee_id, tuple(facts.payees)) if order.payee_id is not None else ""

@@ -14,6 +14,7 @@ class DialogueRules(RuleFile):
     payees_listed: int
     transactions_listed: int
     queued: int
+    vague: tuple[str, ...]
     reask_amount: tuple[str, ...]
     read_again: tuple[str, ...]
 

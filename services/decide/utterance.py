@@ -1,21 +1,22 @@
 """What the caller's words do to the dialogue."""
 
 from dataclasses import replace
+from typing import Final
 
 from schemas.decision import Answer, Clarify, Execute, Handoff, Refuse, SubmitTransfer, VerifyStepUp
 from schemas.extraction import Fallback
 from schemas.ids import PayeeId
-from schemas.intent import Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from services.decide.asking import Step, advance, amount_key, ask, pending_question
 from services.decide.events import Extracted, Facts, UtteranceUnderstood
-from services.decide.names import reply
+from services.decide.names import last_digits, reply
 from services.decide.outcomes import go_on
 from services.decide.prompts import missed, offer_human, question, read_again, repeated
 from services.decide.rules import dialogue_rules
 from services.decide.state import DialogueState, Offer, Phase, Task
 from services.decide.tasks import chosen_payee, is_money, merged, task_of
 
-COMMANDS = frozenset(
+COMMANDS: Final = frozenset(
     {
         Intent.BALANCE_INQUIRY,
         Intent.RECENT_TRANSACTIONS,
@@ -27,6 +28,7 @@ COMMANDS = frozenset(
         Intent.RECIPIENT_LOOKUP,
     }
 )
+_MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
 
 
 def understood(state: DialogueState, event: UtteranceUnderstood, facts: Facts) -> Step:
@@ -146,6 +148,8 @@ def _informed(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return missed(state, facts)
     if heard.slots.choice is not None:
         return _choose(state, task, heard.slots.choice.value, facts)
+    if heard.slots.digits is not None:
+        return _choose(state, task, _ending_in(state, heard.slots.digits.value, facts), facts)
     return _changed(state, task, heard, facts)
 
 
@@ -170,6 +174,13 @@ def _fruitless(state: DialogueState, before: Task, after: Task) -> DialogueState
     got = (after.payee, after.target, after.bill, after.amounts, after.payee_candidates)
     had = (before.payee, before.target, before.bill, before.amounts, before.payee_candidates)
     return replace(state, misses=state.misses + 1) if got == had and (after.payee_heard or after.bill_heard) else state
+
+
+def _ending_in(state: DialogueState, digits: str, facts: Facts) -> int:
+    """Which of what was offered has a number that ends so, 1-based; beyond them where none or several do."""
+    numbers = [last_digits(facts, key) for key in state.choices]
+    fitting = [place for place, number in enumerate(numbers, 1) if number and number.endswith(digits)]
+    return fitting[0] if len(fitting) == 1 else len(state.choices) + 1
 
 
 def _choose(state: DialogueState, task: Task, number: int, facts: Facts) -> Step:
@@ -230,16 +241,27 @@ def _queued(state: DialogueState, heard: Understood) -> DialogueState:
 
 
 def extracted(state: DialogueState, event: Extracted, facts: Facts) -> Step:
-    """Act on the model's choice: it may name a command and its slots, never a yes."""
+    """Act on the model's choice: it may name a command, its slots, an answer's value or a wish to stop; never a yes."""
     chosen = event.extraction
-    if chosen.fallback is Fallback.NOT_BANKING or chosen.intent is None:
+    if chosen.fallback is Fallback.NOT_BANKING or chosen.intent not in _MODEL_MAY_CHOOSE:
         return missed(state, facts)
-    if chosen.intent not in COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA}:
-        return missed(state, facts)
+    if chosen.intent is Intent.CANCEL:
+        return _model_cancels(state, event, facts)
     evidence = Evidence(0, len(event.text), event.text, dialogue_rules().rule)
     slots = Slots(
         amount=Slot(chosen.amount, evidence) if chosen.amount is not None else None,
         payee=Slot(chosen.payee, evidence) if chosen.payee is not None else None,
     )
-    meant = replace(event.understood, intent=chosen.intent, slots=slots, route=Route.FAST, confidence=1.0, then=None)
+    doubtful = chosen.needs_confirmation and chosen.intent not in MONEY_MOVING | {Intent.CARD_UNLOCK}
+    route = Route.CLARIFY if doubtful and chosen.intent in COMMANDS else Route.FAST
+    meant = replace(event.understood, intent=chosen.intent, slots=slots, route=route, confidence=1.0, then=None)
     return understood(state, UtteranceUnderstood(event.text, meant), facts)
+
+
+def _model_cancels(state: DialogueState, event: Extracted, facts: Facts) -> Step:
+    """What is at hand is given up, if the model is sure; with nothing at hand it is about an earlier payment."""
+    if event.extraction.needs_confirmation:
+        return missed(state, facts)
+    if state.task is None and state.proposal is None and state.unlocking is None and state.phase is not Phase.OFFERING:
+        return _open_question(state, event.text, facts)
+    return understood(state, UtteranceUnderstood(event.text, Understood(Intent.CANCEL, route=Route.FAST)), facts)

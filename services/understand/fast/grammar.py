@@ -26,7 +26,20 @@ from services.understand.fast.template import Alt, Atom, Node, Rep, Rules, Seq, 
 from services.understand.fast.typos import Typos
 from services.understand.fast.units import Units, by_character, by_word, splitter
 
-TYPED: Final = ("money", "amount", "number", "digits", "date", "time", "percent", "payee", "account", "card", "bill")
+TYPED: Final = (
+    "money",
+    "amount",
+    "number",
+    "digits",
+    "date",
+    "time",
+    "percent",
+    "payee",
+    "account",
+    "card",
+    "bill",
+    "offered",
+)
 """Symbols that only typed tokens can be read as; `amount` is money or a plain number."""
 OTHER: Final = "other"
 """The symbol of a word that may be part of a name nobody here has."""

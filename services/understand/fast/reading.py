@@ -7,7 +7,7 @@ from schemas.intent import Context, Heard
 from schemas.payee import MatchOutcome
 from schemas.span import SpanKind
 from services.understand.fast.grammar import OTHER, Grammar
-from services.understand.fast.lattice import Edge, Lattice
+from services.understand.fast.lattice import Edge, Lattice, Trie
 from services.understand.fast.units import Units
 from services.understand.fast.vocabulary import vocabulary
 
@@ -42,7 +42,8 @@ def read(grammar: Grammar, heard: Heard, context: Context) -> Reading:
     typed, taken = _typed(grammar, heard, units)
     words = tuple(unit if i in taken else grammar.typos.correct(unit) or unit for i, unit in enumerate(units.words))
     nouns = vocabulary(grammar, context)
-    other = grammar.symbols[OTHER]
+    offered = _offered(grammar, context)
+    other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
 
     def scan(at: int) -> list[Edge]:
         edges = grammar.trie.scan(words, at)
@@ -52,10 +53,23 @@ def read(grammar: Grammar, heard: Heard, context: Context) -> Reading:
             weak = edge.end == at + 1 and words[at] in grammar.weak_nouns
             rank = _WEAK_RANK if weak else _NOUN_RANK[noun.kind]
             edges.append(Edge(at, edge.end, grammar.symbols[noun.kind], rank, noun))
+        if offered is not None:
+            edges.extend(Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at))
         edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
         return edges
 
     return Reading(units, words, Lattice(len(words), scan), taken)
+
+
+def _offered(grammar: Grammar, context: Context) -> Trie | None:
+    """The words that point at one of what was offered; each phrase's symbol is the choice's number, 1-based."""
+    if not any(context.offered):
+        return None
+    trie = Trie()
+    for number, phrases in enumerate(context.offered, 1):
+        for phrase in phrases:
+            trie.add(grammar.units(phrase).words, number)
+    return trie
 
 
 def _typed(grammar: Grammar, heard: Heard, units: Units) -> tuple[dict[int, list[Edge]], frozenset[int]]:

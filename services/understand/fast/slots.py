@@ -16,7 +16,7 @@ from services.understand.fast.reading import Reading
 from services.understand.fast.vocabulary import Noun
 
 _NAME: Final = "_name"
-_DROPPED: Final = "dropped"
+_REFUSED: Final = "refused"
 _MONEY_SLOTS: Final = frozenset({"amount", "at_least", "at_most"})
 
 
@@ -32,12 +32,15 @@ class Filling:
         self.mentions: dict[SlotName, Mention] = {}
         self.payees: PayeeMatch | None = None
         self.twice: set[str] = set()
+        self._refused = ""
 
     def take(self, captures: Sequence[Capture]) -> None:
         """Fill from `captures`, in the order they were said."""
         for capture in captures:
             slot, edge = capture.slot, capture.edge
-            if slot.endswith(_NAME):
+            if slot == _REFUSED:
+                self._refused = f"{self._refused} {self._evidence(edge).surface}".strip()
+            elif slot.endswith(_NAME):
                 self._mention(slot.removesuffix(_NAME), edge)
             elif slot in FILLERS:
                 if slot in self.values:
@@ -53,10 +56,16 @@ class Filling:
     def name_payee(self, find: Callable[[str], PayeeMatch | None]) -> None:
         """Look a name up that was heard in vain so far."""
         mention = self.mentions.get(SlotName.PAYEE)
-        if mention is None or (self.payees is not None and self.payees.heard == mention.evidence.surface):
+        if mention is None:
             return
-        match = find(mention.evidence.surface)
+        name = mention.evidence.surface
+        known = self.payees is not None and self.payees.heard == name
+        match = self.payees if known else find(name)
         if match is None or match.outcome is MatchOutcome.NOBODY:
+            return
+        if self._refused and match.choice is None:
+            match = _contrasted(match, find(self._refused))
+        elif known:
             return
         self.payees = replace(match, start=mention.evidence.start, end=mention.evidence.end)
         if match.choice is not None and "payee" not in self.values:
@@ -119,6 +128,9 @@ class Filling:
         else:
             self.mentions[SlotName(slot)] = Mention(SlotName(slot), self._evidence(edge))
 
+    def _pointed(self, slot: str, edge: Edge) -> None:
+        self.values[slot] = Slot(int(edge.value), self._evidence(edge))
+
     def _words(self, slot: str, edge: Edge) -> None:
         evidence = self._evidence(edge)
         earlier = self.values.pop(slot, None)
@@ -134,6 +146,13 @@ class Filling:
         self.values[slot] = Slot(digits, self._evidence(edge, span.rule))
 
 
+def _contrasted(match: PayeeMatch, refused: PayeeMatch | None) -> PayeeMatch:
+    """After "not Sean, Shawn": of two that sound alike the one is meant that is not best for the name refused."""
+    if refused is None or not refused.candidates or refused.candidates[0].id == match.candidates[0].id:
+        return match
+    return replace(match, choice=match.candidates[0].id, outcome=MatchOutcome.CLEAR)
+
+
 FILLERS: Final[dict[str, Callable[[Filling, str, Edge], None]]] = {
     **dict.fromkeys(_MONEY_SLOTS, Filling._money),  # noqa: SLF001 - the table of the class's own methods
     **dict.fromkeys(("date", "period"), Filling._date),  # noqa: SLF001 - as above
@@ -141,4 +160,5 @@ FILLERS: Final[dict[str, Callable[[Filling, str, Edge], None]]] = {
     **dict.fromkeys(("merchant", "topic"), Filling._words),  # noqa: SLF001 - as above
     "payee": Filling._payee,  # noqa: SLF001 - as above
     "digits": Filling._digits,  # noqa: SLF001 - as above
+    "choice": Filling._pointed,  # noqa: SLF001 - as above
 }

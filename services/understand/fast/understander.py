@@ -19,8 +19,9 @@ from services.understand.fast.units import MAX_CHARS
 
 MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
-_NEARNESS: Final[dict[When, int]] = {"code": 0, "asked": 1, "confirming": 2, "pending": 2, "always": 3}
+_NEARNESS: Final[dict[When, int]] = {"code": 0, "asked": 1, "confirming": 2, "pending": 2, "joined": 2, "always": 3}
 """Between rules of one class, what was asked for comes first."""
+_COMMAS: Final = frozenset(",、，;；")
 _Rank = tuple[int, int, int]
 FindPayee = Callable[[str], PayeeMatch | None]
 """Who a name said alone is, in the caller's book."""
@@ -42,7 +43,7 @@ class Understander:
     def __init__(self, rules: Grammar, currency: str) -> None:
         self._grammar = rules
         self._currency = currency
-        self._starts: dict[tuple[SlotName | None, bool, bool], tuple[int, frozenset[int]]] = {}
+        self._starts: dict[tuple[SlotName | None, bool, bool, bool], tuple[int, frozenset[int]]] = {}
 
     @classmethod
     def for_locale(cls, locale: Locale) -> "Understander":
@@ -67,11 +68,11 @@ class Understander:
             found = self._two_commands(hearing)
         return found if found is not None else self._unmatched(heard, reading, vetoes)
 
-    def _start(self, context: Context) -> tuple[int, frozenset[int]]:
-        key = (context.asked, context.confirming, context.code)
+    def _start(self, context: Context, *, joined: bool = False) -> tuple[int, frozenset[int]]:
+        key = (context.asked, context.confirming, context.code, joined)
         made = self._starts.get(key)
         if made is None:
-            enabled = [i for i, t in enumerate(self._grammar.templates) if _applies(t, context)]
+            enabled = [i for i, t in enumerate(self._grammar.templates) if _applies(t, context, joined=joined)]
             made = self._starts[key] = (self._grammar.automaton.first_of(enabled), frozenset(enabled))
         return made
 
@@ -141,18 +142,29 @@ class Understander:
         return Route.CLARIFY if sure >= self._grammar.confidence.ask else Route.EXTRACT
 
     def _two_commands(self, hearing: _Hearing) -> Understood | None:
-        words = hearing.reading.words
-        for at in range(1, len(words) - 1):
-            stop, symbols = self._grammar.conjunctions.longest(words, at)
-            if not symbols or at in hearing.reading.taken or stop >= len(words):
+        """One command, and another or what is left of one: "send fifty to ann and twenty to bob"."""
+        size = len(hearing.reading.words)
+        first, enabled = self._start(hearing.context, joined=True)
+        for at in range(1, size - 1):
+            stop = self._joint(hearing, at)
+            if stop is None or stop >= size:
                 continue
             one, _ = self._within(hearing, 0, at)
             if one is None:
                 continue
-            two, _ = self._within(hearing, stop, len(words))
-            if two is not None:
+            two, _ = self._within(replace(hearing, first=first, enabled=enabled), stop, size)
+            if two is not None and _complete(one, two):
                 return one if two.intent is one.intent and two.slots == one.slots else replace(one, then=two)
         return None
+
+    def _joint(self, hearing: _Hearing, at: int) -> int | None:
+        """Where what is joined at unit `at` begins: after a conjunction, or after a comma that was written."""
+        reading = hearing.reading
+        stop, symbols = self._grammar.conjunctions.longest(reading.words, at)
+        if symbols and at not in reading.taken:
+            return stop
+        between = hearing.heard.transcript.text[reading.units.ends[at - 1] : reading.units.starts[at]]
+        return at if _COMMAS.intersection(between) else None
 
     def _unmatched(self, heard: Heard, reading: Reading, vetoes: tuple[RuleId, ...]) -> Understood:
         stopped = self._vetoes(reading, 0, len(reading.words))
@@ -171,7 +183,7 @@ def _once(find_payee: FindPayee | None) -> FindPayee | None:
     return None if find_payee is None else lru_cache(maxsize=8)(find_payee)
 
 
-def _applies(template: Template, context: Context) -> bool:
+def _applies(template: Template, context: Context, *, joined: bool) -> bool:
     match template.when:
         case "always":
             return True
@@ -183,6 +195,8 @@ def _applies(template: Template, context: Context) -> bool:
             return context.confirming or context.asked is not None
         case "code":
             return context.code
+        case "joined":
+            return joined
 
 
 def _choose(made: list[tuple[_Rank, Understood]], precedence: tuple[Intent, ...]) -> Understood | None:
@@ -196,6 +210,17 @@ def _choose(made: list[tuple[_Rank, Understood]], precedence: tuple[Intent, ...]
     if len({found.intent for found in top}) == 1:
         return max(top, key=lambda found: (sum(v is not None for v in _values(found.slots)), -len(found.unresolved)))
     return replace(top[0], intent=None, slots=Slots(), missing=(), route=Route.EXTRACT, confidence=0.0)
+
+
+def _complete(one: Understood, two: Understood) -> bool:
+    """Whether two transfers each say where to: "send five and six to ann" may be one amount said twice."""
+    if one.intent is not Intent.TRANSFER_MONEY or two.intent is not Intent.TRANSFER_MONEY:
+        return True
+    named = [{mention.slot for mention in part.unresolved} for part in (one, two)]
+    return all(
+        part.slots.payee is not None or part.slots.target is not None or SlotName.PAYEE in names
+        for part, names in zip((one, two), named, strict=True)
+    )
 
 
 def _values(slots: Slots) -> list[object]:
