@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import torch
 from ctranslate2.specs import common_spec, transformer_spec, whisper_spec
-from model import Attention, Block, Recogniser, Shape
+from model import Attention, Block, Recogniser, weights
 from tokens import SPECIAL, load
-from torch import Tensor, nn
+from torch import nn
 
 
 def linear(spec: common_spec.LinearSpec, *layers: nn.Linear) -> None:
@@ -70,12 +70,6 @@ def specification(model: Recogniser) -> whisper_spec.WhisperSpec:
         block(layer_spec, layer)
     spec.decoder.projection.weight = model.embedding.weight
     return spec
-
-
-def weights(run: Path, use: str) -> tuple[Shape, dict[str, Tensor]]:
-    """(shape, state) of the run's last checkpoint: its running average, or the raw weights."""
-    state = torch.load(run / "last.pt", map_location="cpu", weights_only=True)
-    return Shape(**state["shape"]), {name: value.float() for name, value in state[use].items()}
 
 
 def main() -> None:

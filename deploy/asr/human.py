@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import soundfile
 import soxr
-from frontend import RATE
 from tqdm import tqdm
+from voices import RATE
 
 HELD_OUT_CORPORA = ("librispeech_bits", "librivox_bits")
 TRAIN_ONLY = ("kathleen_arctic", "ljspeech_part1")

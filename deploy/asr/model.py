@@ -7,6 +7,7 @@ stack of two one encoder position lasts 40 ms. Every weight has its place in CTr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -122,3 +123,9 @@ class Recogniser(nn.Module):
         for layer in self.decoder:
             x = layer(x, memory)
         return F.linear(self.decoder_norm(x), self.embedding.weight)
+
+
+def weights(run: Path, use: str) -> tuple[Shape, dict[str, Tensor]]:
+    """(shape, state) of the run's last checkpoint: its running average, or the raw weights."""
+    state = torch.load(run / "last.pt", map_location="cpu", weights_only=True)
+    return Shape(**state["shape"]), {name: value.float() for name, value in state[use].items()}

@@ -148,8 +148,10 @@ def shard(job: tuple[str, int, int, Path]) -> int:
     target = out / f"{seed:03d}-{number:05d}.npz"
     if target.exists():
         return 0
-    made = (spoken_item(lang, seed, index) for index in range(number * SHARD, (number + 1) * SHARD))
-    sounds, texts, names = zip(*(m for m in made if m is not None), strict=True)
+    made = [spoken_item(lang, seed, index) for index in range(number * SHARD, (number + 1) * SHARD)]
+    if not any(made):
+        return 0
+    sounds, texts, names = zip(*filter(None, made), strict=True)
     partial = target.with_suffix(".tmp.npz")
     lengths = np.array([len(s) for s in sounds])
     np.savez(

@@ -37,7 +37,9 @@ def options() -> argparse.Namespace:
     p.add_argument("--noise", type=Path, required=True, help="folder of background recordings")
     p.add_argument("--rooms", type=Path, help="folder of measured impulse responses, beside made ones")
     p.add_argument("--run", type=Path, required=True)
-    p.add_argument("--minutes", type=float, required=True)
+    time_left = p.add_mutually_exclusive_group(required=True)
+    time_left.add_argument("--minutes", type=float, help="of training, over all starts")
+    time_left.add_argument("--until", type=float, help="minutes from now")
     p.add_argument("--device", default="cpu")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--threads", type=int, default=1, help="OpenMP threads; one is best on shared cores")
@@ -172,6 +174,7 @@ class Trainer:
             self.model.load_state_dict(state["average"])
             self.average = Average(self.model)
         self.began = time.monotonic() - spent
+        self.whole = spent + args.until * 60 if args.minutes is None else args.minutes * 60
 
     @property
     def spent(self) -> float:
@@ -181,7 +184,7 @@ class Trainer:
     @property
     def progress(self) -> float:
         """Share of the whole time that has passed."""
-        return self.spent / (self.args.minutes * 60)
+        return self.spent / self.whole
 
     def due(self) -> bool:
         """Whether the training is over."""

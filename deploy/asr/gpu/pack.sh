@@ -1,32 +1,40 @@
 #!/bin/bash
-# Packs everything that synthesis and training need into parts of 20 MiB, for a GPU machine that reaches no registry.
-#   pack.sh OUT SPEECH     SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/
-# Run it on x86-64 Linux with the Debian packages of ../README.md installed. On the GPU machine: train.sh DIR.
+# Packs what synthesis and training need for a GPU machine without network, as two archives of less than 60 MiB, each in
+# pieces of 20 MiB:   pack.sh OUT SPEECH [TESTS]
+#   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is acceptance.py's folder, to be scored there.
+#   OUT/1 has code, people and the English engines: with it alone speaking and training begin. OUT/2 has the Japanese ones.
+# Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd); mkdir -p "$1"; out=$(cd "$1" && pwd); speech=$(cd "$2" && pwd); work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-root=$work/asr; mkdir -p "$root"/{bin,lib,wrap,wheels,code}
-for program in flite espeak-ng pico2wave RHVoice-test open_jtalk; do
-  path=$(command -v "$program")
+here=$(cd "$(dirname "$0")" && pwd); mkdir -p "$1"; out=$(cd "$1" && pwd); speech=$(cd "$2" && pwd); tests=${3:-}
+work=$(mktemp -d -p "$out"); trap 'rm -rf "$work"' EXIT
+
+program() { # archive, name: the program, its libraries, and a script that starts it with them
+  local root=$work/$1/asr path; path=$(command -v "$2"); mkdir -p "$root"/{bin,lib,wrap}
   cp -L "$path" "$root/bin/"
   ldd "$path" | grep -o '/[^ )]*' | sort -u | xargs -I{} cp -Lu {} "$root/lib/"
-  cat > "$root/wrap/$program" <<WRAP
-#!/bin/sh
-exec /opt/asr/lib/ld-linux-x86-64.so.2 --library-path /opt/asr/lib /opt/asr/bin/$program "\$@"
-WRAP
-  chmod +x "$root/wrap/$program"
-done
+  printf '#!/bin/sh\nexec /opt/asr/lib/ld-linux-x86-64.so.2 --library-path /opt/asr/lib /opt/asr/bin/%s "$@"\n' "$2" > "$root/wrap/$2"
+  chmod +x "$root/wrap/$2"
+}
+for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
+program 2 open_jtalk
+one=$work/1/asr two=$work/2/asr; mkdir -p "$one"/{wheels,code/gpu} "$two"
 # Data, unpacked at / on the other machine. Voices that may not be trained on stay here.
-tar -C / -cf - usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data var/lib/mecab/dic/open-jtalk etc/RHVoice \
-  usr/share/RHVoice/languages usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
-  usr/share/games/fortunes > "$root/data.tar"
+tar -C / -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
+  usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
+  usr/share/games/fortunes
+tar -C / -cf "$two/data-2.tar" var/lib/mecab/dic/open-jtalk
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
-  --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
-  -d "$root/wheels" soundfile soxr cffi pycparser faker tzdata pyopenjtalk-plus
-cp -r "$here"/../*.py "$here"/../text "$here/train.sh" "$root/code/"
-cp -r "$speech/voices" "$speech/human" "$speech/noise" "$root/"
-find "$root" -name __pycache__ -prune -exec rm -rf {} +
-tar -C "$work" -cf - asr | xz -T2 -6 | split -b 20M -d - "$work/asr.xz."
-for part in "$work"/asr.xz.*; do mkdir -p "$out/part-${part##*.}" && mv "$part" "$out/part-${part##*.}/"; done
-du -sh "$out"/part-*
+  --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \
+  --platform manylinux2014_x86_64 -d "$one/wheels" soundfile soxr cffi pycparser faker tzdata
+cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py "$one/code/gpu/"
+cp -r "$speech/human" "$speech/noise" "$speech/rir" "$one/"
+cp -r "$speech/voices" "$two/"; if [ -n "$tests" ]; then cp -r "$tests" "$two/tests"; fi
+(cd "$here/.." && python3 synthesise.py --lang ja --count 12000 --readings "$two/readings.json")
+find "$work" -name __pycache__ -prune -exec rm -rf {} +
+for n in 1 2; do
+  rm -rf "${out:?}/$n"; mkdir "$out/$n"; cp "$here/unpack.sh" "$out/$n/"
+  tar -C "$work/$n" -cf - asr | xz -T2 -5 | split -b 20M -d - "$out/$n/asr.$n.xz."
+  (cd "$out/$n" && sha256sum asr.* > sums)
+done
+du -sh "$out"/[12]

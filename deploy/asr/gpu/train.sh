@@ -1,45 +1,56 @@
 #!/bin/bash
-# Speaks, trains and leaves the checkpoints, all on one GPU machine: train.sh DIR [MINUTES [EN [JA]]]
-#   DIR holds the files of pack.sh's parts, or the unpacked folder at /opt/asr. MINUTES of training for both languages at
-#   once; EN and JA utterances to speak. Everything is resumable: run it again after an interruption.
-# While the cores speak, the GPU trains on what there is; it takes up the rest a third of the way through.
+# Speaks, trains both languages side by side, scores and bundles, on a GPU machine with archive 1 unpacked:
+#   train.sh DIR MINUTES [EN [JA]]
+# MINUTES from now until the bundles lie in DIR/out; EN and JA utterances to speak at most. Japanese begins as soon as
+# archive 2 is unpacked. Start it in the background (setsid nohup … &) and look with status.sh. After an interruption run
+# it again: shards and checkpoints are taken up. Checkpoints of an earlier round (bundle.py's) go to DIR/from/{en,ja}.
 set -euo pipefail
-dir=${1:?folder}; minutes=${2:-22}; english=${3:-60000}; japanese=${4:-36000}
+dir=${1:?folder}; minutes=${2:?minutes}; english=${3:-160000}; japanese=${4:-80000}
+begun=$(date +%s); end=$((begun + minutes * 60)); bundling=${ASR_BUNDLING_S:-60}; head=${ASR_HEAD_SHARDS:-40}
 device=${ASR_DEVICE:-cuda}; cores=$(nproc); data=$dir/corpus; runs=$dir/runs
-if [ ! -d /opt/asr ]; then
-  cat "$dir"/asr.xz.* | python3 -c 'import sys, tarfile; tarfile.open(fileobj=sys.stdin.buffer, mode="r|xz").extractall("/opt")'
-  tar -C / -xf /opt/asr/data.tar
-  python3 -m pip install -q --no-index --no-deps --no-cache-dir --target /opt/asr/site /opt/asr/wheels/*.whl
-fi
 export PATH=/opt/asr/wrap:$PATH PYTHONPATH=/opt/asr/site PYTHONUNBUFFERED=1 ASR_HTS_VOICES=/opt/asr/voices
-export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-cd /opt/asr/code; mkdir -p "$data" "$runs"
-[ -e "$data/human/train.npz" ] || python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1
-python3 synthesise.py --lang en --count "$english" --out "$data/en" --workers $((cores / 2)) > "$runs/speak-en.log" 2>&1 &
-python3 synthesise.py --lang ja --count "$japanese" --out "$data/ja" --workers $((cores / 2)) > "$runs/speak-ja.log" 2>&1 &
-sleep "${ASR_HEAD_START:-150}"
-train() { # language, word pieces, further options
-  python3 train.py --data "$data" --noise /opt/asr/noise --run "$runs/$1" --lang "$1" --pieces "$2" --device "$device" \
-    --minutes "$minutes" --say-every 100 "${@:3}" ${ASR_TRAIN_OPTIONS:-} >> "$runs/train-$1.log" 2>&1
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ASR_READINGS=/opt/asr/readings.json
+cd /opt/asr/code; mkdir -p "$data" "$runs" "$dir/out"
+say() { echo "$(($(date +%s) - begun)) s: $*" | tee -a "$dir/progress"; }
+shards() { find "$data/$1" -name '*.npz' ! -name '*.tmp.npz' 2> /dev/null | wc -l; }
+
+speak() { # language, utterances, workers: in the background, giving way to training
+  mkdir -p "$data/$1"
+  nice -n 10 timeout $((end - $(date +%s) - bundling)) python3 synthesise.py --lang "$1" --count "$2" \
+    --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" > "$runs/speak-$1.log" 2>&1 || true
 }
-size=(--width 320 --encoder 6 --decoder 2 --stack 2 --frames 50000 --most 320 --lr 1.2e-3 --dropout 0.05)
-for leave in $((minutes / 3)) $((2 * minutes / 3)) 0; do
-  train en 400 "${size[@]}" --leave-at "$leave" & first=$!
-  train ja 0 "${size[@]}" --human 6 --leave-at "$leave" & second=$!
-  wait $first $second
-  grep -h . "$runs"/train-*.log | tail -2
+train() { # language, GPU, options
+  until [ "$(shards "$1")" -ge "$head" ]; do sleep 1; done
+  say "training $1 on $(shards "$1") shards"
+  while [ ! -e "$data/human/train.npz" ]; do sleep 1; done
+  local from=(); if [ -e "$dir/from/$1/last.pt" ]; then
+    from=(--start-from "$dir/from/$1/last.pt"); mkdir -p "$runs/$1"; cp "$dir/from/$1/tokenizer.json" "$runs/$1/"
+  fi
+  for try in 1 2; do # a checkpoint a minute, so a second try loses little
+    left=$(awk "BEGIN { print ($end - $(date +%s) - $bundling) / 60 }")
+    CUDA_VISIBLE_DEVICES=$2 python3 train.py --data "$data" --noise /opt/asr/noise --rooms /opt/asr/rir --run "$runs/$1" \
+      --lang "$1" --device "$device" --until "$left" --save-every 60 --say-every 50 "${@:3}" "${from[@]}" \
+      ${ASR_TRAIN_OPTIONS:-} >> "$runs/train-$1.log" 2>&1 && break || say "$1 broke off, try $try"
+  done
+  say "trained $1"
+}
+score() { # every few minutes while it trains, and at the end
+  [ -d /opt/asr/tests ] && [ -e "$runs/$1/last.pt" ] || return 0
+  python3 score.py --run "$runs/$1" --lang "$1" --tests /opt/asr/tests --device "$device" \
+    --json "$dir/out/$1-score.json" >> "$runs/score-$1.log" 2>&1 && say "$1: $(tail -1 "$runs/score-$1.log")" || true
+}
+[ -e "$data/human/train.npz" ] || python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 &
+speak en "$english" $((cores * 5 / 8)) &
+(until [ -e /opt/asr/.unpacked-2 ]; do sleep 1; done; speak ja "$japanese" $((cores / 2))) &
+# 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
+size=(--stack 2 --lr 1.2e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.05 --most 512)
+train en 0 "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
+second_gpu=$(python3 -c 'import torch; print(min(1, max(0, torch.cuda.device_count() - 1)))')
+train ja "$second_gpu" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 & second=$!
+while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
+  sleep "${ASR_SCORE_EVERY:-150}" & pause=$!
+  while kill -0 $pause 2> /dev/null && { kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; }; do sleep 1; done
+  for lang in en ja; do score "$lang"; python3 gpu/bundle.py "$runs" "$dir/out" "$lang" || true; done
 done
-python3 - "$runs" "${OUT:-$runs}" <<'PY'
-import shutil, sys, torch
-from pathlib import Path
-for run in ("en", "ja"):
-    state = torch.load(Path(sys.argv[1]) / run / "last.pt", map_location="cpu", weights_only=True)
-    state.pop("optimiser"), state.pop("model")
-    state["average"] = {k: v.half() for k, v in state["average"].items()}
-    packed = Path(sys.argv[1]) / f"{run}.pt"
-    torch.save(state, packed)
-    data = packed.read_bytes()
-    for number, at in enumerate(range(0, len(data), 15 << 20)):  # pieces, for machines that limit a file's size
-        (Path(sys.argv[2]) / f"{run}.pt.{number}").write_bytes(data[at : at + (15 << 20)])
-    shutil.copyfile(Path(sys.argv[1]) / run / "tokenizer.json", Path(sys.argv[2]) / f"{run}-tokenizer.json")
-PY
+cp "$dir/progress" "$runs"/*.log "$dir/out/" 2> /dev/null || true
+say "done: $(shards en) and $(shards ja) shards"; touch "$dir/finished"
