@@ -79,14 +79,16 @@ def main() -> None:
         texts.append(text)
         langs.append(row["lang"])
         names.append(f"human:{corpus}|human")
+    partial = args.out / "train.tmp.npz"
     np.savez(
-        args.out / "train.npz",
+        partial,
         audio=np.concatenate(sounds),
         length=np.array([len(s) for s in sounds]),
         text=np.array(texts),
         voice=np.array(names),
         lang=np.array(langs),
     )
+    partial.replace(args.out / "train.npz")
     (args.out / "test.jsonl").write_text(
         "".join(json.dumps(t, ensure_ascii=False) + "\n" for t in test), encoding="utf-8"
     )

@@ -30,6 +30,7 @@ sys.path[:0] = [str(HERE), str(HERE / "text")]
 import voices  # noqa: E402
 
 SHARD = 400
+"""Utterances of a shard, unless `--shard` says otherwise."""
 LONGEST_S = 11.0
 TEST_SHARE = 40
 CUT_SHARE = 0.06
@@ -142,13 +143,12 @@ def spoken_item(lang: str, seed: int, index: int) -> tuple[np.ndarray, str, str]
     return (audio * 32767).astype(np.int16), text, f"{voice}|{category}"
 
 
-def shard(job: tuple[str, int, int, Path]) -> int:
+def shard(job: tuple[str, int, range, Path]) -> int:
     """Synthesise one shard; returns the number of utterances kept."""
-    lang, seed, number, out = job
-    target = out / f"{seed:03d}-{number:05d}.npz"
+    lang, seed, items, target = job
     if target.exists():
         return 0
-    made = [spoken_item(lang, seed, index) for index in range(number * SHARD, (number + 1) * SHARD)]
+    made = [spoken_item(lang, seed, index) for index in items]
     if not any(made):
         return 0
     sounds, texts, names = zip(*filter(None, made), strict=True)
@@ -167,6 +167,7 @@ def main() -> None:
     parser.add_argument("--lang", choices=("en", "ja"), required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--start", type=int, default=0, help="first item, a multiple of the shard size")
+    parser.add_argument("--shard", type=int, default=SHARD)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("corpus"))
     parser.add_argument("--workers", type=int, default=os.cpu_count())
@@ -176,8 +177,9 @@ def main() -> None:
         write_readings(args.readings, args.count)
         return
     args.out.mkdir(parents=True, exist_ok=True)
-    first = args.start // SHARD
-    jobs = [(args.lang, args.seed, n, args.out) for n in range(first, first + args.count // SHARD)]
+    firsts = range(args.start, args.start + args.count, args.shard)
+    target = lambda first: args.out / f"{args.seed:03d}-{first // args.shard:05d}.npz"  # noqa: E731
+    jobs = [(args.lang, args.seed, range(first, first + args.shard), target(first)) for first in firsts]
     with multiprocessing.Pool(args.workers) as pool:
         for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
             pass

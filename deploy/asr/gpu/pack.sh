@@ -1,8 +1,8 @@
 #!/bin/bash
-# Packs what synthesis and training need for a GPU machine without network, as two archives of less than 60 MiB, each in
+# Packs what synthesis and training need for a GPU machine without network, as three archives of about 45 MB, each in
 # pieces of 20 MiB:   pack.sh OUT SPEECH [TESTS]
 #   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is acceptance.py's folder, to be scored there.
-#   OUT/1 has code, people and the English engines: with it alone speaking and training begin. OUT/2 has the Japanese ones.
+#   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
@@ -18,7 +18,7 @@ program() { # archive, name: the program, its libraries, and a script that start
 }
 for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
 program 2 open_jtalk
-one=$work/1/asr two=$work/2/asr; mkdir -p "$one"/{wheels,code/gpu} "$two"
+one=$work/1/asr two=$work/2/asr three=$work/3/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three"
 # Data, unpacked at / on the other machine. Voices that may not be trained on stay here.
 tar -C / -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
   usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
@@ -28,13 +28,13 @@ python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 -
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \
   --platform manylinux2014_x86_64 -d "$one/wheels" soundfile soxr cffi pycparser faker tzdata
 cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py "$one/code/gpu/"
-cp -r "$speech/human" "$speech/noise" "$speech/rir" "$one/"
-cp -r "$speech/voices" "$two/"; if [ -n "$tests" ]; then cp -r "$tests" "$two/tests"; fi
+cp -r "$speech/noise" "$speech/rir" "$one/"; cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
+if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 (cd "$here/.." && python3 synthesise.py --lang ja --count 12000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
-for n in 1 2; do
+for n in 1 2 3; do
   rm -rf "${out:?}/$n"; mkdir "$out/$n"; cp "$here/unpack.sh" "$out/$n/"
-  tar -C "$work/$n" -cf - asr | xz -T2 -5 | split -b 20M -d - "$out/$n/asr.$n.xz."
+  tar -C "$work/$n" -cf - asr | xz -T1 -4 | split -b 20M -d - "$out/$n/asr.$n.xz."
   (cd "$out/$n" && sha256sum asr.* > sums)
 done
-du -sh "$out"/[12]
+du -sh "$out"/[123]

@@ -2,7 +2,7 @@
 # Speaks, trains both languages side by side, scores and bundles, on a GPU machine with archive 1 unpacked:
 #   train.sh DIR MINUTES [EN [JA]]
 # MINUTES from now until the bundles lie in DIR/out; EN and JA utterances to speak at most. Japanese begins as soon as
-# archive 2 is unpacked. Start it in the background (setsid nohup … &) and look with status.sh. After an interruption run
+# archive 2 is unpacked; people are taken in, and scores begin, with archive 3. Start it in the background (setsid nohup … &) and look with status.sh. After an interruption run
 # it again: shards and checkpoints are taken up. Checkpoints of an earlier round (bundle.py's) go to DIR/from/{en,ja}.
 set -euo pipefail
 dir=${1:?folder}; minutes=${2:?minutes}; english=${3:-160000}; japanese=${4:-80000}
@@ -10,19 +10,18 @@ begun=$(date +%s); end=$((begun + minutes * 60)); bundling=${ASR_BUNDLING_S:-60}
 device=${ASR_DEVICE:-cuda}; cores=$(nproc); data=$dir/corpus; runs=$dir/runs
 export PATH=/opt/asr/wrap:$PATH PYTHONPATH=/opt/asr/site PYTHONUNBUFFERED=1 ASR_HTS_VOICES=/opt/asr/voices
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ASR_READINGS=/opt/asr/readings.json
-cd /opt/asr/code; mkdir -p "$data" "$runs" "$dir/out"
+cd "$(dirname "$0")/.."; mkdir -p "$data" "$runs" "$dir/out"
 say() { echo "$(($(date +%s) - begun)) s: $*" | tee -a "$dir/progress"; }
 shards() { find "$data/$1" -name '*.npz' ! -name '*.tmp.npz' 2> /dev/null | wc -l; }
 
 speak() { # language, utterances, workers: in the background, giving way to training
   mkdir -p "$data/$1"
   nice -n 10 timeout $((end - $(date +%s) - bundling)) python3 synthesise.py --lang "$1" --count "$2" \
-    --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" > "$runs/speak-$1.log" 2>&1 || true
+    --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" ${ASR_SPEAK_OPTIONS:-} > "$runs/speak-$1.log" 2>&1 || true
 }
 train() { # language, GPU, options
   until [ "$(shards "$1")" -ge "$head" ]; do sleep 1; done
   say "training $1 on $(shards "$1") shards"
-  while [ ! -e "$data/human/train.npz" ]; do sleep 1; done
   local from=(); if [ -e "$dir/from/$1/last.pt" ]; then
     from=(--start-from "$dir/from/$1/last.pt"); mkdir -p "$runs/$1"; cp "$dir/from/$1/tokenizer.json" "$runs/$1/"
   fi
@@ -39,9 +38,11 @@ score() { # every few minutes while it trains, and at the end
   python3 score.py --run "$runs/$1" --lang "$1" --tests /opt/asr/tests --device "$device" \
     --json "$dir/out/$1-score.json" >> "$runs/score-$1.log" 2>&1 && say "$1: $(tail -1 "$runs/score-$1.log")" || true
 }
-[ -e "$data/human/train.npz" ] || python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 &
+await() { until [ -e "/opt/asr/.unpacked-$1" ]; do sleep 1; done; }
+people() { await 3; mkdir -p "$data"; python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1; say "people are ready"; }
+[ -e "$data/human/train.npz" ] || people &
 speak en "$english" $((cores * 5 / 8)) &
-(until [ -e /opt/asr/.unpacked-2 ]; do sleep 1; done; speak ja "$japanese" $((cores / 2))) &
+(await 2; speak ja "$japanese" $((cores / 2))) &
 # 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
 size=(--stack 2 --lr 1.2e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.05 --most 512)
 train en 0 "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
