@@ -34,6 +34,7 @@ class Ambiguity(StrEnum):
     HALF_OF_DAY = "half_of_day"  # "at nine"
     RANGE = "range"  # "fifty to sixty dollars"
     APPROXIMATE = "approximate"  # "about fifty"
+    RECURRING = "recurring"  # "every Friday": the value is the first time, and more are meant
     CURRENCY = "currency"  # a word that several currencies share
     GROUPING = "grouping"  # digits that group in two ways
 
@@ -74,7 +75,7 @@ class TimeValue:
 
 SpanValue = MoneyValue | DateValue | TimeValue | int | str
 """money → MoneyValue · date → DateValue · time → TimeValue · ordinal → int ·
-number, percent → decimal string · digits → digit string."""
+number, percent → decimal string · digits → digit string, with capitals where a postcode has letters."""
 
 
 def jsonable(value: SpanValue) -> JsonValue:

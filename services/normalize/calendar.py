@@ -73,6 +73,12 @@ def period(today: date, unit: str, offset: int) -> DateValue | None:
             return DateValue.day(inside)
 
 
+def fiscal_year(year: int, first_month: int) -> DateValue | None:
+    """The twelve months from the first one of a fiscal year, which is named after the year that it begins in."""
+    first, behind = day(year, first_month, 1), day(year + 1, first_month, 1)
+    return DateValue(first, behind - timedelta(days=1)) if first is not None and behind is not None else None
+
+
 def month(year: int, number: int) -> DateValue | None:
     """A whole month."""
     first = day(year, number, 1)

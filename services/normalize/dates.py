@@ -44,6 +44,8 @@ def find_counted(scan: Scan, at: int) -> Match | None:
         origin, sign, stop = named, sign or 1, stop + 1
     elif sign is None and inside:
         sign, stop = 1, end
+    if sign is None and scan.words[at - 1].recurring:
+        return Match(SpanKind.DATE, "", at, end, "dates.every", silent=True)  # every two weeks: two is no amount
     if sign is None:
         return None
     return dated(at, stop, "dates.counted", calendar.shift(origin, unit, sign * count))
@@ -110,23 +112,31 @@ def _bounded_before(scan: Scan, at: int) -> bool:
 
 def find_period(scan: Scan, at: int) -> Match | None:
     """As in "last month", 先月, 月末, "the end of the month"."""
-    before = scan.words[at].boundary
+    word = scan.words[at]
+    before = word.boundary if word.period is None else None
     start = at + 1 if before is not None else at
     found = period_at(scan, start)
     if found is None or scan.today is None:
         return None
     wanted, end = found
     after = scan.words[end].boundary if before is None else None
-    boundary = before or after
+    boundary = before or after or word.boundary
     if boundary is None and _needs_boundary(scan, start):
         return None
-    whole = calendar.period(scan.today, wanted.unit, wanted.offset)
+    whole = _whole(scan, scan.today, wanted)
     if whole is None:
         return None
     value = whole if boundary is None else calendar.part(whole, boundary)
     return Match(
         SpanKind.DATE, value, at, end + 1 if after else end, "dates.period" if boundary is None else "dates.boundary"
     )
+
+
+def _whole(scan: Scan, today: date, wanted: Period) -> DateValue | None:
+    if wanted.unit != "fiscal_year":
+        return calendar.period(today, wanted.unit, wanted.offset)
+    first = scan.style.locale.fiscal_month
+    return calendar.fiscal_year(today.year - (today.month < first) + wanted.offset, first)
 
 
 def _needs_boundary(scan: Scan, at: int) -> bool:

@@ -99,7 +99,9 @@ def _day_first(scan: Scan, at: int) -> Match | None:
     if month is not None:
         return _resolved(scan, at, month, day, link + 1)
     if link != end:
-        return _of_ordinal(scan, at, day, link) or _of_period(scan, at, day, link)
+        monthly = scan.words[link].recurring and scan.words[link + 1].unit == "month"
+        found_of = _of_ordinal(scan, at, day, link) or _of_period(scan, at, day, link)
+        return _any_month(scan, at, day, end) if monthly else found_of
     return _bare(scan, at, day, end) if ordinal(scan, start) is not None and definite else None
 
 
@@ -110,6 +112,12 @@ def _year_first(scan: Scan, at: int) -> Match | None:
     if found is None or month is None or year is None:
         return None
     return dated(at, found[1], "dates.full", calendar.day(year[0], month, found[0]))
+
+
+def _any_month(scan: Scan, at: int, day: int, end: int) -> Match | None:
+    """As in "the fifteenth" of every month."""
+    days = calendar.around_month(scan.today, day)[:1] if scan.today is not None else ()
+    return dated(at, end, "dates.day_alone", *days)
 
 
 def _of_ordinal(scan: Scan, at: int, day: int, link: int) -> Match | None:

@@ -1,10 +1,9 @@
 """Dates in languages that mark their numbers: 2026年3月15日, 令和三年八月, 来月五日, 十二日."""
 
 from dataclasses import dataclass
-from datetime import date
 from typing import Final
 
-from schemas.span import Ambiguity, DateValue, SpanKind
+from schemas.span import Ambiguity, SpanKind
 from services.normalize import calendar
 from services.normalize.numbers import number
 from services.normalize.scan import Match, Scan, dated
@@ -67,7 +66,7 @@ def _year(scan: Scan, parts: _Parts) -> bool:
     if era is not None and scan.words[start].first_year and scan.words[start + 1].suffix == "year":
         parts.year, parts.end = era + 1, start + 2
         return True
-    found = _marked(scan, start, "year")
+    found = _marked(scan, start, "year") or _marked(scan, start, "fiscal_year")
     if found is None:
         return False
     year = found[0] + (era or 0)
@@ -132,8 +131,14 @@ def _whole_month(at: int, end: int, year: int, month: int) -> Match | None:
 
 
 def _year_alone(scan: Scan, at: int, parts: _Parts) -> Match | None:
-    """As in 二〇二四年."""
-    if parts.year is None or parts.end == at or scan.words[parts.end - 1].suffix != "year":
+    """As in 二〇二四年, 2025年末, 令和七年度."""
+    suffix = scan.words[parts.end - 1].suffix
+    if parts.year is None or parts.end == at or suffix not in {"year", "fiscal_year"}:
         return None
-    whole = DateValue(date(parts.year, 1, 1), date(parts.year, calendar.MONTHS, 31))
-    return Match(SpanKind.DATE, whole, at, parts.end, "dates.year")
+    whole = calendar.fiscal_year(parts.year, scan.style.locale.fiscal_month if suffix == "fiscal_year" else 1)
+    boundary = scan.words[parts.end].boundary
+    if whole is None:
+        return None
+    if boundary is None:
+        return Match(SpanKind.DATE, whole, at, parts.end, "dates.year")
+    return Match(SpanKind.DATE, calendar.part(whole, boundary), at, parts.end + 1, "dates.boundary")

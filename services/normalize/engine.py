@@ -10,6 +10,8 @@ from schemas.span import Ambiguity, Reading, Span, SpanKind
 from services.normalize.context import context_after, is_name, tail_announced
 from services.normalize.fold import fold
 from services.normalize.grammars import Dispatch, Grammar
+from services.normalize.postcodes import find_postcode
+from services.normalize.recurrence import DATED, first_time, recurs
 from services.normalize.scan import Match, Scan
 from services.normalize.style import Style
 from services.normalize.trace import Note, notes
@@ -44,11 +46,15 @@ class Engine:
         """Every expression found, left to right, without overlap."""
         folded = fold(text[:MAX_CHARS])
         tokens = self._language.lexicon.tokens(folded.text)
-        scan = Scan(folded, tokens, self._style, now.date() if now is not None else None, currencies)
+        scan = Scan(folded, tokens, self._style, now, currencies)
         spans: list[Span] = []
         at, size, numeric_end, found_so_far = 0, len(tokens), -1, 0
         while at < size and found_so_far < MAX_FOUND:
             token = tokens[at]
+            if at == scan.in_context and (code := find_postcode(scan, at)) is not None:
+                spans.append(self._span(scan, code, ()))
+                found_so_far, at = found_so_far + 1, code.end
+                continue
             if token.word is UNKNOWN and token.numeral is None and token.text != "(":
                 at += 1
                 continue
@@ -66,6 +72,8 @@ class Engine:
             best, rejected = found
             if best.kind in _AMOUNTS and (doubt := _doubt(scan, best, numeric_end)) is not None:
                 best = replace(best, ambiguity=doubt)
+            elif best.kind in DATED and recurs(scan, best):
+                best = first_time(scan, best)
             if not best.silent and not is_name(scan, best):
                 spans.append(self._span(scan, best, rejected))
             at = best.end

@@ -15,6 +15,7 @@ from services.normalize.ordinals import find_ordinal
 from services.normalize.scan import Match, Scan
 from services.normalize.style import LanguageStyle
 from services.normalize.times import find_time
+from services.normalize.times_counted import find_counted_time
 from services.normalize.tokens import Token
 from services.normalize.words import Word
 
@@ -91,6 +92,7 @@ GRAMMARS: Final[Sequence[Entry]] = (
     Entry(dates.find_written, lambda _: False),
     Entry(dates.find_weekday, _weekdays, numeral=False),
     Entry(dates.find_counted, _measures),
+    Entry(find_counted_time, lambda word: _measures(word) or word.fraction is not None),
     Entry(dates.find_day_word, lambda word: word.day is not None, numeral=False),
     Entry(dates.find_period, _bounds, numeral=False),
     Entry(find_time, _clocks),

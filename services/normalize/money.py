@@ -133,7 +133,7 @@ def _single(scan: Scan, at: int) -> _Amount | None:
     unit = scan.words[at + 1].currency
     if not scan.words[at].article or unit is None or unit.glued or unit.symbol:
         return None
-    return _continued(scan, Number(Decimal(1), at, at + 1, "article"), unit, at + 2)
+    return _continued(scan, _sized(Number(Decimal(1), at, at + 1, "article"), unit), unit, at + 2)
 
 
 def _prefixes(scan: Scan, at: int) -> bool:
@@ -174,7 +174,14 @@ def _suffixed(scan: Scan, found: Number) -> _Amount | None:
         if not found.money:
             return None
         return _Amount((found.value, *found.others), None, found.end, "colloquial", found.ambiguity)
-    return _continued(scan, found, unit, found.end + 1)
+    return _continued(scan, _sized(found, unit), unit, found.end + 1)
+
+
+def _sized(found: Number, unit: Currency) -> Number:
+    """As in "two tenners": a note counts for its worth."""
+    if unit.size == 1:
+        return found
+    return replace(found, value=unit.size * found.value, others=tuple(unit.size * other for other in found.others))
 
 
 def _opens(scan: Scan, unit: Currency, at: int) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import MAXYEAR, MINYEAR, date, datetime
 from decimal import Decimal
 from typing import Final
 
@@ -78,15 +78,18 @@ class Scan:
     folded: Folded
     tokens: Sequence[Token]
     style: Style
-    today: date | None
+    now: datetime | None
     currencies: tuple[str, ...]
     in_context: int = -1  # the token behind the last phrase that announces a digit string
+    today: date | None = field(init=False)
     words: list[Word] = field(init=False)  # of each token, and a little past both ends the unknown word
     numbers: dict[int, Number | None] = field(default_factory=dict)
     atoms: dict[int, Atom | None] = field(default_factory=dict)
     cardinals: dict[int, Cardinal | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        known = self.now is not None and MINYEAR < self.now.year < MAXYEAR  # at its ends a calendar has no neighbours
+        self.today = self.now.date() if known and self.now is not None else None
         self.words = [token.word for token in self.tokens] + _BEYOND
 
     def text(self, at: int) -> str:

@@ -29,6 +29,8 @@ class LocaleStyle(RuleFile):
     exponent: int = Field(ge=0, le=3)  # minor digits of an amount without a currency
     likely_hours: tuple[int, int]  # a clock hour without am or pm is preferred within these, 24-hour
     half_hour: bool = False  # "half nine" is half past nine
+    fiscal_month: int = Field(1, ge=1, le=12)  # the month that a fiscal year begins with
+    postcode: str = ""  # what a postcode with letters looks like without its space, as a regular expression
 
 
 class Style:

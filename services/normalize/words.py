@@ -23,6 +23,7 @@ class Currency:
     """A currency word. `codes` are the ISO 4217 codes that share it, the usual one first."""
 
     codes: tuple[str, ...]
+    size: int = 1  # how many units it names: a fiver is 5
     minor: bool = False  # names the minor unit (cents)
     symbol: bool = False  # may stand before its number ($5)
     glued: bool = False  # counts only right after a number (p, c)
@@ -84,6 +85,7 @@ class Word:
     origin: bool = False  # from in "two days from tomorrow"
     inside: bool = False  # in of "in a week"
     of: bool = False  # of, の: links parts of a date
+    recurring: bool = False  # every: more than one day follows
     on: bool = False  # on, by, until: a day follows
     at: bool = False  # at: a time follows
     era: int | None = None  # the year before an era's first: 令和 is 2018

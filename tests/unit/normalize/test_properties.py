@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from app.qa.bench.normalize import ADVERSARIAL
 from schemas.money import EXPONENTS
-from schemas.span import MoneyValue, Span, SpanKind
+from schemas.span import MoneyValue, Span, SpanKind, jsonable
 from services.normalize import Normalizer
 from services.normalize.engine import MAX_CHARS
-from services.normalize.values import jsonable
 
 LOCALES = ("en-US", "en-GB", "ja-JP")
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -74,6 +73,16 @@ PIECES = st.sampled_from(
         "数",
         "から",
         "来月",
+        "毎",
+        "年度",
+        "末",
+        "後",
+        "every",
+        "hour",
+        "in",
+        "tenner",
+        "postcode",
+        "sw1a",
         "ごせん",
         "えん",
         "さん",
@@ -110,6 +119,21 @@ def test_any_text(locale: str, text: str) -> None:
         assert span.readings == () or span.ambiguity is not None
         jsonable(span.value)
         end = span.end
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("now", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)])
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(text=TEXTS)
+def test_any_moment(locale: str, now: datetime, text: str) -> None:
+    Normalizer.for_locale(locale).normalize(text, now=now)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("text", ["\ud800 five", "\udfff五千円", "\x00", "5" * 3_999, "五" * 3_999, "/" * 3_999])
+def test_broken_text(locale: str, text: str) -> None:
+    for span in Normalizer.for_locale(locale).normalize(text, now=NOW):
+        assert text[span.start : span.end] == span.surface
 
 
 @pytest.mark.parametrize("locale", LOCALES)
