@@ -11,6 +11,7 @@ from services.asr.small import CONFIG, SmallDecoder
 from services.asr.stock import StockDecoder, open_stock
 
 BUNDLED: Final = "bundled"
+MODEL_FOLDER: Final = Path(__file__).parent / "model"
 LANGUAGES: Final = ("en", "ja")
 WAITING_PER_WORKER: Final = 16
 """Jobs in line for each thread; at 30 ms a decode the last of them waits half a second."""
@@ -28,7 +29,7 @@ def load(name: str = BUNDLED, *, workers: int = 2, device: str = "cpu") -> Whisp
 
 def decoders(name: str, *, workers: int = 1, device: str = "cpu") -> dict[str, Decoder]:
     """A decoder for each language of a checkpoint. Raises RecognizerUnavailable."""
-    folder = Path(__file__).parent / "model" if name == BUNDLED else Path(name)
+    folder = MODEL_FOLDER if name == BUNDLED else Path(name)
     return _ours(folder, workers, device) or _stock(name, workers, device)
 
 

@@ -1,5 +1,6 @@
 """Sounds that the recogniser's benchmark makes: a noisy telephone, and things that are not speech."""
 
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -64,6 +65,19 @@ def phantoms() -> dict[str, Samples]:
     sounds["clicks"] = clicks
     sounds["tune"] = _tune(rng)
     return sounds
+
+
+def stretches(folder: Path, seconds: float = 4.0) -> dict[str, Samples]:
+    """Every second stretch of the recordings in a folder; shorter ones whole."""
+    from services.audio.files import read_file
+
+    size = int(seconds * SAMPLE_RATE)
+    found = {}
+    for path in sorted(p for p in folder.iterdir() if p.suffix in {".wav", ".flac", ".ogg", ".opus"}):
+        samples = read_file(path.read_bytes())
+        for at in range(0, max(1, samples.size - size), 2 * size):
+            found[f"{path.stem}-{at // SAMPLE_RATE}"] = samples[at : at + size]
+    return found
 
 
 def _tune(rng: np.random.Generator) -> Samples:

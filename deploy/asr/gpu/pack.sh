@@ -20,7 +20,8 @@ for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
 program 2 open_jtalk
 one=$work/1/asr two=$work/2/asr three=$work/3/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three"
 # Data, unpacked at / on the other machine. Voices that may not be trained on stay here.
-tar -C / -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
+tar -C / --exclude='voices/*/24000' --exclude='pico/lang/[dfi]*' --exclude='espeak-ng-data/[!ej]*_dict' \
+  -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
   usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
   usr/share/games/fortunes
 tar -C / -cf "$two/data-2.tar" var/lib/mecab/dic/open-jtalk
@@ -34,7 +35,7 @@ if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
 for n in 1 2 3; do
   rm -rf "${out:?}/$n"; mkdir "$out/$n"; cp "$here/unpack.sh" "$out/$n/"
-  tar -C "$work/$n" -cf - asr | xz -T1 -4 | split -b 20M -d - "$out/$n/asr.$n.xz."
+  tar -C "$work/$n" -cf - asr | xz -T1 -3 | split -b 20M -d - "$out/$n/asr.$n.xz."
   (cd "$out/$n" && sha256sum asr.* > sums)
 done
 du -sh "$out"/[123]

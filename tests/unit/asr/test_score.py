@@ -1,0 +1,51 @@
+"""The benchmark's figures, on transcripts made up for the purpose."""
+
+from pathlib import Path
+
+import pytest
+
+from app.qa.bench._asr_score import Case, Heard, missed, scores
+
+
+def heard(voice: str, said: str, text: str, category: str = "amount", lang: str = "en") -> Heard:
+    return Heard(Case(Path("x.ogg"), said, lang, voice, category), "clean", text, 5.0)
+
+
+def test_rates_are_by_kind_of_voice() -> None:
+    found = scores(
+        [
+            heard("rhvoice:bdl", "ten dollars now please", "ten dollars no please"),
+            heard("human:an4", "b two seven", "b two eleven", "an4"),
+            heard("human:commonvoice1_en", "they left", "they left", "commonvoice1_en"),
+            heard("moved:flite:slt", "yes please", "no no", "short"),
+            heard("jtalk:nitech", "五千円", "五千", lang="ja"),
+        ]
+    )
+    assert found["en_held_out_clean_wer_percent"] == pytest.approx(25)
+    assert found["en_letters_digits_people_wer_percent"] == pytest.approx(100 / 3)
+    assert found["en_common_voice_wer_percent"] == 0
+    assert found["en_moved_clean_wer_percent"] == 100
+    assert found["ja_held_out_clean_cer_percent"] == pytest.approx(100 / 3)
+    assert found["en_people_digit_words_right_percent"] == 50
+    assert found["en_amounts_digits_exact_percent"] == 0
+    assert found["held_out_utterances"] == 2
+
+
+def test_a_digit_alone_is_right_or_wrong() -> None:
+    found = scores([heard("rhvoice:bdl", "six", "six", "digit"), heard("rhvoice:bdl", "two", "to", "digit")])
+    assert (found["en_held_out_single_digits"], found["en_held_out_single_digits_right_percent"]) == (2, 50)
+
+
+def test_talk_that_becomes_a_payment_is_counted() -> None:
+    found = scores(
+        [
+            heard("rhvoice:bdl", "sand on the beach", "send on the beach", "everyday"),
+            heard("rhvoice:bdl", "pay attention", "pay attention", "everyday"),
+        ]
+    )
+    assert (found["out_of_domain_heard_as_money"], found["out_of_domain_heard_as_money_per_200"]) == (1, 100)
+
+
+def test_goals_are_missed_from_above_and_below() -> None:
+    figures = {"en_held_out_clean_wer_percent": 7.0, "times_faster_than_tiny_5s_window": 1.5, "weights_mb": 8.0}
+    assert missed(figures) == ["en_held_out_clean_wer_percent", "times_faster_than_tiny_5s_window"]
