@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Coroutine
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import httpx
@@ -44,7 +46,10 @@ from services.perform import Hands
 from services.ports import Answerer, AuditLog, Clock, CoreBank, Extractor, Recognizer
 from services.store import Store
 
+log = logging.getLogger(__name__)
+
 RECONCILE_EVERY_S: Final = 2.0
+AGAIN_AFTER_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
             FileHead(settings.state_dir / "audit.head"),
         )
         retention = Retention(audit, settings.recordings, clock, settings.transcript_days, settings.recording_days)
-        _keep_running(stack, retention.run())
+        _keep_running(stack, retention.run)
         issuer, authenticator = _identity(settings, clock, client)
         phone, sender = _code_sender(settings, client)
         bank = await _bank(stack, settings, store, clock)
@@ -117,9 +122,18 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
         )
 
 
-def _keep_running(stack: AsyncExitStack, work: Coroutine[Any, Any, None]) -> None:
-    """Work in the background as long as the gateway lives."""
-    working = asyncio.create_task(work)
+def _keep_running(stack: AsyncExitStack, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Work in the background as long as the gateway lives; what fails unforeseen is begun again after a moment."""
+
+    async def always() -> None:
+        while True:
+            try:
+                await work()
+            except Exception as fault:
+                log.exception("background work failed: %s", type(fault).__name__)
+            await asyncio.sleep(AGAIN_AFTER_S)
+
+    working = asyncio.create_task(always())
 
     async def stop() -> None:
         working.cancel()
@@ -178,7 +192,7 @@ async def _money(
     parts = Parts(store, bank, step_up, Sealer([key]), clock, policy)
     ledger = SqlLedger(parts)
     stack.push_async_callback(ledger.close)
-    _keep_running(stack, Reconciler(parts, audit).run(RECONCILE_EVERY_S))
+    _keep_running(stack, partial(Reconciler(parts, audit).run, RECONCILE_EVERY_S))
     return Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
 
 

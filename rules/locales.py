@@ -17,5 +17,5 @@ def locale_rules(locale: Locale) -> LocaleRules:
     """The data of a locale. Raises UnsupportedLocale where none exist."""
     path = f"locales/{locale}.yaml"
     if not locale.replace("-", "").isalnum() or not exists(path):
-        raise UnsupportedLocale(f"no rules for locale {locale!r:.24}")
+        raise UnsupportedLocale("no rules for this locale")
     return load(path, LocaleRules)

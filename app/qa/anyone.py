@@ -35,7 +35,7 @@ def anyone(locale: Locale, as_of: datetime) -> CustomerProfile:
     """The profile of nobody in particular. Raises UnsupportedLocale."""
     known = load("qa/anyone.yaml", AnyoneRules).locales.get(locale)
     if known is None:
-        raise UnsupportedLocale(f"no rules for locale {locale!r:.24}")
+        raise UnsupportedLocale("no rules for this locale")
     held = Money(known.balance, known.currency)
     due_on = (as_of + timedelta(days=7)).date()
     return CustomerProfile(

@@ -156,10 +156,15 @@ class Caller:
         """The next event of this kind; those before it are kept in `heard`."""
         async with asyncio.timeout(within_s):
             while True:
-                event: Event = orjson.loads(await self.socket.recv())
-                self.heard.append(event)
+                event = await self.next_event()
                 if event["type"] == kind:
                     return event
+
+    async def next_event(self) -> Event:
+        """The next event, whatever it is."""
+        event: Event = orjson.loads(await self.socket.recv())
+        self.heard.append(event)
+        return event
 
     async def for_a_while(self, seconds: float) -> None:
         """Keep listening."""
