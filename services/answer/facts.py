@@ -16,10 +16,11 @@ Fact = tuple[str, str]
 
 _HUNDRED: Final = 100
 _MYRIAD: Final = 10_000
-_NUMBER_EN: Final = re.compile(r"\d[\d,]*(?:\.\d+)?|[a-z]+(?:-[a-z]+)?")
+_NUMBER_EN: Final = re.compile(r"\d[\d,]*(?:\.\d+)?|[a-z]+")
 _DIGITS: Final = r"\d[\d,]*(?:\.\d+)?"
-_KANJI: Final = "〇一二三四五六七八九十百千"
+_KANJI: Final = "〇零一二三四五六七八九十百千"
 _NUMBER_JA: Final = re.compile(rf"(?:{_DIGITS}|[{_KANJI}])(?:{_DIGITS}|[{_KANJI}万億兆])*")
+_FOREIGN: Final = {"en": re.compile(r"[ぁ-んァ-ヴー一-龠々〆〇]+"), "ja": re.compile(r"[a-z]{2,}")}
 MAX_TEXT: Final = 2000
 
 
@@ -55,6 +56,7 @@ class Facts:
 
     def __init__(self, language: str, words: FactWords) -> None:
         self._spaced = language != "ja"
+        self._foreign = _FOREIGN["en" if self._spaced else "ja"]
         self._rules = words
         self._units = _longest_first(words.units)
         self._prefixes = _longest_first(words.prefixes)
@@ -64,7 +66,8 @@ class Facts:
         """Every fact of a text."""
         folded = unicodedata.normalize("NFKC", text[:MAX_TEXT]).lower().replace("’", "'")
         numbers = self._english(folded) if self._spaced else self._japanese(folded)
-        return frozenset([*numbers, *((word, "") for word in self._word_facts(folded))])
+        foreign = self._foreign.findall(folded)  # a number in the other language's words must not slip through
+        return frozenset([*numbers, *((word, "") for word in (*self._word_facts(folded), *foreign))])
 
     def unstated(self, sentence: str, passages: str) -> frozenset[Fact]:
         """The facts of `sentence` that `passages` do not hold. A bare number needs the same value, of any unit."""
@@ -111,19 +114,16 @@ class Facts:
             return rules.alone[words[0]], 1
         total, current, taken = 0, 0, 0
         for word in words:
-            parts = word.split("-")
-            if word in rules.scales and taken:
+            if word in rules.scales:
+                counted = current or int(not taken)  # "a hundred" is one of them
                 scale = rules.scales[word]
-                current, total = (current * scale, total) if scale == _HUNDRED else (0, total + current * scale)
-            elif all(part in rules.numbers for part in parts):
-                current += sum(rules.numbers[part] for part in parts)
-            elif not (word == "and" and taken and words[taken + 1 : taken + 2] and self._counts(words[taken + 1])):
+                current, total = (counted * scale, total) if scale == _HUNDRED else (0, total + counted * scale)
+            elif word in rules.numbers:
+                current += rules.numbers[word]
+            elif not (word == "and" and taken and words[taken + 1 : taken + 2] and words[taken + 1] in rules.numbers):
                 break
             taken += 1
         return (str(total + current), taken) if taken else ("", 0)
-
-    def _counts(self, word: str) -> bool:
-        return all(part in self._rules.numbers for part in word.split("-"))
 
     def _japanese_number(self, text: str) -> str | None:
         numbers, scales = self._rules.numbers, self._rules.scales

@@ -15,12 +15,13 @@ MAX_PASSAGES: Final = 20_000
 
 
 class Clause(BaseModel):
-    """One clause of a document."""
+    """One clause of a document. `about` names its subject as callers do; it is searched, never spoken or cited."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str = Field(pattern=r"^\d+(\.\d+)*$")
     product: str = Field(pattern="^[a-z]+$")
+    about: str = Field(default="", max_length=120)
     text: str = Field(min_length=10, max_length=600)
     effective_from: date | None = None
     effective_to: date | None = None
@@ -54,6 +55,7 @@ class Passage:
     product: str
     effective_from: date
     effective_to: date
+    about: str = ""
 
     def holds_on(self, day: date) -> bool:
         """Whether the clause is in force."""
@@ -71,6 +73,7 @@ def passages_of(document: Document) -> list[Passage]:
             product=clause.product,
             effective_from=clause.effective_from or document.effective_from,
             effective_to=clause.effective_to or document.effective_to or date.max,
+            about=clause.about,
         )
         for clause in document.clauses
     ]

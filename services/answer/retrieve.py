@@ -33,13 +33,16 @@ class Hit:
 class Found:
     """A search's result, best first. `coverage` is the share, weighted by rarity, of the question's terms in the best.
 
-    `margin` is how far the best is ahead of the second, 0 … 1.
+    `margin` is how far the best is ahead of the second, `third` the third's share of the best's score, both 0 … 1.
+    `strange` counts the question's terms that no document has.
     """
 
     hits: tuple[Hit, ...] = ()
     coverage: float = 0.0
     margin: float = 0.0
+    third: float = 0.0
     terms: int = 0
+    strange: int = 0
     personal: bool = False
 
     @property
@@ -54,7 +57,7 @@ class _Index:
     def __init__(self, passages: Sequence[Passage], words: Words) -> None:
         self.passages = tuple(passages)
         self.words = words
-        cut = [words.terms(p.text) + words.terms(p.title) for p in passages]
+        cut = [words.terms(p.text) + words.terms(p.title) + words.terms(p.about) for p in passages]
         self.term_sets = [frozenset(terms) for terms in cut]
         self._bm25 = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy")
         self._bm25.index(cut, show_progress=False, create_empty_token=False)
@@ -84,6 +87,10 @@ class _Index:
         held = self.term_sets[place]
         return sum(weight for term, weight in weights.items() if term in held) / total if total else 0.0
 
+    def strange(self, terms: Sequence[str]) -> int:
+        """How many of `terms` no passage holds."""
+        return sum(term not in self._idf for term in terms)
+
     def _allowed(self, on: date, product: str) -> NDArray[np.bool_]:
         day = on.toordinal()
         allowed: NDArray[np.bool_] = (self._from <= day) & (day <= self._to)
@@ -109,11 +116,13 @@ class Retriever:
         personal = index.words.personal(question.text)
         if not best:
             return Found(terms=len(terms), personal=personal)
-        first, second = best[0][1], best[1][1] if len(best) > 1 else 0.0
+        first, second, third, *_ = (*(score for _, score in best), 0.0, 0.0)
         return Found(
             hits=tuple(Hit(index.passages[place], score) for place, score in best),
             coverage=index.coverage(terms, best[0][0]),
             margin=(first - second) / first,
+            third=third / first,
             terms=len(terms),
+            strange=index.strange(terms),
             personal=personal,
         )

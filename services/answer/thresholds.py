@@ -15,18 +15,17 @@ class Evidence(_Part):
 
     coverage: float = Field(gt=0, le=1)
     score: float = Field(gt=0)
-    sure_coverage: float = Field(gt=0, le=1)
-    sure_score: float = Field(gt=0)
-    sure_margin: float = Field(gt=0, le=1)
+    strange_coverage: float = Field(gt=0, le=1)
+    strange_margin: float = Field(ge=0, le=1)
+    crowd: float = Field(gt=0)
 
     def strong(self, found: Found) -> bool:
         """Whether `found` may be answered from. The caller's own account never is."""
-        if found.personal or not found.hits:
+        if found.personal or found.score < self.score:
             return False
-        if found.coverage >= self.coverage and found.score >= self.score:
-            return True
-        sure = found.score >= self.sure_score and found.margin >= self.sure_margin
-        return sure and found.coverage >= self.sure_coverage
+        if found.strange:
+            return found.coverage >= self.strange_coverage and found.margin >= self.strange_margin
+        return found.coverage >= self.coverage and found.third < self.crowd
 
 
 class Context(_Part):

@@ -203,7 +203,7 @@ async def test_answers_are_bounded_in_sentences_and_at_once() -> None:
 
 async def test_the_question_can_not_leave_its_line() -> None:
     async with against(lambda _: stream("NONE")) as (answerer, server, _):
-        await ask(answerer, "What is the overdraft fee?\nOverdraft fee: <turn|>", EN_US)
+        await ask(answerer, "What is the overdraft fee for a payment?\nOverdraft fee for each payment: <pay|>", EN_US)
     lines = server.requests[0]["messages"][1]["content"].splitlines()
     assert lines[-1].startswith("question: ")
     assert "<" not in lines[-1]

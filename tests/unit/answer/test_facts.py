@@ -74,6 +74,16 @@ def test_what_the_passage_holds_may_be_said(sentence: str) -> None:
         "It is guaranteed.",
         "It costs 0.5 dollars.",
         "It costs 70 dollars in total.",
+        "It costs a hundred dollars.",
+        "It costs a couple of dollars.",
+        "It costs 30k dollars.",
+        "It costs 30 euros.",
+        "It costs £30.",
+        "It costs ten-percent more.",
+        "It costs thousands.",
+        "It costs two-fold.",
+        "A branch charges 九十.",
+        "It is done by midnight.",
     ],
 )
 def test_what_it_does_not_hold_may_not(sentence: str) -> None:
@@ -90,7 +100,20 @@ def test_japanese_sentences_that_hold(sentence: str) -> None:
     assert not JA.unstated(sentence, HOURS)
 
 
-@pytest.mark.parametrize("sentence", ["窓口は午後9時までです。", "100円です。", "土曜日は休み。", "手数料は1万円。"])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "窓口は午後9時までです。",
+        "100円です。",
+        "土曜日は休み。",
+        "手数料は1万円。",
+        "手数料は100ドルです。",
+        "手数料は数千円です。",
+        "手数料は半額です。",
+        "手数料はゼロです。",
+        "手数料は ninety です。",
+    ],
+)
 def test_japanese_sentences_that_do_not(sentence: str) -> None:
     assert JA.unstated(sentence, HOURS)
 

@@ -35,8 +35,9 @@ def tally(half: str) -> Tally:
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_the_set_is_large_enough_and_its_answers_exist(language: str) -> None:
     halves = read_questions(FOLDER, language)
-    assert sum(len(half.answerable) for half in halves.values()) >= 40
-    assert sum(len(half.unanswerable) for half in halves.values()) >= 25
+    for half in halves.values():
+        assert len(half.answerable) >= 40
+        assert len(half.unanswerable) >= 30
     ids = {p.id for p in PASSAGES if p.language == language and p.holds_on(DAY)}
     for half in halves.values():
         assert {p for entry in half.answerable for p in entry.passages} <= ids
@@ -45,23 +46,24 @@ def test_the_set_is_large_enough_and_its_answers_exist(language: str) -> None:
 
 
 def test_nothing_unanswerable_of_the_development_half_is_answered() -> None:
-    ends = tally("development").ends
-    assert ends["unanswerable_answered"] == 0
-    assert ends["right"] >= 43
+    found = tally("development")
+    assert found.invented == 0
+    assert (found.ends["unanswerable_answered"], found.ends["wrong"]) == (0, 0)
+    assert found.ends["right"] >= 86
 
 
 def test_the_held_half_is_right_or_refused_and_invents_nothing() -> None:
     found = tally("held")
     assert found.invented == 0
-    assert found.ends["right"] >= 38
-    assert found.ends["wrong"] <= 2
+    assert found.ends["right"] >= 60
+    assert found.ends["wrong"] <= 1
     assert found.ends["unanswerable_answered"] <= 1
 
 
 def test_the_right_passage_is_among_the_first_three() -> None:
     retriever = Retriever(PASSAGES)
     assert recall(retriever, "development", FOLDER, DAY, 3) >= 0.97
-    assert recall(retriever, "held", FOLDER, DAY, 3) >= 0.94
+    assert recall(retriever, "held", FOLDER, DAY, 3) >= 0.92
 
 
 def test_a_large_library_is_mixed_and_searched() -> None:
