@@ -52,7 +52,7 @@ class Encoder:
         self._previous: str | None = None
         self._started_ms = 0
         self._shown: tuple[str, str] = ("", "")
-        self._said: set[str] = set()
+        self._said: dict[str, str | None] = {}  # by reply, the template that it began with
 
     def created(self, config: call.CallConfig) -> str:
         """The first event."""
@@ -118,24 +118,24 @@ class Encoder:
             yield TextDone(response_id=event.reply, item_id=_output(event.reply), text=event.text)
         error = ResponseError(code=event.error.code, type=_kind(event.error)) if event.error else None
         details = StatusDetails(type=event.status.value, reason=event.cut.value if event.cut else None, error=error)
-        self._said.discard(event.reply)
+        template = self._said.pop(event.reply, None)
         yield ResponseDone(
             response=Response(
                 id=event.reply,
                 status=event.status.value,
                 status_details=details,
-                metadata={"awaits": event.awaits.value},
+                metadata={"awaits": event.awaits.value} | ({"template": template} if template else {}),
             )
         )
 
     def _reply(self, reply: str, said: turn.ReplyEvent) -> Iterator[BaseModel]:
         match said:
-            case turn.ReplyText(text, citations):
+            case turn.ReplyText(text, citations, template):
                 if citations:
                     bodies = [CitationBody(passage=c.passage, title=c.title) for c in citations]
                     yield CitationsEvent(response_id=reply, citations=bodies)
                 delta = f" {text}" if reply in self._said else text
-                self._said.add(reply)
+                self._said[reply] = self._said.get(reply) or template
                 yield TextDelta(response_id=reply, item_id=_output(reply), delta=delta)
             case turn.ReplyDone():
                 return

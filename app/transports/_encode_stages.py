@@ -2,9 +2,10 @@
 
 from typing import assert_never
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from schemas import turn
+from schemas.decision import Execute
 from schemas.intent import Slots
 from schemas.span import Span, jsonable
 from schemas.wire.money import LedgerEvent, ReadBackEvent
@@ -58,17 +59,26 @@ def _payees(reply: str, said: turn.PayeesMatched) -> PayeesEvent:
 
 
 def _decision(reply: str, said: turn.Decided) -> DecisionEvent:
-    understood = said.understood
+    understood, decision = said.understood, said.decision
+    reply_id = None if isinstance(decision, Execute) or decision.reply is None else decision.reply.id
     return DecisionEvent(
         response_id=reply,
-        decision=said.decision.kind.value,
+        decision=decision.kind.value,
         intent=understood.intent.value if understood.intent else None,
         route=understood.route.value,
         confidence=understood.confidence,
         rule=understood.rule,
         missing=[slot.value for slot in understood.missing],
+        slots=_slots(understood.slots),
         evidence=_evidence(understood.slots),
+        reply=reply_id,
     )
+
+
+def _slots(slots: Slots) -> dict[str, JsonValue]:
+    """The value of each slot but of `digits`, which may be a code or a card's."""
+    found = {name: getattr(slots, name) for name in type(slots).__dataclass_fields__ if name != "digits"}
+    return {name: jsonable(slot.value) for name, slot in found.items() if slot is not None}
 
 
 def _evidence(slots: Slots) -> dict[str, str]:
@@ -85,6 +95,7 @@ def _read_back(reply: str, said: turn.ReadBackReady) -> ReadBackEvent:
         amount_minor=proposal.order.amount.minor,
         currency=proposal.order.amount.currency,
         payee_id=proposal.order.payee_id,
+        to_account=proposal.order.to_account,
         verification=proposal.verification.value,
         step_up_required=proposal.step_up_required,
         expires_at=proposal.expires_at.isoformat(),

@@ -14,6 +14,7 @@ class ReadBackEvent(Event):
     amount_minor: int
     currency: str
     payee_id: str | None
+    to_account: str | None = None
     verification: str
     step_up_required: bool
     expires_at: str

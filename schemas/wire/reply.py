@@ -27,7 +27,10 @@ class StatusDetails(BaseModel):
 
 
 class Response(BaseModel):
-    """A reply. `metadata.awaits` says what it waits for: nothing, answer, confirmation or end."""
+    """A reply. `metadata.awaits` says what it waits for: nothing, answer, confirmation or end.
+
+    `metadata.template` is the id of the first template that it was rendered from, where it was.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from schemas.wire.event import Event
 
@@ -51,7 +51,10 @@ class PayeesEvent(Event):
 
 
 class DecisionEvent(Event):
-    """What the turn came to."""
+    """What the turn came to: `slots` by name, as the text contract writes values, less codes and card numbers.
+
+    `reply` is the id of the reply that the decision calls for.
+    """
 
     type: Literal["tellerline.decision"] = "tellerline.decision"
     response_id: str
@@ -61,7 +64,9 @@ class DecisionEvent(Event):
     confidence: float
     rule: str | None
     missing: list[str]
+    slots: dict[str, JsonValue] = Field(default_factory=dict)
     evidence: dict[str, str]
+    reply: str | None = None
 
 
 class TimingsEvent(Event):

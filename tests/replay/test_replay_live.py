@@ -12,6 +12,8 @@ import uvicorn
 from fastapi import FastAPI, WebSocket
 
 from app.qa.replay import readers
+from app.qa.replay.house import PipelineSpec
+from app.qa.replay.judge import judge
 from app.qa.replay.live import LiveSpec
 from app.qa.replay.manifest import MoneyMove
 from app.qa.replay.record import TurnResult
@@ -73,15 +75,39 @@ async def played(folder: Path, turns: list[dict[str, object]], hears: str = "") 
 
 async def test_a_transfer_over_the_wire(tmp_path: Path) -> None:
     fifty = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen")
-    expect = {"decision": "confirm", "slots": {"payee": "catherine-nguyen"}}
+    slots = {"payee": "catherine-nguyen", "amount": {"amount_minor": 5000, "currency": "USD"}, "digits": "withheld"}
+    expect = {"decision": "confirm", "slots": slots, "reply": "confirm.transfer"}
     typed = [{"text": "send fifty dollars to Catherine Nguyen", "expect": expect}, {"text": "yes"}, {"text": "yes"}]
     asked, booked, again = (result.record for result in await played(tmp_path, typed))
     assert (asked.intent, asked.decision, asked.route, asked.proposal) == ("transfer_money", "confirm", "fast", fifty)
     assert [span.kind for span in asked.spans] == ["money"]
-    assert asked.expect is not None
-    assert asked.expect.slots is None, "the wire does not say slots' values"
+    assert judge(asked).right, asked
+    assert set(judge(asked).slots) == {"payee", "amount"}, "digits stay off the wire"
     assert booked.money == (fifty,)
     assert again.money == ()
+
+
+async def test_the_wire_is_judged_as_the_process_is(tmp_path: Path) -> None:
+    said = [
+        "send fifty dollars to Catherine Nguyen",
+        "yes",
+        "what's my balance",
+        "move a hundred dollars from checking to savings",
+        "yes",
+        "lock my card",
+        "what did I spend at Trader Joe's last month",
+        "blue green sideways",
+    ]
+    turns: list[dict[str, object]] = [{"text": words} for words in said]
+    heard = [result.record for result in await played(tmp_path, turns)]
+    line = {"id": "a", "locale": "en-US", "customer": "alex-morgan", "turns": turns, "now": NOW.isoformat()}
+    (tmp_path / "same.jsonl").write_text(json.dumps(line))
+    manifest = readers.load(tmp_path / "same.jsonl")
+    spec = PipelineSpec.of(Settings(), manifest)
+    inside = [r.record for r in await asyncio.to_thread(replay, manifest, spec, tmp_path / "inside")]
+    judged = ("intent", "slots", "missing", "route", "decision", "outcome", "proposal", "money", "reply")
+    for wire, process in zip(heard, inside, strict=True):
+        assert {n: getattr(wire, n) for n in judged} == {n: getattr(process, n) for n in judged}
 
 
 async def test_speech_over_the_wire(tmp_path: Path) -> None:

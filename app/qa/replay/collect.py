@@ -34,8 +34,9 @@ from schemas.turn import (
 
 NOTHING_HEARD: Final = "nothing"
 """The decision on record where a recording held no words: the call goes on as if no turn had been."""
-_MAY_HAVE_MOVED: Final = frozenset({TransferState.SUCCEEDED, TransferState.SUBMITTING, TransferState.UNKNOWN})
-_LOST_ORDER: Final = MoneyMove(amount_minor=0, currency="XXX")
+MAY_HAVE_MOVED: Final = frozenset({TransferState.SUCCEEDED, TransferState.SUBMITTING, TransferState.UNKNOWN})
+LOST_ORDER: Final = MoneyMove(amount_minor=0, currency="XXX")
+"""What was booked where nobody saw its proposal."""
 
 
 def money_move(order: TransferOrder) -> MoneyMove:
@@ -75,8 +76,8 @@ class Collector:
                 self._decided.append(event)
             case ReadBackReady(proposal):
                 self._proposal = self._proposals[proposal.id] = money_move(proposal.order)
-            case TransferMoved(receipt) if receipt.state in _MAY_HAVE_MOVED:
-                self._money.append(self._proposals.get(receipt.proposal, _LOST_ORDER))
+            case TransferMoved(receipt) if receipt.state in MAY_HAVE_MOVED:
+                self._money.append(self._proposals.get(receipt.proposal, LOST_ORDER))
             case ReplyText():
                 self._said.append(event)
             case HandedOff():

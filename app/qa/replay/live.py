@@ -1,7 +1,7 @@
 """`--realtime`: the same cases over a running gateway, at the pace of speech, as an app would call.
 
-What the wire does not say (the values of slots, own accounts paid to) is not judged. The gateway's clock and books are
-its own, so runs over it are for latency and turn-taking, not for byte-identical decisions.
+Turns are judged as in process, but for the one slot that the wire keeps to itself: digits, which may be a code. The
+gateway's clock and books are its own, so decisions are not byte-identical with those in process.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from websockets.exceptions import WebSocketException
 
 from app.line import Line, demo_token, heard_out, key, line, session, typed
 from app.qa.replay.audio import read_audio
-from app.qa.replay.collect import NOTHING_HEARD, waterfall
+from app.qa.replay.collect import LOST_ORDER, MAY_HAVE_MOVED, NOTHING_HEARD, waterfall
 from app.qa.replay.journal import Head
-from app.qa.replay.manifest import Case, Manifest, MoneyMove
+from app.qa.replay.manifest import Case, Expectation, Manifest, MoneyMove
 from app.qa.replay.record import (
     SCORE_DIGITS,
     CandidateRecord,
@@ -32,14 +32,14 @@ from app.qa.replay.record import (
 from rules.bank import demo_customers
 from rules.load import ruleset_hash
 from schemas.audio import SAMPLE_RATE
-from schemas.banking import TransferState
 from schemas.errors import DependencyFailed, Unauthenticated
 
 TURN_S: Final = 60.0
 """A turn that takes longer is given up."""
 SETTLE_S: Final = 0.3
 """Between a reply's delivery and the caller's next words."""
-_MOVED: Final = frozenset({TransferState.SUCCEEDED.value, TransferState.SUBMITTING.value, TransferState.UNKNOWN.value})
+WITHHELD: Final = frozenset({"digits"})
+"""Slots whose values stay off the wire."""
 _ENDS: Final = frozenset({"response.done", "tellerline.turn.discarded"})
 _SPANS: Final = TypeAdapter(tuple[SpanRecord, ...])
 
@@ -149,8 +149,8 @@ def _note(event: dict[str, Any], turn: _Turn, proposals: dict[str, MoneyMove]) -
             _decision(event, turn.update)
         case "tellerline.readback" | "tellerline.ledger":
             _money(event, turn, proposals)
-        case "response.output_text.done":
-            turn.update["spoken"] = event["text"]
+        case "response.output_text.done" | "response.done":
+            _reply(event, turn.update)
         case "tellerline.timings":
             turn.moments, turn.stages = event["moments"], event["stages"]
         case "error":
@@ -162,17 +162,32 @@ def _note(event: dict[str, Any], turn: _Turn, proposals: dict[str, MoneyMove]) -
 
 def _money(event: dict[str, Any], turn: _Turn, proposals: dict[str, MoneyMove]) -> None:
     if event["type"] == "tellerline.readback":
-        move = MoneyMove(amount_minor=event["amount_minor"], currency=event["currency"], payee=event["payee_id"])
+        move = MoneyMove(
+            amount_minor=event["amount_minor"],
+            currency=event["currency"],
+            payee=event["payee_id"],
+            to_account=event["to_account"],
+        )
         turn.update["proposal"] = proposals[event["proposal_id"]] = move
-    elif event["state"] in _MOVED:
-        turn.money.append(proposals.get(event["proposal_id"], MoneyMove(amount_minor=0, currency="XXX")))
+    elif event["state"] in MAY_HAVE_MOVED:
+        turn.money.append(proposals.get(event["proposal_id"], LOST_ORDER))
+
+
+def _reply(event: dict[str, Any], update: dict[str, Any]) -> None:
+    if event["type"] == "response.done":
+        update.setdefault("reply", event["response"]["metadata"].get("template"))
+    else:
+        update["spoken"] = event["text"]
 
 
 def _decision(event: dict[str, Any], update: dict[str, Any]) -> None:
+    if event["reply"] is not None:
+        update["reply"] = event["reply"]
     if "decision" in update:
-        update["outcome"] = event["decision"]
+        if event["decision"] != update["decision"]:
+            update["outcome"] = event["decision"]
         return
-    kept = ("decision", "intent", "route", "rule")
+    kept = ("decision", "intent", "route", "rule", "slots")
     update |= {name: event[name] for name in kept} | {"missing": tuple(event["missing"])}
     update["confidence"] = round(event["confidence"], SCORE_DIGITS)
 
@@ -188,14 +203,13 @@ def _payees(event: dict[str, Any]) -> PayeeRecord:
 
 def _result(case: Case, number: int, heard: _Turn, audio_s: float, took_s: float) -> TurnResult:
     said = case.turns[number - 1]
-    expect = said.expect.model_copy(update={"slots": None, "reply": None}) if said.expect else None
     record = TurnRecord(
         case=case.id,
         turn=number,
         locale=case.locale,
         tags=case.tags,
         audio=said.audio,
-        expect=expect,
+        expect=_judged(said.expect),
         heard=heard.heard,
         money=tuple(heard.money),
         ruleset=ruleset_hash()[:16],
@@ -209,3 +223,10 @@ def _result(case: Case, number: int, heard: _Turn, audio_s: float, took_s: float
         stages=waterfall((name, ms) for name, ms in heard.stages.items() if name != "total"),
     )
     return TurnResult(record=record, timing=timing)
+
+
+def _judged(expect: Expectation | None) -> Expectation | None:
+    """What should have happened, less what the wire does not say."""
+    if expect is None or expect.slots is None:
+        return expect
+    return expect.model_copy(update={"slots": {k: v for k, v in expect.slots.items() if k not in WITHHELD}})
