@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from rules.act import zone
 from rules.load import locales
 from schemas.ids import CallId, CustomerId, Locale
+from schemas.transfer import Proposal
 from services.look import Lookout
 from services.observe import Metrics
 from services.payees import IndexCache, PayeeIndex, content_version
@@ -54,7 +55,19 @@ class Callers:
             recorder=recorder,
             extractor=self.extractor,
         )
-        return Turn(parts, caller)
+        return Turn(parts, caller, await self._pending(caller))
+
+    async def _pending(self, caller: Caller) -> Proposal | None:
+        """What a dropped call of the customer left to be confirmed, if it can still be read back as it was.
+
+        The newest call takes it: whether an older one has really ended, a dropped line may tell only much later.
+        """
+        if await self.hands.ledger.open_proposal(caller.customer) is None:
+            return None
+        pending = await self.hands.ledger.resume(caller.customer, caller.call)
+        if pending is None or pending.order.payee_id in {None, *caller.payees}:
+            return pending
+        return None
 
     def warm_up(self) -> None:
         """Load every locale's rules, so that the first caller does not wait for them. Raises RulesInvalid."""

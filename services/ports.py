@@ -264,6 +264,10 @@ class TurnHandler(Protocol):
         """What to say when the caller says nothing; ReplyDone with END gives the call up."""
         ...
 
-    async def close(self) -> None:
-        """The call is over."""
+    def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
+        """What the caller has to hear before anything else; asked once, None when there is nothing."""
+        ...
+
+    async def close(self, *, hung_up: bool = False) -> None:
+        """The call is over; `hung_up` when the caller meant it to be, rather than the line having dropped."""
         ...

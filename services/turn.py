@@ -32,6 +32,7 @@ from schemas.ids import CallId, CustomerId, Locale, PayeeId, RuleId
 from schemas.intent import Context, Route, Understood
 from schemas.payee import Payee
 from schemas.transcript import Transcript
+from schemas.transfer import Proposal
 from schemas.turn import (
     Awaits,
     Completeness,
@@ -56,6 +57,7 @@ from services.decide import (
     Proposed,
     ReadbackDelivered,
     ReadbackInterrupted,
+    Resumed,
     Silence,
     TransferSettled,
     UtteranceUnderstood,
@@ -131,7 +133,9 @@ class _Progress:
 class Turn:
     """One call's `TurnHandler`."""
 
-    def __init__(self, parts: TurnParts, caller: Caller) -> None:
+    def __init__(self, parts: TurnParts, caller: Caller, pending: Proposal | None = None) -> None:
+        """`pending` is what a dropped call left to be confirmed: it is read back first."""
+        self._pending = pending
         self._parts = parts
         self._caller = caller
         self._locale = caller.locale
@@ -180,6 +184,18 @@ class Turn:
         async for event in self._converse(failure, _Progress(Stamps(self._parts.clock.monotonic))):
             yield event
 
+    def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
+        """What a dropped call left to be confirmed, read back anew."""
+        pending, self._pending = self._pending, None
+        return None if pending is None else self._take_up(pending, reply, locale)
+
+    async def _take_up(self, pending: Proposal, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
+        self._begin(reply)
+        self._locale, self._parts.performer.proposal = locale, pending
+        yield ReadBackReady(pending)
+        async for event in self._converse(Resumed(pending), _Progress(Stamps(self._parts.clock.monotonic))):
+            yield event
+
     async def withdraw(self, reply: ReplyId) -> bool:
         """Undo the turn that `reply` answered, if nothing irrevocable came of it."""
         if reply != self._answering or self._irrevocable:
@@ -204,8 +220,10 @@ class Turn:
             self._read_back = None
             self._decide(ReadbackInterrupted(self._state.proposal))
 
-    async def close(self) -> None:
-        """The call is over. What was read back may be taken up by the customer's next call, until it expires."""
+    async def close(self, *, hung_up: bool = False) -> None:
+        """The call is over. What was read back may be taken up by the customer's next call, unless they hung up."""
+        if hung_up and self._state.proposal is not None:
+            await self._parts.performer.void()
         await self._parts.recorder.event("call.ended")
 
     # Looking

@@ -265,5 +265,8 @@ class _RecordedHandler:
     def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         return self._inner.silence(reply)
 
-    async def close(self) -> None:
-        await self._inner.close()
+    def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
+        return self._inner.greeting(reply, locale)
+
+    async def close(self, *, hung_up: bool = False) -> None:
+        await self._inner.close(hung_up=hung_up)

@@ -34,6 +34,8 @@ SEND_S: Final = 10.0
 """A message that the client does not take within this time ends the call."""
 FLUSH_S: Final = 2.0
 """What the last events of a call may take."""
+HUNG_UP: Final = 1000
+"""The close code of a client that hung up; with any other, or none at all, the line dropped."""
 MAX_REFUSED: Final = 64
 """Events of a client that may be refused before it is let go."""
 
@@ -142,6 +144,7 @@ class _Line:
                 raise CallIdle("the client sent nothing") from None
             limit = None
             if message["type"] == "websocket.disconnect":
+                call.hung_up = message.get("code") == HUNG_UP
                 raise _Hung
             try:
                 await call.put(*self._given(message.get("bytes"), message.get("text")))

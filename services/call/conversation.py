@@ -47,11 +47,12 @@ class Heard:
 
 @dataclass(slots=True)
 class _Answer:
-    """Something to be said: to a turn, to an error, or to silence."""
+    """Something to be said: to a turn, to an error, to silence, or before anything else."""
 
     playback: Playback
     heard: Heard | None = None
     error: TellerlineError | None = None
+    greeting: AsyncIterator[ReplyEvent] | None = None
     entered: bool = False
 
 
@@ -119,6 +120,13 @@ class Conversation:
         """Answer a turn. Raises RateLimited when too many wait."""
         self._held = None
         self._answer(_Answer(self._playback(heard.item), heard=heard))
+
+    def greet(self) -> None:
+        """Say what the caller has to hear before anything else, if there is such a thing."""
+        playback = self._playback(None)
+        events = self._handler.greeting(playback.reply, self.locale)
+        if events is not None:
+            self._answer(_Answer(playback, greeting=events))
 
     def fail(self, error: TellerlineError) -> None:
         """Say an error, so that it is never silence."""
@@ -278,6 +286,8 @@ class Conversation:
         reply = answer.playback.reply
         if answer.error is not None:
             return self._handler.failed(answer.error, reply)
+        if answer.greeting is not None:
+            return answer.greeting
         if answer.heard is not None:
             return self._handler.take(answer.heard.transcript, reply)
         return self._handler.silence(reply)

@@ -64,7 +64,10 @@ class _Over(Exception):
 
 
 class LiveCall:
-    """One call. `put` feeds it, the outbox tells what happens, `run` lives as long as the call."""
+    """One call. `put` feeds it, the outbox tells what happens, `run` lives as long as the call.
+
+    `hung_up` is for the transport to set when the client ended the call in good order.
+    """
 
     def __init__(self, ports: CallPorts, outbox: Outbox, config: CallConfig, *, seconds: float) -> None:
         self._ports = ports
@@ -84,6 +87,8 @@ class LiveCall:
         self._active_at = ports.clock.monotonic()
         self._active_ms = 0
         self._tasks = asyncio.TaskGroup()
+        self._greeted = False
+        self.hung_up = False
         self._apply(config)
 
     async def put(self, given: CallInput, cause: str | None = None) -> None:
@@ -101,7 +106,7 @@ class LiveCall:
         except BaseExceptionGroup as group:
             return _reason(group)
         finally:
-            await asyncio.shield(self._ports.handler.close())
+            await asyncio.shield(self._ports.handler.close(hung_up=self.hung_up))
         return None
 
     # In
@@ -113,6 +118,7 @@ class LiveCall:
                 async with asyncio.timeout(self._timing.stall_ms / 1000):
                     given, cause, at = await self._inbox.get()
             except TimeoutError:
+                self._greet()
                 await self._stalled()
             else:
                 await self._guarded(given, cause, at)
@@ -126,7 +132,15 @@ class LiveCall:
                 raise
             self._outbox.put(Fault(error, cause))
 
+    def _greet(self) -> None:
+        """Before anything is heard, and once the client's settings are known, of which the language is one."""
+        if not self._greeted:
+            self._greeted = True
+            self._conversation.greet()
+
     async def _take_in(self, given: CallInput, at: float) -> None:
+        if not isinstance(given, ConfigureIn):
+            self._greet()
         match given:
             case AudioIn(data, sequence):
                 frames = self._ingest.push(data, sequence)

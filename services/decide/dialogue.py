@@ -17,6 +17,7 @@ from services.decide.events import (
     Proposed,
     ReadbackDelivered,
     ReadbackInterrupted,
+    Resumed,
     Silence,
     StepUpFailed,
     StepUpPassed,
@@ -50,6 +51,8 @@ def _dispatch(state: DialogueState, event: Event, facts: Facts) -> Step:  # noqa
             return missed(state, facts)
         case Proposed():
             return outcomes.proposed(state, event, facts)
+        case Resumed():
+            return outcomes.resumed(state, event, facts)
         case ReadbackDelivered(proposal):
             return _delivered(state, delivered=state.proposal == proposal)
         case ReadbackInterrupted():

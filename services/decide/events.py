@@ -59,6 +59,13 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
+class Resumed:
+    """A proposal of a call that was cut off is now this call's."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
 class ReadbackDelivered:
     """The read-back of `proposal` was heard in full."""
 
@@ -122,6 +129,7 @@ Event = (
     | Silence
     | NoMatch
     | Proposed
+    | Resumed
     | ReadbackDelivered
     | ReadbackInterrupted
     | ActionDone

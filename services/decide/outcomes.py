@@ -26,6 +26,7 @@ from services.decide.events import (
     ActionFailed,
     Facts,
     Proposed,
+    Resumed,
     StepUpFailed,
     StepUpStarted,
     TransferSettled,
@@ -34,6 +35,7 @@ from services.decide.names import account_name, card_name, payee_told_apart, rep
 from services.decide.readback import readback, settled
 from services.decide.rules import dialogue_rules
 from services.decide.state import DialogueState, Phase
+from services.decide.tasks import task_for
 
 
 def proposed(state: DialogueState, event: Proposed, facts: Facts) -> Step:
@@ -43,6 +45,14 @@ def proposed(state: DialogueState, event: Proposed, facts: Facts) -> Step:
     said = readback(event.proposal.order, event.proposal.verification, facts)
     state = replace(state, phase=Phase.READING, proposal=event.proposal.id, readback=said)
     return state, Confirm(event.proposal.order, event.proposal.id, said)
+
+
+def resumed(state: DialogueState, event: Resumed, facts: Facts) -> Step:
+    """Read back what a dropped call left open, as if it had been asked for in this one."""
+    order, proposal = event.proposal.order, event.proposal.id
+    said = readback(order, event.proposal.verification, facts)
+    state = replace(state, phase=Phase.READING, task=task_for(order), order=order, proposal=proposal, readback=said)
+    return state, Confirm(order, proposal, reply("say.both", first=reply("resume.pending"), second=said))
 
 
 def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
 from schemas.intent import Intent, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.span import MoneyValue
 from services.decide.state import Task
 
 _CLEARED: dict[SlotName, dict[str, object]] = {
@@ -20,6 +22,19 @@ def task_of(understood: Understood, limit: int) -> Task:
     """A new task for a command. `limit`: how many payees may be offered."""
     assert understood.intent is not None, "a command has an intent"
     return merged(Task(understood.intent), understood, limit)
+
+
+def task_for(order: TransferOrder) -> Task:
+    """The task that leads to an order, so that the order can be corrected."""
+    return Task(
+        Intent.TRANSFER_MONEY if order.bill_id is None else Intent.BILL_PAYMENT,
+        amounts=(MoneyValue(order.amount.minor, order.amount.currency),),
+        payee=order.payee_id if order.bill_id is None else None,
+        source=order.source,
+        target=order.to_account,
+        bill=order.bill_id,
+        on=order.on,
+    )
 
 
 def merged(task: Task, understood: Understood, limit: int) -> Task:

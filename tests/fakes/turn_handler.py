@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 
 from schemas.errors import TellerlineError
+from schemas.ids import Locale
 from schemas.transcript import Transcript
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyEvent, ReplyId, ReplyText
 from services.audio.endpointing import judge_words
@@ -67,5 +68,8 @@ class FakeTurnHandler:
     async def interrupted(self, reply: ReplyId) -> None:
         self.journal.append(("interrupted", reply))
 
-    async def close(self) -> None:
+    def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
+        return None
+
+    async def close(self, *, hung_up: bool = False) -> None:
         self.closed = True
