@@ -13,6 +13,7 @@ from schemas.banking import (
     Limits,
     PayeeVerification,
     Transaction,
+    TransactionFilter,
     TransferOrder,
     TransferState,
 )
@@ -130,10 +131,23 @@ class FakeDesk:
                 locked = isinstance(action, LockCard)
                 self.cards = tuple(replace(c, locked=locked) if c.id == card else c for c in self.cards)
                 return ActionDone(action, card=next(c for c in self.cards if c.id == card))
-            case ReadTransactions():
-                return ActionDone(action, transactions=self.transactions[:5])
+            case ReadTransactions(wanted):
+                return ActionDone(action, transactions=self._history(wanted))
             case _:
                 return ActionDone(action, accounts=self.accounts)
+
+    def _history(self, wanted: TransactionFilter) -> tuple[Transaction, ...]:
+        rows = (
+            row
+            for row in self.transactions
+            if wanted.account_id in {None, row.account_id}
+            and (wanted.since is None or row.booked_on >= wanted.since)
+            and (wanted.until is None or row.booked_on <= wanted.until)
+            and wanted.merchant.casefold() in row.merchant.casefold()
+            and (wanted.at_least is None or abs(row.amount.minor) >= wanted.at_least.minor)
+            and (wanted.at_most is None or abs(row.amount.minor) <= wanted.at_most.minor)
+        )
+        return tuple(rows)[: wanted.limit]
 
     def _submit(self, proposal: ProposalId, outcome: TransferState) -> Event:
         if self.open is None or self.open.id != proposal:

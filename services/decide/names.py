@@ -1,5 +1,7 @@
 """Speakable names of things: accounts by name and last digits, payees with what tells them apart."""
 
+from collections.abc import Iterable
+
 from schemas.banking import Account, Bill, Card
 from schemas.decision import Reply, ReplyParam
 from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId
@@ -50,14 +52,14 @@ def payee_name(facts: Facts, id_: PayeeId) -> str:
     return found.name if found is not None else ""
 
 
-def payee_told_apart(facts: Facts, id_: PayeeId, rivals: tuple[PayeeId, ...]) -> Reply | str:
+def payee_told_apart(facts: Facts, id_: PayeeId, rivals: Iterable[PayeeId]) -> Reply:
     """A payee's name, with relationship, bank or last digits where a rival bears the same name."""
     found = facts.payees.get(id_)
     if found is None:
-        return ""
+        return reply("name.payee", name="")
     twins = [facts.payees[r] for r in rivals if r in facts.payees and facts.payees[r].name == found.name]
     if len(twins) < 2:  # noqa: PLR2004 - itself and another
-        return found.name
+        return reply("name.payee", name=found.name)
     if found.relationship and len({t.relationship for t in twins}) == len(twins):
         return reply("name.payee_relation", name=found.name, relation=found.relationship)
     return reply("name.payee_ending", name=found.name, last4=found.account_last4)

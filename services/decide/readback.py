@@ -17,13 +17,13 @@ def readback(order: TransferOrder, verification: PayeeVerification, facts: Facts
     if due is not None:
         return reply("confirm.bill", amount=order.amount, bill=due.name, source=source, when=when)
     assert order.payee_id is not None, "an order has a payee, a bill, or an own account"
-    name = payee_told_apart(facts, order.payee_id, tuple(facts.payees))
+    name = payee_told_apart(facts, order.payee_id, facts.payees)
     said = reply("confirm.transfer", amount=order.amount, payee=name, source=source, when=when)
     doubt = _doubt(order, verification, name, facts)
     return said if doubt is None else reply("say.both", first=doubt, second=said)
 
 
-def _doubt(order: TransferOrder, verification: PayeeVerification, name: Reply | str, facts: Facts) -> Reply | None:
+def _doubt(order: TransferOrder, verification: PayeeVerification, name: Reply, facts: Facts) -> Reply | None:
     match verification:
         case PayeeVerification.CLOSE_MATCH:
             return reply("warn.close_match", payee=name)
@@ -40,11 +40,11 @@ def settled(order: TransferOrder, facts: Facts, unknown: bool = False) -> Reply:
     """What to say of an order that went through, or whose outcome is not known yet."""
     if unknown:
         return reply("transfer.unknown")
-    later = order.on is not None and order.on > facts.today
+    bill_paid = "bill_" if bill(facts, order.bill_id) is not None else ""
     to = _to(order, facts)
-    if later and order.on is not None:
-        return reply("transfer.scheduled", amount=order.amount, to=to, date=order.on)
-    return reply("transfer.done", amount=order.amount, to=to)
+    if order.on is not None and order.on > facts.today:
+        return reply(f"transfer.{bill_paid}scheduled", amount=order.amount, to=to, date=order.on)
+    return reply(f"transfer.{bill_paid}done", amount=order.amount, to=to)
 
 
 def _to(order: TransferOrder, facts: Facts) -> Reply | str:
@@ -53,4 +53,4 @@ def _to(order: TransferOrder, facts: Facts) -> Reply | str:
     due = bill(facts, order.bill_id)
     if due is not None:
         return due.name
-    return payee_told_apart(facts, order.payee_id, tuple(facts.payees)) if order.payee_id is not None else ""
+    return payee_told_apart(facts, order.payee_id, facts.payees) if order.payee_id is not None else ""

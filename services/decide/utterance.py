@@ -234,10 +234,12 @@ def _digression(state: DialogueState, task: Task, facts: Facts) -> Step:
 
 
 def _queued(state: DialogueState, heard: Understood) -> DialogueState:
-    if heard.then is None or heard.then.intent not in COMMANDS:
-        return state
-    later = task_of(heard.then, dialogue_rules().choices)
-    return replace(state, queue=(*state.queue, later)[: dialogue_rules().queued])
+    """What was said after the command waits its turn."""
+    rules, then = dialogue_rules(), heard.then
+    while then is not None and then.intent in COMMANDS:
+        state = replace(state, queue=(*state.queue, task_of(then, rules.choices))[: rules.queued])
+        then = then.then
+    return state
 
 
 def extracted(state: DialogueState, event: Extracted, facts: Facts) -> Step:

@@ -8,7 +8,7 @@ from rules.load import RuleFile
 from schemas.intent import Intent, Route
 
 RuleClass = Literal["exact", "wide", "weak"]
-When = Literal["always", "asked", "confirming", "pending", "code", "joined"]
+When = Literal["always", "asked", "confirming", "pending", "code", "offered", "joined"]
 
 
 class WordsFile(RuleFile):

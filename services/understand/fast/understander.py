@@ -19,7 +19,12 @@ from services.understand.fast.units import MAX_CHARS
 
 MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
-_NEARNESS: Final[dict[When, int]] = {"code": 0, "asked": 1, "confirming": 2, "pending": 2, "joined": 2, "always": 3}
+MAX_COMMANDS: Final = 3
+"""So many commands may be said in one breath."""
+_NEARNESS: Final[dict[When, int]] = {
+    **{"code": 0, "offered": 0, "asked": 1},
+    **{"confirming": 2, "pending": 2, "joined": 2, "always": 3},
+}
 """Between rules of one class, what was asked for comes first."""
 _COMMAS: Final = frozenset(",、，;；")
 _Rank = tuple[int, int, int]
@@ -43,7 +48,7 @@ class Understander:
     def __init__(self, rules: Grammar, currency: str) -> None:
         self._grammar = rules
         self._currency = currency
-        self._starts: dict[tuple[SlotName | None, bool, bool, bool], tuple[int, frozenset[int]]] = {}
+        self._starts: dict[tuple[SlotName | None, bool, bool, bool, bool], tuple[int, frozenset[int]]] = {}
 
     @classmethod
     def for_locale(cls, locale: Locale) -> "Understander":
@@ -65,11 +70,12 @@ class Understander:
         hearing = _Hearing(heard, context, reading, first, enabled, _once(find_payee))
         found, vetoes = self._within(hearing, 0, size)
         if found is None:
-            found = self._two_commands(hearing)
+            first, enabled = self._start(context, joined=True)
+            found = self._several(replace(hearing, first=first, enabled=enabled), 0, MAX_COMMANDS)
         return found if found is not None else self._unmatched(heard, reading, vetoes)
 
     def _start(self, context: Context, *, joined: bool = False) -> tuple[int, frozenset[int]]:
-        key = (context.asked, context.confirming, context.code, joined)
+        key = (context.asked, context.confirming, context.code, any(context.offered), joined)
         made = self._starts.get(key)
         if made is None:
             enabled = [i for i, t in enumerate(self._grammar.templates) if _applies(t, context, joined=joined)]
@@ -141,19 +147,23 @@ class Understander:
             return Route.FAST
         return Route.CLARIFY if sure >= self._grammar.confidence.ask else Route.EXTRACT
 
-    def _two_commands(self, hearing: _Hearing) -> Understood | None:
-        """One command, and another or what is left of one: "send fifty to ann and twenty to bob"."""
+    def _several(self, hearing: _Hearing, start: int, left: int) -> Understood | None:
+        """Commands said in one breath from unit `start` on, at most `left`, each keeping the next.
+
+        One of two may lack its verb: "send fifty to ann and twenty to bob".
+        """
         size = len(hearing.reading.words)
-        first, enabled = self._start(hearing.context, joined=True)
-        for at in range(1, size - 1):
+        for at in range(start + 1, size - 1):
             stop = self._joint(hearing, at)
             if stop is None or stop >= size:
                 continue
-            one, _ = self._within(hearing, 0, at)
+            one, _ = self._within(hearing, start, at)
             if one is None:
                 continue
-            two, _ = self._within(replace(hearing, first=first, enabled=enabled), stop, size)
-            if two is not None and _complete(one, two):
+            two, _ = self._within(hearing, stop, size)
+            if two is None and left > 2:  # noqa: PLR2004 - the rest is two or more
+                two = self._several(hearing, stop, left - 1)
+            if two is not None and _apart(one, two):
                 return one if two.intent is one.intent and two.slots == one.slots else replace(one, then=two)
         return None
 
@@ -184,19 +194,17 @@ def _once(find_payee: FindPayee | None) -> FindPayee | None:
 
 
 def _applies(template: Template, context: Context, *, joined: bool) -> bool:
-    match template.when:
-        case "always":
-            return True
-        case "asked":
-            return context.asked is not None and (not template.asked or context.asked.value in template.asked)
-        case "confirming":
-            return context.confirming
-        case "pending":
-            return context.confirming or context.asked is not None
-        case "code":
-            return context.code
-        case "joined":
-            return joined
+    asked = context.asked is not None
+    applies: dict[When, bool] = {
+        "always": True,
+        "asked": asked and (not template.asked or context.asked in template.asked),
+        "confirming": context.confirming,
+        "pending": context.confirming or asked,
+        "code": context.code,
+        "offered": any(context.offered),
+        "joined": joined,
+    }
+    return applies[template.when]
 
 
 def _choose(made: list[tuple[_Rank, Understood]], precedence: tuple[Intent, ...]) -> Understood | None:
@@ -212,15 +220,21 @@ def _choose(made: list[tuple[_Rank, Understood]], precedence: tuple[Intent, ...]
     return replace(top[0], intent=None, slots=Slots(), missing=(), route=Route.EXTRACT, confidence=0.0)
 
 
-def _complete(one: Understood, two: Understood) -> bool:
-    """Whether two transfers each say where to: "send five and six to ann" may be one amount said twice."""
+def _apart(one: Understood, two: Understood) -> bool:
+    """Whether two commands are two: "send five and six to ann" may be one amount said twice."""
     if one.intent is not Intent.TRANSFER_MONEY or two.intent is not Intent.TRANSFER_MONEY:
         return True
-    named = [{mention.slot for mention in part.unresolved} for part in (one, two)]
-    return all(
-        part.slots.payee is not None or part.slots.target is not None or SlotName.PAYEE in names
-        for part, names in zip((one, two), named, strict=True)
+    named = all(
+        part.slots.payee is not None
+        or part.slots.target is not None
+        or any(mention.slot is SlotName.PAYEE for mention in part.unresolved)
+        for part in (one, two)
     )
+    return named and not (_verbless(one) and _verbless(two))
+
+
+def _verbless(part: Understood) -> bool:
+    return part.rule is not None and ".and_to@" in part.rule
 
 
 def _values(slots: Slots) -> list[object]:

@@ -30,7 +30,7 @@ from schemas.ids import (
     ProposalId,
     RuleId,
 )
-from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.money import Money
 from schemas.payee import Payee
 from schemas.span import MoneyValue
@@ -187,6 +187,42 @@ def test_a_model_never_says_yes() -> None:
         extraction = Extraction(intent, None, None, False, Fallback.OK, "m", "1", 1.0)
         _, [decision] = run(Extracted("yes", Understood(None, route=Route.EXTRACT), extraction), state=state)
         assert not isinstance(decision, Execute)
+
+
+def chose(intent: Intent, amount: MoneyValue | None = None, *, sure: bool = True) -> Extracted:
+    extraction = Extraction(intent, amount, None, not sure, Fallback.OK, "m", "1", 1.0)
+    return Extracted("words", Understood(None, route=Route.EXTRACT), extraction)
+
+
+def test_a_model_may_answer_what_was_asked() -> None:
+    state, _ = run(said(Intent.TRANSFER_MONEY, payee=PayeeId("ann")))
+    assert state.asked is SlotName.AMOUNT
+    _, [decision] = run(chose(Intent.INFORM, dollars(50)), state=state)
+    assert isinstance(decision, Confirm)
+    assert decision.order.amount.minor == 5000
+
+
+def test_a_model_may_give_up_what_is_at_hand_when_it_is_sure() -> None:
+    state, _ = run(said(Intent.TRANSFER_MONEY, payee=PayeeId("ann")))
+    doubted, [asked] = run(chose(Intent.CANCEL, sure=False), state=state)
+    assert doubted.task is not None
+    assert isinstance(asked, Clarify)
+    after, [decision] = run(chose(Intent.CANCEL), state=state)
+    assert after.task is None
+    assert isinstance(decision, Answer)
+
+
+def test_a_model_s_cancel_with_nothing_at_hand_is_a_question() -> None:
+    _, [decision] = run(chose(Intent.CANCEL))
+    assert isinstance(decision, Answer)
+    assert decision.question == "words"
+
+
+def test_what_a_model_doubts_is_offered_not_done() -> None:
+    _, [decision] = run(chose(Intent.BALANCE_INQUIRY, sure=False))
+    assert isinstance(decision, Clarify)
+    _, [done] = run(chose(Intent.BALANCE_INQUIRY))
+    assert isinstance(done, Execute)
 
 
 def test_what_a_model_extracts_is_read_back_like_anything_else() -> None:
