@@ -22,8 +22,13 @@ MAX_UNITS: Final = 80
 MAX_COMMANDS: Final = 3
 """So many commands may be said in one breath."""
 _NEARNESS: Final[dict[When, int]] = {
-    **{"code": 0, "offered": 0, "asked": 1},
-    **{"confirming": 2, "pending": 2, "joined": 2, "always": 3},
+    "code": 0,
+    "offered": 0,
+    "asked": 1,
+    "confirming": 2,
+    "pending": 2,
+    "joined": 2,
+    "always": 3,
 }
 """Between rules of one class, what was asked for comes first."""
 _COMMAS: Final = frozenset(",、，;；")
