@@ -72,8 +72,8 @@ asr-people:  ## prepare the human speech, split by speaker
 	$(ASR) human.py --source $(abspath $(SPEECH))/human --out corpus/human
 
 asr-train:  ## train both languages, an hour each on a CPU
-	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --run runs/en --lang en --pieces 220 --minutes 60 $(ASR_SHAPE)
-	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --run runs/ja --lang ja --pieces 0 --human 6 --minutes 60 $(ASR_SHAPE)
+	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --rooms $(abspath $(SPEECH))/rir --run runs/en --lang en --pieces 220 --minutes 60 $(ASR_SHAPE)
+	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --rooms $(abspath $(SPEECH))/rir --run runs/ja --lang ja --pieces 0 --human 6 --minutes 60 $(ASR_SHAPE)
 
 asr-export:  ## write the weights that ship with the project
 	$(ASR) export.py --run runs/en --langs en --out ../../services/asr/model/en
@@ -83,4 +83,4 @@ asr-acceptance:  ## speak the test set, by voices and sentences that training ne
 	$(ASR) acceptance.py --out acceptance --human corpus/human/test.jsonl
 
 asr-bench: setup  ## error rates, phantoms and speed on it
-	$(BIN)/tellerline bench asr --data deploy/asr/acceptance --json out/asr.json
+	$(BIN)/tellerline bench asr --data deploy/asr/acceptance --noise $(SPEECH)/noise --json out/asr.json

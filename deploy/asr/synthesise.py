@@ -161,18 +161,36 @@ def shard(job: tuple[str, int, range, Path]) -> int:
     return len(texts)
 
 
+def check(lang: str) -> list[str]:
+    """Voices that can't speak here, with why."""
+    table = voices.TRAIN_ENGLISH if lang == "en" else voices.TRAIN_JAPANESE
+    dumb = []
+    for voice in table:
+        try:
+            said = voices.speak(voice, "one two three." if lang == "en" else "イチ ニ サン", voices.Settings())
+            if len(said) < 1600:
+                dumb.append(f"{voice}: silence")
+        except (OSError, RuntimeError, subprocess.SubprocessError, StopIteration) as error:
+            dumb.append(f"{voice}: {type(error).__name__}")
+    return dumb
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lang", choices=("en", "ja"), required=True)
-    parser.add_argument("--count", type=int, required=True)
+    parser.add_argument("--count", type=int, default=SHARD)
     parser.add_argument("--start", type=int, default=0, help="first item, a multiple of the shard size")
     parser.add_argument("--shard", type=int, default=SHARD)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("corpus"))
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--readings", type=Path, help="only write COUNT Japanese sentences with their kana here")
+    parser.add_argument("--check", action="store_true", help="only say which voices can't speak here")
     args = parser.parse_args()
+    if args.check:
+        print(", ".join(check(args.lang)) or f"every {args.lang} voice speaks")
+        return
     if args.readings:
         write_readings(args.readings, args.count)
         return

@@ -1,11 +1,12 @@
-"""Shrink a checkpoint to travel: `bundle.py RUNS OUT LANG` writes LANG.pt.0, LANG.pt.1 … and LANG-tokenizer.json.
+"""Shrink a checkpoint to travel: `bundle.py RUNS OUT LANG` writes LANG.pt.0, LANG.pt.1 … of at most 15 MiB.
 
-`bundle.py --join OUT RUNS LANG` puts them together again as RUNS/LANG/last.pt, for export.py or for a further round.
+`bundle.py --join OUT RUNS LANG` makes RUNS/LANG/last.pt and tokenizer.json of them again, for export.py or a further
+round; a torn piece is an error there.
 """
 
 from __future__ import annotations
 
-import shutil
+import io
 import sys
 from pathlib import Path
 
@@ -15,27 +16,29 @@ PIECE = 15 << 20
 
 
 def split(runs: Path, out: Path, lang: str) -> None:
-    """The averaged weights in half precision, in pieces."""
+    """The averaged weights in half precision and the vocabulary, in pieces."""
     state = torch.load(runs / lang / "last.pt", map_location="cpu", weights_only=True)
     kept = {k: state[k] for k in ("shape", "step", "spent")}
     kept["average"] = {k: v.half() for k, v in state["average"].items()}
-    whole = out / f"{lang}.whole"
+    kept["tokenizer"] = (runs / lang / "tokenizer.json").read_text(encoding="utf-8")
+    whole = io.BytesIO()
     torch.save(kept, whole)
-    data = whole.read_bytes()
-    whole.unlink()
+    data = whole.getvalue()
     for number, at in enumerate(range(0, len(data), PIECE)):
-        (out / f"{lang}.pt.{number}").write_bytes(data[at : at + PIECE])
-    shutil.copyfile(runs / lang / "tokenizer.json", out / f"{lang}-tokenizer.json")
+        partial = out / f"{lang}.tmp"
+        partial.write_bytes(data[at : at + PIECE])
+        partial.replace(out / f"{lang}.pt.{number}")
 
 
 def join(out: Path, runs: Path, lang: str) -> None:
     """The other way."""
-    (runs / lang).mkdir(parents=True, exist_ok=True)
     pieces = sorted(out.glob(f"{lang}.pt.*"))
-    (runs / lang / "last.pt").write_bytes(b"".join(p.read_bytes() for p in pieces))
-    shutil.copyfile(out / f"{lang}-tokenizer.json", runs / lang / "tokenizer.json")
+    state = torch.load(io.BytesIO(b"".join(p.read_bytes() for p in pieces)), weights_only=True)
+    (runs / lang).mkdir(parents=True, exist_ok=True)
+    (runs / lang / "tokenizer.json").write_text(state.pop("tokenizer"), encoding="utf-8")
+    torch.save(state, runs / lang / "last.pt")
 
 
 if __name__ == "__main__":
-    *flag, first, second, lang = sys.argv[1:]
-    (join if flag else split)(Path(first), Path(second), lang)
+    *flag, first, second, language = sys.argv[1:]
+    (join if flag else split)(Path(first), Path(second), language)

@@ -19,8 +19,11 @@ program() { # archive, name: the program, its libraries, and a script that start
 for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
 program 2 open_jtalk
 one=$work/1/asr two=$work/2/asr three=$work/3/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three"
+for library in "$two"/lib/*; do # a library in use can't be overwritten: archive 1 brings the common ones
+  if [ -e "$one/lib/${library##*/}" ]; then rm "$library"; fi
+done
 # Data, unpacked at / on the other machine. Voices that may not be trained on stay here.
-tar -C / --exclude='voices/*/24000' --exclude='pico/lang/[dfi]*' --exclude='espeak-ng-data/[!ej]*_dict' \
+tar -C / --exclude='voices/*/16000' --exclude='pico/lang/[dfi]*' --exclude='espeak-ng-data/[!ej]*_dict' \
   -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
   usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
   usr/share/games/fortunes

@@ -2,8 +2,9 @@
 # Speaks, trains both languages side by side, scores and bundles, on a GPU machine with archive 1 unpacked:
 #   train.sh DIR MINUTES [EN [JA]]
 # MINUTES from now until the bundles lie in DIR/out; EN and JA utterances to speak at most. Japanese begins as soon as
-# archive 2 is unpacked; people are taken in, and scores begin, with archive 3. Start it in the background (setsid nohup … &) and look with status.sh. After an interruption run
-# it again: shards and checkpoints are taken up. Checkpoints of an earlier round (bundle.py's) go to DIR/from/{en,ja}.
+# archive 2 is unpacked; people are taken in, and scores begin, with archive 3. DIR is an absolute path. Start it in the
+# background (setsid nohup … &) and look with status.sh. After an interruption run it again: shards and checkpoints are
+# taken up. Checkpoints of an earlier round (bundle.py --join) go to DIR/from/{en,ja}.
 set -euo pipefail
 dir=${1:?folder}; minutes=${2:?minutes}; english=${3:-160000}; japanese=${4:-80000}
 begun=$(date +%s); end=$((begun + minutes * 60)); bundling=${ASR_BUNDLING_S:-60}; head=${ASR_HEAD_SHARDS:-40}
@@ -12,21 +13,22 @@ export PATH=/opt/asr/wrap:$PATH PYTHONPATH=/opt/asr/site PYTHONUNBUFFERED=1 ASR_
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ASR_READINGS=/opt/asr/readings.json
 cd "$(dirname "$0")/.."; mkdir -p "$data" "$runs" "$dir/out"
 say() { echo "$(($(date +%s) - begun)) s: $*" | tee -a "$dir/progress"; }
-shards() { find "$data/$1" -name '*.npz' ! -name '*.tmp.npz' 2> /dev/null | wc -l; }
+shards() { ls "$data/$1" 2> /dev/null | grep -c '[0-9]\.npz$' || true; }
 
 speak() { # language, utterances, workers: in the background, giving way to training
-  mkdir -p "$data/$1"
+  mkdir -p "$data/$1"; say "$(python3 synthesise.py --lang "$1" --check 2>&1 | tail -1)"
   nice -n 10 timeout $((end - $(date +%s) - bundling)) python3 synthesise.py --lang "$1" --count "$2" \
     --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" ${ASR_SPEAK_OPTIONS:-} > "$runs/speak-$1.log" 2>&1 || true
 }
 train() { # language, GPU, options
-  until [ "$(shards "$1")" -ge "$head" ]; do sleep 1; done
+  local enough=$head; if [ "$1" = ja ]; then enough=$((head / 3 + 1)); fi # its engines are slower
+  until [ "$(shards "$1")" -ge "$enough" ]; do sleep 1; done
   say "training $1 on $(shards "$1") shards"
   local from=(); if [ -e "$dir/from/$1/last.pt" ]; then
     from=(--start-from "$dir/from/$1/last.pt"); mkdir -p "$runs/$1"; cp "$dir/from/$1/tokenizer.json" "$runs/$1/"
   fi
   for try in 1 2; do # a checkpoint a minute, so a second try loses little
-    left=$(awk "BEGIN { print ($end - $(date +%s) - $bundling) / 60 }")
+    left=$((end - $(date +%s) - bundling))
     CUDA_VISIBLE_DEVICES=$2 python3 train.py --data "$data" --noise /opt/asr/noise --rooms /opt/asr/rir --run "$runs/$1" \
       --lang "$1" --device "$device" --until "$left" --save-every 60 --say-every 50 "${@:3}" "${from[@]}" \
       ${ASR_TRAIN_OPTIONS:-} >> "$runs/train-$1.log" 2>&1 && break || say "$1 broke off, try $try"
@@ -39,12 +41,15 @@ score() { # every few minutes while it trains, and at the end
     --json "$dir/out/$1-score.json" >> "$runs/score-$1.log" 2>&1 && say "$1: $(tail -1 "$runs/score-$1.log")" || true
 }
 await() { until [ -e "/opt/asr/.unpacked-$1" ]; do sleep 1; done; }
-people() { await 3; mkdir -p "$data"; python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1; say "people are ready"; }
-[ -e "$data/human/train.npz" ] || people &
+people() {
+  await 3; [ -e "$data/human/train.npz" ] && return
+  python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 && say "people are ready"
+}
+people &
 speak en "$english" $((cores * 5 / 8)) &
 (await 2; speak ja "$japanese" $((cores / 2))) &
 # 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
-size=(--stack 2 --lr 1.2e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.05 --most 512)
+size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512)
 train en 0 "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
 second_gpu=$(python3 -c 'import torch; print(min(1, max(0, torch.cuda.device_count() - 1)))')
 train ja "$second_gpu" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 & second=$!
@@ -53,5 +58,4 @@ while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
   while kill -0 $pause 2> /dev/null && { kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; }; do sleep 1; done
   for lang in en ja; do score "$lang"; python3 gpu/bundle.py "$runs" "$dir/out" "$lang" || true; done
 done
-cp "$dir/progress" "$runs"/*.log "$dir/out/" 2> /dev/null || true
 say "done: $(shards en) and $(shards ja) shards"; touch "$dir/finished"
