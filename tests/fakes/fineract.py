@@ -7,11 +7,11 @@ while the first request is being worked on, and never compares the payload.
 import asyncio
 import json
 from collections import deque
-from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from tests.fakes.http import Asked, FakeHttpServer
 
 Json = dict[str, Any]
 FAULTS = ("ok", "refuse", "error", "drop", "error_after", "garbage", "half", "not_json", "no_id", "slow", "delay")
@@ -28,69 +28,37 @@ class Savings:
     transactions: list[Json] = field(default_factory=list)
 
 
-class FakeFineract:
+class FakeFineract(FakeHttpServer):
     """`async with FakeFineract() as core:` listens on `core.url`. `faults` are taken one a transfer, in order."""
 
     def __init__(self, accounts: dict[str, Savings]) -> None:
+        super().__init__()
         self.accounts = accounts
         self.faults: deque[str] = deque()
         self.reads: deque[str] = deque()
         self.carried_out: list[str] = []
         self.requests = 0
         self.pause_s = 0.3
-        self.url = ""
         self.working = asyncio.Event()
         self._answers: dict[str, tuple[int, Json] | None] = {}
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
 
     @property
     def total(self) -> int:
         """All money there is, in cents."""
         return sum(account.cents for account in self.accounts.values())
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while await self._exchange(reader, writer):
-                    pass
-        finally:
-            self._open.discard(task)
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
-
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        method, path, _ = head.split(" ", 2)
-        headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)}
-        raw = await reader.readexactly(int(headers.get("content-length", "0")))
+    async def answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """A transfer, or a read."""
+        headers = asked.headers
         self.requests += 1
         if headers.get("fineract-platform-tenantid") != "default" or "authorization" not in headers:
             return await self._send(writer, 401, b"{}")
-        if method == "POST":
-            return await self._transfer(writer, headers.get("idempotency-key", ""), json.loads(raw))
+        if asked.method == "POST":
+            return await self._transfer(writer, headers.get("idempotency-key", ""), json.loads(asked.body))
         fault = self.reads.popleft() if self.reads else "ok"
         if fault != "ok":
             return await self._misbehave(writer, fault, b"{}")
-        status, body = self._read(path.partition("?")[0])
+        status, body = self._read(asked.path.partition("?")[0])
         return await self._send(writer, status, json.dumps(body).encode())
 
     async def _transfer(self, writer: asyncio.StreamWriter, key: str, body: Json) -> bool:

@@ -9,10 +9,11 @@ import json
 import random  # noqa: TID251 - seeded where it is used
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from tests.fakes.http import Asked, FakeHttpServer
 
 Body = dict[str, Any]
 
@@ -75,55 +76,21 @@ def random_weights(seed: int) -> Callable[[Body], Reply]:
     return behave
 
 
-class FakeGemma:
+class FakeGemma(FakeHttpServer):
     """`async with FakeGemma(behave) as server:` listens on `server.url`; `requests` keeps the latest bodies."""
 
     def __init__(self, behave: Callable[[Body], Reply] | None = None, metrics: str = "") -> None:
+        super().__init__()
         self.behave = behave or random_weights(0)
         self.metrics = metrics
         self.requests: deque[Body] = deque(maxlen=1000)
         self.hang_ups = 0
         self.in_flight = 0
         self.most_in_flight = 0
-        self.url = ""
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._open.add(task)
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-                while await self._exchange(reader, writer):
-                    pass
-        finally:
-            self._open.discard(task)
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
-
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        method, path, _ = head.split(" ", 2)
-        headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
-        raw = await reader.readexactly(int(headers.get("content-length", "0")))
-        body: Body = json.loads(raw) if raw else {}
-        reply = self._route(method, path, body)
+    async def answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One reply, unless the client leaves before its end."""
+        reply = self._route(asked)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         sending = asyncio.ensure_future(self._send(writer, reply))
@@ -140,8 +107,9 @@ class FakeGemma:
                 pending.cancel()
             await asyncio.gather(sending, leaving, return_exceptions=True)
 
-    def _route(self, method: str, path: str, body: Body) -> Reply:
-        if path == "/v1/chat/completions" and method == "POST":
+    def _route(self, asked: Asked) -> Reply:
+        if (asked.method, asked.path) == ("POST", "/v1/chat/completions"):
+            body: Body = json.loads(asked.body)
             self.requests.append(body)
             return self.behave(body)
         answers: dict[str, Reply] = {
@@ -150,7 +118,7 @@ class FakeGemma:
             "/v1/models": Reply([b'{"object":"list","data":[{"id":"fake-gemma","max_model_len":2048}]}']),
             "/metrics": Reply([self.metrics.encode()], content_type="text/plain"),
         }
-        return answers.get(path, Reply([b'{"detail":"Not Found"}'], status=404))
+        return answers.get(asked.path, Reply([b'{"detail":"Not Found"}'], status=404))
 
     @staticmethod
     async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
