@@ -55,7 +55,7 @@ lint: setup  ## formatting, style, types, walls
 
 bench: setup  ## every benchmark that needs nothing but this machine, as tables and JSON under out/bench
 	mkdir -p out/bench
-	for name in normalize payees dialogue retrieval ledger asr latency; do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
+	for name in normalize payees dialogue understanding negatives retrieval ledger asr latency; do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
 
 lock:  ## resolve the dependencies again and write the lock files
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/lock/runtime.txt

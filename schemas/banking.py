@@ -54,7 +54,10 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class TransactionFilter:
-    """What of an account's history is asked for; at most `limit` rows, newest first."""
+    """What of an account's history is asked for; at most `limit` rows, newest first.
+
+    `received`: only what came in is wanted. Banks need not sort it out; whoever says the rows does.
+    """
 
     account_id: AccountId | None = None
     since: date | None = None
@@ -63,6 +66,7 @@ class TransactionFilter:
     at_least: Money | None = None
     at_most: Money | None = None
     limit: int = 5
+    received: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from schemas.transcript import Transcript
 from services.decide import DialogueState, Facts, UtteranceUnderstood, decide
 
 UNSEEN: Final = 4
-"""One sentence in so many, by its checksum, is left alone when the grammar is mended: what it gets is not learnt."""
+"""One sentence in so many, by its checksum, is not listed by default, so that
+the grammar is mended without it."""
 OTHER: Final = "other"
 AMBIGUOUS: Final = "ambiguous"
 _ACTING: Final = frozenset({DecisionKind.EXECUTE, DecisionKind.CONFIRM})

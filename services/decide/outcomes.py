@@ -1,6 +1,7 @@
 """What came of a decision: results, failures, step-up, settled transfers."""
 
 from dataclasses import replace
+from itertools import islice
 
 from schemas.banking import Transaction, TransferState
 from schemas.decision import (
@@ -105,7 +106,9 @@ def _balances(event: ActionDone, facts: Facts) -> Reply:
 
 
 def _transactions(event: ActionDone, facts: Facts) -> Reply:
-    rows = event.transactions[: dialogue_rules().transactions_listed]
+    assert isinstance(event.action, ReadTransactions), "transactions come of reading them"
+    wanted = (row for row in event.transactions if row.amount.minor > 0 or not event.action.filter.received)
+    rows = tuple(islice(wanted, dialogue_rules().transactions_listed))
     if not rows:
         return reply("transactions.none")
     parts: tuple[ReplyParam, ...] = tuple(_row(row, facts) for row in rows)

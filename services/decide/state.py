@@ -53,6 +53,7 @@ class Task:
     on: date | None = None
     period: DateValue | None = None
     merchant: str = ""
+    received: bool = False  # of an account's history: only what came in
     at_least: MoneyValue | None = None
     at_most: MoneyValue | None = None
     portion: str = ""

@@ -1,6 +1,7 @@
 """From what was understood to a task, and from a task and later words to a corrected one."""
 
 from dataclasses import replace
+from typing import Final
 
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
@@ -9,6 +10,8 @@ from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import MoneyValue
 from services.decide.state import Task
 
+RECEIVED: Final = "received"
+"""The topic of a question about what came into an account."""
 _CLEARED: dict[SlotName, dict[str, object]] = {
     SlotName.AMOUNT: {"amounts": (), "portion": ""},
     SlotName.PAYEE: {"payee": None, "payee_candidates": (), "payee_heard": "", "target": None},
@@ -80,6 +83,8 @@ def _places(task: Task, slots: Slots) -> Task:
         task = replace(task, bill=slots.bill.value, bill_heard="")
     if slots.period is not None:
         task = replace(task, period=slots.period.value)
+    if slots.topic is not None and slots.topic.value == RECEIVED:
+        task = replace(task, received=True)
     if slots.merchant is not None:
         task = replace(task, merchant=slots.merchant.value)
     return task

@@ -24,7 +24,7 @@ def bench(
     """Hear every sentence as the first of a call. Precision: right of those taken; coverage: right of all.
 
     Right is the intent, acted on or asked about, with no slot filled otherwise. What goes to extraction or to the
-    documents is not taken. A fourth of them was never looked at while the grammar was written: `unseen`.
+    documents is not taken. A fourth of the sentences is kept from the listing by which the grammar is mended: `unseen`.
     """
     from app.qa.conversations import Player
     from app.qa.labelled import Judge, Outcome, labelled
