@@ -121,8 +121,8 @@ class Wave:
         babble = (kind > 0.88) & ~silent & ~np.roll(silent, 1)
         noise = self.recorded(batch, size)
         for rows, make in ((kind < 0.4, self.coloured), (kind < 0.06, self.tones)):
-            chosen = torch.from_numpy(np.flatnonzero(rows)).to(self.device)
-            noise[chosen] = make(len(chosen), size)
+            if rows.any():
+                noise[torch.from_numpy(np.flatnonzero(rows)).to(self.device)] = make(int(rows.sum()), size)
         mixed = torch.from_numpy(babble).to(self.device)[:, None]
         noise = torch.where(mixed, x.roll(1, 0), noise)
         below = self.uniform(-2, 38, batch, 1) + mixed * 10

@@ -38,7 +38,7 @@ train() { # language, GPU, options
 score() { # every few minutes while it trains, and at the end
   [ -d /opt/asr/tests ] && [ -e "$runs/$1/last.pt" ] || return 0
   python3 score.py --run "$runs/$1" --lang "$1" --tests /opt/asr/tests --device "$device" \
-    --json "$dir/out/$1-score.json" >> "$runs/score-$1.log" 2>&1 && say "$1: $(tail -1 "$runs/score-$1.log")" || true
+    --json "$dir/out/$1-score.json" ${ASR_SCORE_OPTIONS:-} >> "$runs/score-$1.log" 2>&1 && say "$1: $(tail -1 "$runs/score-$1.log")" || true
 }
 await() { until [ -e "/opt/asr/.unpacked-$1" ]; do sleep 1; done; }
 people() {
