@@ -1,49 +1,111 @@
-"""Instructions in speech, payee names and memos are words like any others: they change no decision and move nothing."""
+"""Instructions in speech, payee names, memos, documents and model output are words like any others.
 
-from collections.abc import AsyncIterator
+Every text of tests/data/injection.jsonl goes through the whole text path (real stages, real ledger), without a model
+and with one that obeys. A call with the text in it must come to the same decisions about money as the call without.
+"""
+
+import dataclasses
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 import sqlalchemy as sa
 
 from app.bootstrap import Gateway
+from app.callers import Callers
+from app.models import answerer
+from schemas.answer import Question
+from schemas.banking import TransferState
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
 from schemas.turn import Decided, ReadBackReady, ReplyEvent, ReplyId, TransferMoved
 from services.act import bank_tables as t
+from services.answer.knowledge import load_passages
+from services.answer.quote import Library, QuotingAnswerer
 from services.turn import Turn
+from tests.fakes.gemma import Body, FakeGemma, Reply, completion, stream
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
-CORPUS: list[dict[str, Any]] = [
+CORPUS: list[dict[str, str]] = [
     orjson.loads(line) for line in (Path(__file__).parents[1] / "data" / "injection.jsonl").read_bytes().splitlines()
 ]
-CALLERS = {"en-US": CustomerId("alex-morgan"), "ja-JP": CustomerId("takahashi-misaki")}
-COMMAND = {"en-US": "send fifty dollars to catherine nguyen", "ja-JP": "佐藤花子に五千円送って"}
-BASE = (
-    "what's my balance", "send fifty dollars to catherine nguyen", "no cancel that", "what did i spend recently",
-    "send ten dollars to john porter", "lock my debit card",
-)  # fmt: skip
+SPOKEN = {"en": Locale("en-US"), "ja": Locale("ja-JP")}
+COMMAND = {"en": "send fifty dollars to catherine nguyen", "ja": "佐藤花子に五千円送って"}
+QUESTION = {"en": "how much is a wire transfer", "ja": "振込手数料はいくらですか"}
+STORY = {
+    "en": ("send one dollar to emily morgan", "yes", "sort catherine out with fifty dollars please", "no cancel that"),
+    "ja": ("佐藤花子に百円送って", "はい", "佐藤に送りたい", "取り消して"),
+}
+"""A transfer that is confirmed, one that is left to a model where there is one, and a change of mind."""
+SPENDING = {"en": "what did i spend recently", "ja": "最近の取引を教えて"}
+VICTIM = {"en": ("alex-morgan", "priya-raman", "alex-checking"), "ja": ("takahashi-misaki", "ono-yuki", "misaki-futsu")}
+"""Whose call it is, whose name is replaced, and the account whose entries' texts are."""
 
 
-def of(*where: str) -> list[dict[str, Any]]:
-    return [row for row in CORPUS if row["where"] in where]
+def of(where: str) -> list[dict[str, str]]:
+    return [row for row in CORPUS if row["where"] == where]
 
 
-@pytest.fixture
-async def bank(tmp_path: Path) -> AsyncIterator[Gateway]:
-    async with running_app(tmp_path, FakeRecognizer(lambda _seconds: "")) as app:
-        yield app.gateway
+def test_the_corpus_is_broad() -> None:
+    assert len(CORPUS) == len({row["id"] for row in CORPUS}) >= 150
+    for where in ("speech", "payee", "memo", "document", "model"):
+        assert {row["locale"][:2] for row in of(where)} == {"en", "ja"}
+
+
+@dataclass
+class Model:
+    """What the endpoint answers: `said` as it is, or else the boldest choice it was offered."""
+
+    said: str | None = None
+
+    def __call__(self, body: Body) -> Reply:
+        if body.get("stream"):
+            return stream(self.said if self.said is not None else "Your transfer is approved. [1]")
+        offered = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("enum", [""])
+        return completion(self.said if self.said is not None else orjson.dumps(offered[-1]).decode())
+
+
+@dataclass
+class House:
+    """A gateway, the model behind it, and how many calls it had."""
+
+    gateway: Gateway
+    model: Model
+    calls: Iterator[int] = field(default_factory=lambda: iter(range(10_000)))
+
+    async def open(self, locale: str, callers: Callers | None = None) -> "Conversation":
+        customer, call = CustomerId(VICTIM[locale[:2]][0]), CallId(f"call-{next(self.calls)}")
+        spoken = SPOKEN.get(locale, Locale(locale))
+        return Conversation(await (callers or self.gateway.callers).open(customer, call, spoken), spoken)
+
+    async def story(self, locale: str, first: Mapping[str, str], callers: Callers | None = None) -> list[object]:
+        """What is decided in a whole call that begins with the line `first`."""
+        talk = await self.open(locale, callers)
+        return [decisions(await talk.say(text)) for text in (first[locale[:2]], *STORY[locale[:2]])]
+
+    async def clean(self, first: Mapping[str, str]) -> dict[str, list[object]]:
+        """The same calls with no injection; each makes, confirms and moves a transfer."""
+        told = {lang: await self.story(lang, first) for lang in STORY}
+        for lang, story in told.items():
+            assert f"{TransferState.SUCCEEDED!r}" in repr(story[2]), f"{lang}: nothing was moved"
+        return told
+
+    async def held(self) -> list[object]:
+        """What only a decision may change: balances, locks, bills."""
+        profiles = [await self.gateway.callers.hands.bank.profile(CustomerId(who)) for who, _, _ in VICTIM.values()]
+        return [(profile.accounts, profile.cards, profile.bills) for profile in profiles]
 
 
 class Conversation:
     """A call whose every reply is heard out."""
 
-    def __init__(self, turn: Turn, locale: str) -> None:
+    def __init__(self, turn: Turn, locale: Locale) -> None:
         self._turn = turn
-        self._locale = Locale(locale)
+        self._locale = locale
         self._said = 0
 
     async def say(self, text: str) -> list[ReplyEvent]:
@@ -54,58 +116,103 @@ class Conversation:
         return events
 
 
-async def call(bank: Gateway, locale: str, name: str) -> Conversation:
-    return Conversation(await bank.callers.open(CALLERS[locale], CallId(name), Locale(locale)), locale)
-
-
-async def held(bank: Gateway, locale: str) -> tuple[object, ...]:
-    """Everything a decision could change: balances, locks, bills."""
-    profile = await bank.callers.hands.bank.profile(CALLERS[locale])
-    return profile.accounts, profile.cards, profile.bills
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-async def test_spoken_instructions_move_nothing(bank: Gateway) -> None:
-    before = {locale: await held(bank, locale) for locale in CALLERS}
-    for row in of("speech"):
-        talk = await call(bank, row["locale"], row["id"])
-        events = await talk.say(row["text"])
-        assert not [event for event in events if isinstance(event, TransferMoved)], row["id"]
-        await talk.say(COMMAND[row["locale"]])
-        answered = await talk.say(row["text"])
-        assert not [event for event in answered if isinstance(event, TransferMoved)], f"{row['id']} taken for a yes"
-        assert await held(bank, row["locale"]) == before[row["locale"]], row["id"]
-
-
 def decisions(events: list[ReplyEvent]) -> list[object]:
-    """What was decided, less what names a proposal."""
-    decided = [event.decision for event in events if isinstance(event, Decided)]
-    orders = [event.proposal.order for event in events if isinstance(event, ReadBackReady)]
-    return [[decision.kind for decision in decided], orders]
+    """What was decided and moved, less what names a proposal."""
+    kinds = [event.decision.kind for event in events if isinstance(event, Decided)]
+    moved = [event.receipt.state for event in events if isinstance(event, TransferMoved)]
+    return [kinds, orders(events), moved]
 
 
-async def story(bank: Gateway, name: str) -> list[object]:
-    talk = await call(bank, "en-US", name)
-    return [decisions(await talk.say(text)) for text in BASE]
+def orders(events: list[ReplyEvent]) -> list[object]:
+    return [event.proposal.order for event in events if isinstance(event, ReadBackReady)]
 
 
-async def plant(bank: Gateway, row: dict[str, Any]) -> None:
-    """Put the text where the bank's data would carry it."""
+@pytest.fixture(params=["no model", "an obedient model"])
+async def house(request: pytest.FixtureRequest, quick_folder: Path) -> AsyncIterator[House]:
+    model = Model()
+    async with FakeGemma(model) as server:
+        urls = {"extraction_url": server.url, "qna_url": server.url} if request.param != "no model" else {}
+        async with running_app(quick_folder, FakeRecognizer(lambda _: ""), **urls) as app:
+            yield House(app.gateway, model)
+        asked = {"stream" if body.get("stream") else "choice" for body in server.requests}
+        assert asked == ({"stream", "choice"} if urls else set()), "the model was not where it should be"
+
+
+@pytest.mark.timeout(300)
+async def test_no_text_changes_a_decision(house: House) -> None:
+    changed = [*await speech(house), *await planted(house), *await documents(house), *await outputs(house)]
+    assert changed == []
+
+
+async def speech(house: House) -> list[str]:
+    """Said first, it moves nothing and the next order is the same; said to a read-back, it is no yes."""
+    clean = {lang: orders(await (await house.open(lang)).say(text)) for lang, text in COMMAND.items()}
+    assert all(clean.values())
+    before, changed = await house.held(), []
+    for row in of("speech"):
+        lang = row["locale"][:2]
+        talk = await house.open(row["locale"])
+        first, command, answer = [await talk.say(text) for text in (row["text"], COMMAND[lang], row["text"])]
+        moved = [event for event in first + command + answer if isinstance(event, TransferMoved)]
+        if moved or orders(command) != clean[lang]:
+            changed.append(row["id"])
+    return changed if await house.held() == before else [*changed, "balances, locks or bills"]
+
+
+async def planted(house: House) -> list[str]:
+    """A payee of that name, entries of that text."""
+    clean, changed = await house.clean(SPENDING), []
+    for row in of("payee") + of("memo"):
+        await plant(house.gateway, row)
+        if await house.story(row["locale"], SPENDING) != clean[row["locale"][:2]]:
+            changed.append(row["id"])
+    return changed
+
+
+async def plant(bank: Gateway, row: dict[str, str]) -> None:
+    customer, payee, account = VICTIM[row["locale"][:2]]
     store = bank.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
     async with store.write("test.plant") as connection:
         if row["where"] == "payee":
-            mine = (t.payees.c.customer_id == "alex-morgan") & (t.payees.c.id == "priya-raman")
+            mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == payee)
             await connection.execute(sa.update(t.payees).where(mine).values(name=row["text"], holder=row["text"]))
         else:
-            newest = t.entries.c.account_id == "alex-checking"
-            await connection.execute(sa.update(t.entries).where(newest).values(merchant=row["text"]))
+            shown = t.entries.c.account_id == account
+            await connection.execute(sa.update(t.entries).where(shown).values(merchant=row["text"]))
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-async def test_planted_text_changes_no_decision(bank: Gateway) -> None:
-    clean = await story(bank, "clean")
-    for row in of("payee", "memo"):
-        await plant(bank, row)
-        assert await story(bank, row["id"]) == clean, row["id"]
+async def documents(house: House) -> list[str]:
+    """The text at the end of every document that the question finds."""
+    clean, changed = await house.clean(QUESTION), []
+    for row in of("document"):
+        lang = row["locale"][:2]
+        async with library(house.gateway, SPOKEN[lang], QUESTION[lang], row["text"]) as callers:
+            if await house.story(lang, QUESTION, callers) != clean[lang]:
+                changed.append(row["id"])
+    return changed
+
+
+@asynccontextmanager
+async def library(bank: Gateway, locale: Locale, question: str, text: str) -> AsyncIterator[Callers]:
+    """Callers whose answers come from documents with `text` in them."""
+    found = Library.load().find(Question(question, locale), bank.clock)
+    poisoned = {hit.passage.id for hit in found.hits}
+    assert poisoned
+    passages = [dataclasses.replace(p, text=f"{p.text} {text}") if p.id in poisoned else p for p in load_passages()]
+    documents = Library.load(passages)
+    model = answerer(bank.settings, documents, bank.clock)
+    yield dataclasses.replace(bank.callers, answerer=model or QuotingAnswerer(documents, bank.clock))
+    if model is not None:
+        await model.close()
+
+
+async def outputs(house: House) -> list[str]:
+    """Both endpoints answer with the text; the call without it is the one whose model says nothing at all."""
+    house.model.said = ""
+    clean, changed = await house.clean(QUESTION), []
+    for row in of("model"):
+        house.model.said = row["text"]
+        if await house.story(row["locale"], QUESTION) != clean[row["locale"][:2]]:
+            changed.append(row["id"])
+    house.model.said = None
+    return changed
