@@ -60,7 +60,7 @@ class Settings(BaseSettings):
     fineract_user: str = ""
     fineract_password: SecretStr = SecretStr("")
     code_webhook_url: str = ""
-    code_channel: str = "a text message"
+    code_channel: str = "text_message"
 
     token_issuer: str = "tellerline-demo"  # noqa: S105 - a name
     token_audience: str = "tellerline"  # noqa: S105 - a name

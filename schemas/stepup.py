@@ -18,7 +18,7 @@ def card_purpose(card: CardId) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A second factor being asked for. `channel` is speakable ("the app", "SMS"); the code itself is never here."""
+    """A second factor being asked for. `channel` is "app", "text_message" or words to be said; the code is not here."""
 
     id: str
     purpose: str

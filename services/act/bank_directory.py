@@ -24,6 +24,10 @@ MAX_PAYEES: Final = 10_000
 _CLOSE: Final = 85.0
 """Similarity (0 … 100) from which a holder's name is close to the payee's; below it is another name."""
 
+_BEST_FIRST: Final = (
+    PayeeVerification.MATCH, PayeeVerification.CLOSE_MATCH, PayeeVerification.NO_MATCH, PayeeVerification.UNAVAILABLE,
+)  # fmt: skip
+
 Row = sa.Row[Any]
 
 
@@ -63,9 +67,10 @@ class Directory:
         return _payee(await self.payee_row(customer, payee))
 
     async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
-        """Compare the payee's name with the account holder's. Raises NotFound."""
+        """Compare the payee's name, as written and as read, with the account holder's. Raises NotFound."""
         row = await self.payee_row(customer, payee)
-        return compare_names(row.name, row.holder)
+        verdicts = {compare_names(name, row.holder) for name in (row.name, row.kana) if name}
+        return next(verdict for verdict in _BEST_FIRST if verdict in verdicts)
 
     async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
         """Lock or unlock; idempotent. Raises NotFound."""

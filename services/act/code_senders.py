@@ -46,7 +46,7 @@ class WebhookSender:
 class DemoPhone:
     """The demo customers' phones, in memory: whoever runs the demo may read the codes there."""
 
-    channel = "the app"
+    channel = "app"
 
     def __init__(self) -> None:
         self._codes: OrderedDict[CustomerId, str] = OrderedDict()

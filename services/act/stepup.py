@@ -30,7 +30,7 @@ class CodeSender(Protocol):
 
     @property
     def channel(self) -> str:
-        """How it travels, speakable: "the app", "SMS"."""
+        """How it travels: "app", "text_message", or else words that can be said."""
         ...
 
     async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:

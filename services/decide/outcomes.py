@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import islice
+from typing import Final
 
 from schemas.banking import Transaction, TransferState
 from schemas.decision import (
@@ -37,6 +38,9 @@ from services.decide.readback import readback, settled
 from services.decide.rules import dialogue_rules
 from services.decide.state import DialogueState, Phase
 from services.decide.tasks import task_for
+
+CHANNELS: Final = frozenset({"app", "text_message"})
+"""Ways of a one-time code that have a name in every language; any other is said as the bank set it."""
 
 
 def proposed(state: DialogueState, event: Proposed, facts: Facts) -> Step:
@@ -143,9 +147,9 @@ def action_failed(state: DialogueState, event: ActionFailed, facts: Facts) -> St
 
 def step_up_started(state: DialogueState, event: StepUpStarted) -> Step:
     """Ask for the second factor."""
-    return replace(state, phase=Phase.STEP_UP, asked=None), Clarify(
-        reply("step_up.ask", channel=event.challenge.channel)
-    )
+    channel = event.challenge.channel
+    way: ReplyParam = reply(f"channel.{channel}") if channel in CHANNELS else channel
+    return replace(state, phase=Phase.STEP_UP, asked=None), Clarify(reply("step_up.ask", channel=way))
 
 
 def step_up_passed(state: DialogueState, facts: Facts) -> Step:

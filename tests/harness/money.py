@@ -19,7 +19,7 @@ from services.act.ledger import Parts, SqlLedger
 from services.act.reconcile import Reconciler
 from services.act.seal import Sealer
 from services.act.stepup import SecondFactor
-from services.act.tables import transfers
+from services.act.tables import spending, transfers
 from services.clock import ManualClock
 from services.ports import CoreBank
 from services.store import Store
@@ -160,3 +160,16 @@ async def states(store: Store) -> dict[str, str]:
     async with store.read() as connection:
         rows = await connection.execute(sa.select(transfers.c.id, transfers.c.state))
         return {row.id: row.state for row in rows}
+
+
+async def spent(store: Store) -> int:
+    """What all customers' confirmed transfers come to."""
+    async with store.read() as connection:
+        total = sa.select(sa.func.coalesce(sa.func.sum(spending.c.spent_minor), 0))
+        return int((await connection.execute(total)).scalar_one())
+
+
+async def change(store: Store, table: sa.Table, **values: object) -> None:
+    """Write into every row of a table, behind everybody's back."""
+    async with store.write("test.change") as connection:
+        await connection.execute(sa.update(table).values(**values))

@@ -1,51 +1,25 @@
 """A line that drops after the read-back: the next call hears it again, and one yes is one booking."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from websockets.asyncio.client import connect
 
-from app.line import heard_out, session, typed
+from app.line import typed
 from schemas.ids import CustomerId
 from services.act.tables import transfers
 from services.store import Store
-from tests.fakes.recognizer import FakeRecognizer
+from tests.harness.calls import calling, gateway, heard
 from tests.harness.gateway import Caller
-from tests.harness.served import Served, served
+from tests.harness.served import Served
 
+ALEX = "alex-morgan"
 ORDERS = {
-    "en-US": ("alex-morgan", "send fifty dollars to catherine nguyen", "yes", "Your last call was cut off"),
+    "en-US": (ALEX, "send fifty dollars to catherine nguyen", "yes", "Your last call was cut off"),
     "ja-JP": ("takahashi-misaki", "大家さんに三千円送って", "はい", "前回のお電話が途中で切れました"),
 }
 LOCALES = pytest.mark.parametrize("locale", ORDERS)
-
-
-@asynccontextmanager
-async def gateway(state: Path) -> AsyncIterator[Served]:
-    async with served(state, FakeRecognizer(lambda _seconds: "")) as running:
-        yield running
-
-
-@asynccontextmanager
-async def calling(running: Served, locale: str) -> AsyncIterator[Caller]:
-    token = running.token(ORDERS[locale][0])
-    async with connect(running.calls, compression=None, additional_headers=token) as opened:
-        talking = Caller(opened)
-        await talking.next("session.created")
-        await talking.send(session(locale))
-        await talking.next("session.updated")
-        yield talking
-
-
-async def heard(call: Caller) -> str:
-    """The next reply, heard to its end."""
-    done = await call.next("response.done")
-    await call.send(heard_out(done["response"]["id"]))
-    return str(call.of("response.output_text.done")[-1]["text"])
 
 
 async def ordered(running: Served, locale: str, call: Caller) -> str:
@@ -81,7 +55,7 @@ async def states(state: Path) -> list[str]:
 async def test_a_dropped_call_is_taken_up_and_booked_once(locale: str, restart: bool, tmp_path: Path) -> None:
     *_, yes, preface = ORDERS[locale]
     async with gateway(tmp_path) as running:
-        async with calling(running, locale) as call:
+        async with calling(running, ORDERS[locale][0], locale) as call:
             said = await ordered(running, locale, call)
             await drop(call)
         if not restart:
@@ -93,7 +67,7 @@ async def test_a_dropped_call_is_taken_up_and_booked_once(locale: str, restart: 
 
 
 async def taken_up(running: Served, locale: str, said: str, yes: str, preface: str) -> None:
-    async with calling(running, locale) as call:
+    async with calling(running, ORDERS[locale][0], locale) as call:
         again = await heard(call)
         assert again.startswith(preface)
         assert again.endswith(said), "another read-back than before"
@@ -107,10 +81,10 @@ async def taken_up(running: Served, locale: str, said: str, yes: str, preface: s
 @LOCALES
 async def test_a_yes_before_the_second_read_back_was_heard_moves_nothing(locale: str, tmp_path: Path) -> None:
     async with gateway(tmp_path) as running:
-        async with calling(running, locale) as call:
+        async with calling(running, ORDERS[locale][0], locale) as call:
             await ordered(running, locale, call)
             await drop(call)
-        async with calling(running, locale) as call:
+        async with calling(running, ORDERS[locale][0], locale) as call:
             await call.send(typed(ORDERS[locale][2]))
             await call.next("response.done")
             await call.next("response.done")
@@ -120,10 +94,10 @@ async def test_a_yes_before_the_second_read_back_was_heard_moves_nothing(locale:
 
 async def test_what_was_taken_up_can_be_corrected(tmp_path: Path) -> None:
     async with gateway(tmp_path) as running:
-        async with calling(running, "en-US") as call:
+        async with calling(running, ALEX, "en-US") as call:
             await ordered(running, "en-US", call)
             await drop(call)
-        async with calling(running, "en-US") as call:
+        async with calling(running, ALEX, "en-US") as call:
             await heard(call)
             await call.send(typed("no make it sixty"))
             assert "60 dollars" in await heard(call)
@@ -132,14 +106,14 @@ async def test_what_was_taken_up_can_be_corrected(tmp_path: Path) -> None:
 
 async def test_after_its_time_it_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with gateway(tmp_path) as running:
-        async with calling(running, "en-US") as call:
+        async with calling(running, ALEX, "en-US") as call:
             await ordered(running, "en-US", call)
             await drop(call)
         ledger = running.gateway.callers.hands.ledger
         async with running.gateway.callers.hands.ledger._store.write("test.age") as connection:  # type: ignore[attr-defined] # the ledger's own
             await connection.execute(sa.update(transfers).values(expires_at=1))
         assert await ledger.open_proposal(CustomerId("alex-morgan")) is None
-        async with calling(running, "en-US") as call:
+        async with calling(running, ALEX, "en-US") as call:
             await call.send(typed("what's my balance"))
             assert "cut off" not in await heard(call)
             assert not call.of("tellerline.readback")
@@ -147,18 +121,18 @@ async def test_after_its_time_it_is_gone(tmp_path: Path, monkeypatch: pytest.Mon
 
 async def test_who_hangs_up_is_not_reminded(tmp_path: Path) -> None:
     async with gateway(tmp_path) as running:
-        async with calling(running, "en-US") as call:
+        async with calling(running, ALEX, "en-US") as call:
             await ordered(running, "en-US", call)
-        async with calling(running, "en-US") as call:
+        async with calling(running, ALEX, "en-US") as call:
             await call.send(typed("what's my balance"))
             assert "cut off" not in await heard(call)
     assert await states(tmp_path) == ["cancelled"]
 
 
 async def test_the_newest_call_takes_it_and_the_older_one_moves_nothing(tmp_path: Path) -> None:
-    async with gateway(tmp_path) as running, calling(running, "en-US") as first:
+    async with gateway(tmp_path) as running, calling(running, ALEX, "en-US") as first:
         await ordered(running, "en-US", first)
-        async with calling(running, "en-US") as second:
+        async with calling(running, ALEX, "en-US") as second:
             await heard(second)
             await first.send(typed("yes"))
             await heard(first)
