@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# pipecat is measured beside us in an environment of its own.
+PIPECAT ?= .venv-pipecat
 
 # `make test-vllm`: an environment of its own, since vLLM pins what it needs; or one that exists (VLLM_PYTHON=…/bin/python).
 VLLM_VENV   ?= .venv-vllm
@@ -15,7 +17,7 @@ SPEECH     ?= speech
 ASR        := cd deploy/asr && $(ASR_PYTHON)
 ASR_SHAPE  := --stack 3 --width 192 --encoder 4 --decoder 1 --frames 8000 --lr 1.4e-3 --warmup 0.03 --distort 0.6
 
-.PHONY: setup demo serve test test-slow test-vllm lint bench lock clean
+.PHONY: setup demo serve test test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-speak asr-people asr-train asr-export asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -56,6 +58,15 @@ lint: setup  ## formatting, style, types, walls
 bench: setup  ## every benchmark that needs nothing but this machine, as tables and JSON under out/bench
 	mkdir -p out/bench
 	for name in normalize payees dialogue understanding negatives retrieval ledger asr latency; do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
+
+bench-peers: setup $(PIPECAT)/.ready  ## turn-taking side by side with a fixed silence and with pipecat
+	mkdir -p out/bench
+	$(BIN)/tellerline bench peers --pipecat $(PIPECAT)/bin/python --json out/bench/peers.json
+
+$(PIPECAT)/.ready: deploy/lock/pipecat.txt
+	$(PYTHON) -m venv $(PIPECAT)
+	$(PIPECAT)/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/lock/pipecat.txt
+	touch $@
 
 lock:  ## resolve the dependencies again and write the lock files
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/lock/runtime.txt

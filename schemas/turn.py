@@ -34,6 +34,7 @@ class Completeness(StrEnum):
     DIGITS = "digits"  # digits in progress
     TRAILING = "trailing"  # ends in a preposition or particle: "send fifty to"
     OPEN = "open"  # a whole command that callers often go on with: "what's the balance … on my savings account"
+    DOUBTFUL = "doubtful"  # seems whole, but the recogniser may have misheard
     UNKNOWN = "unknown"  # nothing is known of it
 
 

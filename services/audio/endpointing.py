@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from rules.load import RuleFile, load
 from schemas.ids import Locale, RuleId, language
+from schemas.transcript import Transcript
 from schemas.turn import Completeness
 
 
@@ -29,6 +30,8 @@ class Timing(RuleFile):
     min_voiced_ms: int = Field(ge=32, le=1000)
     no_speech_ms: int = Field(ge=100, le=5000)
     no_speech_prob: float = Field(gt=0, le=1)
+    doubt_logprob: float = Field(lt=0, ge=-10)
+    rival_logprob: float = Field(ge=0, le=10)
     max_turn_ms: int = Field(ge=1000, le=29_000)
     stall_ms: int = Field(ge=100, le=5000)
     merge_ms: int = Field(ge=0, le=5000)
@@ -81,6 +84,10 @@ _LONG_NUMBER: Final = re.compile(r"(?:^|\D)(?:\d[ -]?){3,}$")
 _COMMAND_LETTERS: Final = 4
 """Fewer are no command, however they end."""
 _UNSPACED: Final = frozenset({"ja"})
+
+
+_SOON: Final = frozenset({Completeness.COMPLETE, Completeness.YES_NO})
+_GOES_ON: Final = frozenset({Completeness.TRAILING, Completeness.HESITATION})
 
 
 def timing() -> Timing:
@@ -136,6 +143,28 @@ def judge_words(text: str, locale: Locale) -> Completeness:
         (Completeness.COMPLETE, len(plain) > _COMMAND_LETTERS and _endings(rules.closings, unspaced).search(plain)),
     )
     return next((kind for kind, seen in signs if seen), Completeness.UNKNOWN)
+
+
+def doubted(completeness: Completeness, transcript: Transcript, partial: str) -> Completeness:
+    """`completeness`, or DOUBTFUL where words that would end a turn soon may be misheard.
+
+    They are where the recogniser is unsure and the last `partial` was not on the way to them, and where an alternative
+    that is about as likely is unfinished: "hundred dollars two", or "to".
+    """
+    if completeness not in _SOON:
+        return completeness
+    rules, best = timing(), transcript.avg_logprob
+    unsure = best < rules.doubt_logprob and not _agree(_plain(partial), _plain(transcript.text))
+    rivals = (h.text for h in transcript.hypotheses[1:] if h.avg_logprob >= best - rules.rival_logprob)
+    if unsure or any(judge_words(text, transcript.locale) in _GOES_ON for text in rivals):
+        return Completeness.DOUBTFUL
+    return completeness
+
+
+def _agree(partial: str, text: str) -> bool:
+    """Whether a partial was on the way to `text`; its last word may still have been cut."""
+    settled = partial.rpartition(" ")[0] if " " in partial else partial[:-1]
+    return bool(settled) and text.startswith(settled)
 
 
 def is_backchannel(text: str, locale: Locale) -> bool:

@@ -161,6 +161,39 @@ async def test_a_client_that_does_not_read_is_let_go_and_slows_nobody(monkeypatc
         deaf.transport.abort()
 
 
+async def test_a_call_whose_answer_hangs_holds_up_no_other() -> None:
+    hung = complete()
+    hung.thinking_s = 60.0
+    handlers = iter([hung])
+    async with (
+        gateway(lambda _: TEXT, lambda: next(handlers, None) or complete()) as running,
+        caller(running) as stuck,
+        caller(running) as call,
+    ):
+        await stuck.say(call_audio())
+        await stuck.next("tellerline.turn.ended")
+        await call.say(call_audio())
+        await call.next("response.done")
+        await stuck.for_a_while(0.05)
+        assert not stuck.of("response.created")
+
+
+async def test_a_call_whose_words_never_come_holds_up_no_other() -> None:
+    async with (
+        gateway(lambda _: TEXT, complete, delay_s=60.0) as running,
+        caller(running) as stuck,
+        caller(running) as call,
+    ):
+        await stuck.say(call_audio())
+        await stuck.next("input_audio_buffer.speech_started")
+        await stuck.for_a_while(0.3)
+        assert running.recognizer.decodes
+        running.recognizer.delay_s = 0.0
+        await call.say(call_audio())
+        await call.next("response.done")
+        assert not stuck.of("tellerline.turn.ended")
+
+
 def test_an_outbox_is_bounded_and_drops_only_stale_partials() -> None:
     outbox, item = Outbox(capacity=4), ItemId("i")
     for revision in range(50):

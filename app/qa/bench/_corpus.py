@@ -126,6 +126,13 @@ def utterances(corpus: Corpus, kind: str, folder: Path | None = None) -> list[Ut
     return found
 
 
+def some(found: list[Utterance], limit: int) -> list[Utterance]:
+    """An even choice of at most `limit`; all when it is 0."""
+    if not limit or limit >= len(found):
+        return found
+    return [found[i * len(found) // limit] for i in range(limit)]
+
+
 def _utterance(one: CorpusSet, words: str, voice: str, recorded: list[Samples], pause: float) -> Utterance:
     """Join the recordings so that `pause` seconds lie between the voice before and the voice after."""
     line: Samples = np.zeros(0, dtype=np.float32)

@@ -1,31 +1,54 @@
 """Latency against false cut-offs, as one picture."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 from xml.sax.saxutils import escape
+
+import orjson
+
+from app.qa.bench._report import Figure
+from schemas.call import Patience
 
 WIDTH, HEIGHT, MARGIN = 720, 420, 64
 COLOURS: Final = {"words": "#0a7", "silence": "#c33"}
 NAMES: Final = {"words": "by the words, waits stretched", "silence": "fixed silence"}
 
 
+SETTINGS: Final = (
+    *(("words", f"x{scale:g}", Patience(scale)) for scale in (0.5, 0.75, 1.0, 1.5, 2.5)),
+    *(("silence", f"{ms} ms", Patience(fixed_ms=ms)) for ms in (200, 350, 500, 800, 1200)),
+)
+"""The points: our waits stretched by so much, and fixed silences."""
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One setting's outcome: milliseconds from the last sound to the first response, and the share cut off."""
+    """One setting's outcome: milliseconds from the last sound, and the share of paused commands cut off."""
 
     series: str
     label: str
     p50_ms: float
     p95_ms: float
+    p99_ms: float
     false_cutoff_rate: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+    calls: int
 
 
-def draw(points: list[Point]) -> str:
+def write_curve(target: Path, until: str, play: Callable[[Patience], Mapping[str, Figure]]) -> None:
+    """Play every setting; the points as TARGET.json, drawn as TARGET.svg. Latencies run `until` that moment."""
+    points = []
+    for series, label, patience in SETTINGS:
+        found = play(patience)
+        p50, p95, p99, rate = (float(found[k] or 0) for k in ("p50_ms", "p95_ms", "p99_ms", "false_cutoff_rate"))
+        points.append(Point(series, label, p50, p95, p99, rate, int(found["calls"] or 0)))
+    target.with_suffix(".svg").write_text(draw(points, until), encoding="utf-8")
+    target.with_suffix(".json").write_bytes(orjson.dumps([asdict(p) for p in points], option=orjson.OPT_INDENT_2))
+
+
+def draw(points: list[Point], until: str) -> str:
     """An SVG: p95 on the horizontal axis, false cut-offs on the vertical one; below and to the left is better."""
     far = max(100.0, *(p.p95_ms for p in points)) * 1.1
     high = max(0.05, *(p.false_cutoff_rate for p in points)) * 1.15
@@ -34,7 +57,7 @@ def draw(points: list[Point]) -> str:
         x = MARGIN + p95_ms / far * (WIDTH - 2 * MARGIN)
         return x, HEIGHT - MARGIN - rate / high * (HEIGHT - 2 * MARGIN)
 
-    body = [_axes(far, high)]
+    body = [_axes(far, high, until)]
     for row, (series, group) in enumerate(groupby(points, key=lambda p: p.series)):
         colour = COLOURS.get(series, "#555")
         members = list(group)
@@ -53,7 +76,7 @@ def draw(points: list[Point]) -> str:
     )
 
 
-def _axes(far: float, high: float) -> str:
+def _axes(far: float, high: float, until: str) -> str:
     left, bottom, right = MARGIN, HEIGHT - MARGIN, WIDTH - MARGIN
     parts = [f'<path d="M{left},{MARGIN} V{bottom} H{right}" fill="none" stroke="#333"/>']
     for step in range(6):
@@ -62,7 +85,7 @@ def _axes(far: float, high: float) -> str:
         parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end">{high * step / 5:.1%}</text>')
     middle = (left + right) / 2
     parts.append(
-        f'<text x="{middle}" y="{HEIGHT - 16}" text-anchor="middle">p95, last sound to first response, ms</text>'
+        f'<text x="{middle}" y="{HEIGHT - 16}" text-anchor="middle">p95, last sound to {escape(until)}, ms</text>'
     )
     parts.append(f'<text x="{left}" y="{MARGIN - 16}">callers cut off in a pause of 0.3 to 1.2 s</text>')
     return "".join(parts)

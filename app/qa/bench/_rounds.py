@@ -7,26 +7,17 @@ from app.line import Event, demo_token
 from app.qa.bench._corpus import Utterance
 from app.qa.bench._line import Measured, measure
 from app.qa.bench._report import Figure, percentile
+from schemas.call import Patience
 
 
-def some(found: list[Utterance], limit: int) -> list[Utterance]:
-    """An even choice of at most `limit`; all when it is 0."""
-    if not limit or limit >= len(found):
-        return found
-    return [found[i * len(found) // limit] for i in range(limit)]
+def detection(patience: Patience) -> Event:
+    """The session's turn_detection that asks for `patience`."""
+    if patience.fixed_ms is not None:
+        return {"type": "server_vad", "silence_duration_ms": patience.fixed_ms}
+    return {"type": "semantic_vad", "tellerline.patience": patience.scale}
 
 
-def by_words(patience: float) -> Event:
-    """Turns end by what was said; `patience` stretches every wait."""
-    return {"type": "semantic_vad", "tellerline.patience": patience}
-
-
-def by_silence(milliseconds: int) -> Event:
-    """Turns end after a fixed silence, and are decoded only then."""
-    return {"type": "server_vad", "silence_duration_ms": milliseconds}
-
-
-async def play_round(base: str, played: Sequence[Utterance], detection: Event, at_once: int) -> list[Measured]:
+async def play_round(base: str, played: Sequence[Utterance], turns: Event, at_once: int) -> list[Measured]:
     """Every utterance once, `at_once` calls at a time, out of step with each other."""
     tokens = {customer: await demo_token(base, customer) for customer in {u.customer for u in played}}
     places = asyncio.Semaphore(at_once)
@@ -34,7 +25,7 @@ async def play_round(base: str, played: Sequence[Utterance], detection: Event, a
     async def one(number: int, utterance: Utterance) -> Measured:
         async with places:
             await asyncio.sleep(number % 7 * 0.011)  # out of phase with the frames of the others
-            return await measure(base, tokens[utterance.customer], utterance, detection)
+            return await measure(base, tokens[utterance.customer], utterance, turns)
 
     return list(await asyncio.gather(*(one(n, u) for n, u in enumerate(played))))
 
@@ -57,7 +48,17 @@ def figures_of(calls: Sequence[Measured]) -> dict[str, Figure]:
     figures |= {f"first_partial_p{q}_ms": percentile(partial, q) for q in (50, 95)}
     after = [c.first_ms for c in paused if c.first_ms is not None and not c.cut]
     figures |= {f"paused_p{q}_ms": percentile(after, q) for q in (50, 95)}
-    return figures | _split(simple)
+    return figures | _by_rule(simple) | _split(simple)
+
+
+def _by_rule(calls: Sequence[Measured]) -> dict[str, Figure]:
+    """What ended the turns of whole commands, and how long those callers waited: long ones for unclear words."""
+    answered = [(c.endings[-1].rpartition(".")[2].partition("@")[0], c.first_ms) for c in calls if c.endings]
+    figures: dict[str, Figure] = {}
+    for rule in sorted({rule for rule, _ in answered}):
+        waits = [ms for name, ms in answered if name == rule and ms is not None]
+        figures |= {f"{rule}_calls": len(waits)} | {f"{rule}_p{q}_ms": percentile(waits, q) for q in (50, 95, 99)}
+    return figures
 
 
 def _split(calls: Sequence[Measured]) -> dict[str, Figure]:
@@ -73,17 +74,6 @@ def _split(calls: Sequence[Measured]) -> dict[str, Figure]:
     stages = {name for c in timed for name in c.stages}
     parts |= {f"stage_{name}": [c.stages[name] for c in timed if name in c.stages] for name in sorted(stages)}
     return {f"{name}_p{q}_ms": percentile(values, q) for name, values in parts.items() for q in (50, 95)}
-
-
-def compared(ours: dict[str, Figure], peer: dict[str, Figure], name: str) -> dict[str, Figure]:
-    """The peer's headline figures, and how many times ours they are."""
-    found: dict[str, Figure] = {}
-    for key in ("p50_ms", "p95_ms", "p99_ms", "false_cutoff_rate"):
-        mine, other = ours[key], peer[key]
-        found[f"{name}_{key}"] = other
-        if key.endswith("_ms") and isinstance(mine, float) and isinstance(other, float):
-            found[f"{name}_{key.removesuffix('_ms')}_ratio"] = other / mine
-    return found
 
 
 def _same(call: Measured) -> bool:

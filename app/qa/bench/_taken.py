@@ -21,8 +21,10 @@ from services.call import CallPorts, LiveCall, Outbox
 from services.clock import ManualClock
 from services.ports import Recognizer
 
-TAIL_S: Final = 3.0
+TAIL_S: Final = 2.0
 """Line noise after an utterance: longer than any wait."""
+FRAMES: Final = 2
+"""Of 20 ms, in a message."""
 CALL_S: Final = 120.0
 NOW: Final = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -89,8 +91,8 @@ async def _play(call: LiveCall, utterance: Utterance) -> None:
     microphone = Microphone(utterance.key, partial(stamped, utterance.key))
     microphone.say(np.concatenate((np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32), utterance.samples)))
     seconds = LEAD_S + utterance.samples.size / SAMPLE_RATE + TAIL_S
-    for _ in range(round(seconds * SAMPLE_RATE) // FRAME):
-        await call.put(AudioIn(microphone.frame()))
+    for _ in range(round(seconds * SAMPLE_RATE) // (FRAME * FRAMES)):
+        await call.put(AudioIn(b"".join(microphone.frame() for _ in range(FRAMES))))
     await call.put(ClearIn())
 
 

@@ -2,22 +2,18 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
 
-from app.qa.bench._curve import Point, draw
+from app.qa.bench._curve import write_curve
 from app.qa.bench._hearing import Hearing
-from app.qa.bench._report import publish
+from app.qa.bench._report import Figure, publish
+from schemas.call import Patience
 
 if TYPE_CHECKING:
-    from app.qa.bench._corpus import Utterance
-
-PATIENCE: Final = (0.5, 0.75, 1.0, 1.5, 2.5)
-"""Points of our curve: how much every wait is stretched."""
-SILENCE_MS: Final = (200, 350, 500, 800, 1200)
-"""Points of the fixed silence's curve."""
+    from app.qa.bench._line import Measured
 
 
 def bench(
@@ -32,8 +28,8 @@ def bench(
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
     from app.demo.run import service
-    from app.qa.bench._corpus import load, utterances
-    from app.qa.bench._rounds import by_words, figures_of, play_round, some
+    from app.qa.bench._corpus import load, some, utterances
+    from app.qa.bench._rounds import detection, figures_of, play_round
 
     loaded = load(corpus)
     simple, paused = (
@@ -41,33 +37,22 @@ def bench(
     )
     played = [*simple, *paused]
 
+    def play(base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
+        calls = asyncio.run(play_round(base, played, detection(patience), at_once))
+        return figures_of(calls), calls
+
     def run(base: str) -> None:
-        ours = asyncio.run(play_round(base, played, by_words(1.0), at_once))
-        figures = figures_of(ours)
+        figures, ours = play(base, Patience())
         if details is not None:
             details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
         workload = f"{len(simple)} whole and {len(paused)} paused commands in real time, {at_once} at once"
         figures["recogniser"] = recogniser.value if url is None else "the running service's"
         publish("latency", workload, figures, json)
         if curve is not None:
-            _draw_curve(base, played, at_once, curve)
+            write_curve(curve, "first response", lambda patience: play(base, patience)[0])
 
     if url:
         run(url)
         return
     with service(*recogniser.command(corpus)) as base:
         run(base)
-
-
-def _draw_curve(base: str, played: "list[Utterance]", at_once: int, target: Path) -> None:
-    from app.qa.bench._rounds import by_silence, by_words, figures_of, play_round
-
-    settings = [("words", f"x{patience:g}", by_words(patience)) for patience in PATIENCE]
-    settings += [("silence", f"{milliseconds} ms", by_silence(milliseconds)) for milliseconds in SILENCE_MS]
-    points = []
-    for series, label, detection in settings:
-        found = figures_of(asyncio.run(play_round(base, played, detection, at_once)))
-        p50, p95, rate = (float(found[key] or 0.0) for key in ("p50_ms", "p95_ms", "false_cutoff_rate"))
-        points.append(Point(series, label, p50, p95, rate))
-    target.with_suffix(".svg").write_text(draw(points), encoding="utf-8")
-    target.with_suffix(".json").write_bytes(orjson.dumps([p.as_dict() for p in points], option=orjson.OPT_INDENT_2))

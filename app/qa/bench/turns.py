@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
+from app.qa.bench._curve import write_curve
 from app.qa.bench._hearing import Hearing
 from app.qa.bench._report import Figure, percentile, publish
+from schemas.call import Patience
 
 if TYPE_CHECKING:
     from app.qa.bench._corpus import Utterance
     from app.qa.bench._taken import Taken
-    from schemas.call import Patience
     from services.ports import Recognizer
 
 
@@ -27,28 +28,34 @@ def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     corpus: Annotated[Path | None, typer.Option(help="A corpus file, recordings in a folder of its name.")] = None,
     recogniser: Annotated[list[Hearing] | None, typer.Option(help="Whom to measure with; both by default.")] = None,
-    patience: Annotated[float, typer.Option(help="How much every wait is stretched.", min=0.25, max=8)] = 1.0,
-    fixed: Annotated[int, typer.Option(help="A fixed silence instead, in ms; 0 for none.", min=0)] = 0,
+    curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
+    limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON an utterance here.")] = None,
 ) -> None:
     """False cut-offs and endpoint waits over a corpus, with the bundled recogniser and with one that never mishears."""
-    from app.qa.bench._corpus import load, utterances
-    from schemas.call import Patience
+    from app.qa.bench._corpus import load, some, utterances
 
     loaded, folder = load(corpus), corpus and corpus.with_suffix("")
-    played = [u for kind in ("simple", "paused") for u in utterances(loaded, kind, folder)]
+    played = [u for kind in ("simple", "paused") for u in some(utterances(loaded, kind, folder), limit)]
     figures: dict[str, Figure] = {"calls": len(played), "paused": sum(bool(u.pause_s) for u in played)}
     lines = []
-    for hearing in recogniser or list(Hearing):
-        taken = asyncio.run(take_all(played, hearing, Patience(patience, fixed or None)))
+    hearings = recogniser or list(Hearing)
+    for hearing in hearings:
+        taken = asyncio.run(take_all(played, hearing, Patience()))
         figures |= {f"{hearing.value}_{key}": value for key, value in figures_of(taken).items()}
         lines += [{"recogniser": hearing.value} | one.as_dict() for one in taken]
     if details is not None:
         details.write_bytes(b"\n".join(orjson.dumps(one) for one in lines))
     publish("turns", "whole and paused commands as fast as they go; waits in audio time", figures, json)
+    if curve is not None:
+
+        def play(patience: Patience) -> dict[str, Figure]:
+            return figures_of(asyncio.run(take_all(played, hearings[-1], patience)))
+
+        write_curve(curve, f"end of turn, {hearings[-1].value} recogniser", play)
 
 
-async def take_all(played: "Sequence[Utterance]", hearing: Hearing, patience: "Patience") -> "list[Taken]":
+async def take_all(played: "Sequence[Utterance]", hearing: Hearing, patience: Patience) -> "list[Taken]":
     """Every utterance, in order."""
     from app.qa.bench._oracle import Oracle
     from app.qa.bench._taken import Ear
@@ -75,9 +82,10 @@ def figures_of(taken: "Sequence[Taken]") -> dict[str, Figure]:
     waits = [one.wait_ms for one in whole if one.wait_ms is not None]
     figures: dict[str, Figure] = {"false_cutoff_rate": sum(one.cut for one in paused) / max(1, len(paused))}
     figures["whole_cutoff_rate"] = sum(one.cut for one in whole) / max(1, len(whole))
+    figures["calls"] = len(taken)
     figures["unended"] = sum(one.last is None for one in taken)
-    figures |= {f"wait_p{q}_ms": percentile(waits, q) for q in (50, 95, 99)}
+    figures |= {f"p{q}_ms": percentile(waits, q) for q in (50, 95, 99)}
     after = [one.wait_ms for one in paused if one.wait_ms is not None]
-    figures |= {f"paused_wait_p{q}_ms": percentile(after, q) for q in (50, 95)}
+    figures |= {f"paused_p{q}_ms": percentile(after, q) for q in (50, 95)}
     rules = Counter(one.last.rule.rpartition(".")[2].partition("@")[0] for one in whole if one.last)
     return figures | {f"whole_ended_by_{rule}": number for rule, number in sorted(rules.items())}

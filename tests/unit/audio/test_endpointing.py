@@ -7,8 +7,9 @@ import yaml
 
 from rules.load import locales
 from schemas.ids import EN_US, JA_JP, Locale
+from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Completeness
-from services.audio.endpointing import endpointing, is_backchannel, judge_words, timing
+from services.audio.endpointing import doubted, endpointing, is_backchannel, judge_words, timing
 from services.audio.keypad import Keypad
 from services.audio.stable import stable_prefix
 
@@ -26,6 +27,8 @@ def test_every_locale_has_thresholds_with_ids_and_waits_longer_for_what_is_unfin
     waits = {kind: rules.threshold(kind)[0] for kind in Completeness}
     assert len({rules.threshold(kind)[1] for kind in Completeness}) == len(Completeness)
     assert max(waits[Completeness.COMPLETE], waits[Completeness.YES_NO]) <= 200
+    assert waits[Completeness.COMPLETE] < waits[Completeness.DOUBTFUL] < waits[Completeness.UNKNOWN]
+    assert waits[Completeness.COMPLETE] < waits[Completeness.OPEN] < waits[Completeness.UNKNOWN]
     unfinished = (Completeness.MISSING_SLOT, Completeness.HESITATION, Completeness.TRAILING)
     assert waits[Completeness.UNKNOWN] < min(waits[kind] for kind in unfinished)
     assert min(waits[kind] for kind in unfinished) > 1200, "callers pause for up to 1.2 s"
@@ -49,6 +52,33 @@ def test_every_locale_has_thresholds_with_ids_and_waits_longer_for_what_is_unfin
 )
 def test_backchannels(locale: Locale, words: str, expected: bool) -> None:
     assert is_backchannel(words, locale) is expected
+
+
+def transcript(*hypotheses: tuple[str, float], locale: Locale = EN_US) -> Transcript:
+    found = tuple(Hypothesis(text, logprob) for text, logprob in hypotheses)
+    return Transcript(found[0].text, locale, found)
+
+
+@pytest.mark.parametrize(
+    ("heard", "partial", "doubt"),
+    [
+        (transcript(("lock my card", -0.2)), "", False),
+        (transcript(("lock my card", -0.9)), "", True),
+        (transcript(("lock my card", -0.9)), "the box", True),
+        (transcript(("lock my card", -0.9)), "lock my ca", False),
+        (transcript(("lock my card", -0.9)), "Lock my, card", False),
+        (transcript(("send ten dollars too", -0.3), ("send ten dollars to", -0.4)), "", True),
+        (transcript(("send ten dollars too", -0.3), ("send ten dollars to", -0.9)), "", False),
+        (transcript(("オペレーターです", -0.4), ("オペレーターに", -0.4), locale=JA_JP), "", True),
+        (Transcript.typed("lock my card", EN_US, ("lock my",)), "", True),
+        (Transcript.typed("lock my card", EN_US), "", False),
+    ],
+    ids=str,
+)
+def test_words_that_may_be_misheard_are_doubted(heard: Transcript, partial: str, doubt: bool) -> None:
+    expected = Completeness.DOUBTFUL if doubt else Completeness.COMPLETE
+    assert doubted(Completeness.COMPLETE, heard, partial) is expected
+    assert doubted(Completeness.MISSING_SLOT, heard, partial) is Completeness.MISSING_SLOT
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.call import Patience
 from schemas.ids import EN_US
-from schemas.transcript import Transcript
+from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import (
     Completeness,
     Discarded,
@@ -105,6 +105,20 @@ def test_each_kind_of_words_has_its_own_silence() -> None:
         assert ended.rule == f"endpointing.en.{kind.value}@2"
     assert waits[Completeness.COMPLETE] < 250 < waits[Completeness.UNKNOWN] < waits[Completeness.MISSING_SLOT]
     assert waits[Completeness.YES_NO] < 250 < waits[Completeness.DIGITS] < waits[Completeness.TRAILING]
+
+
+def test_doubted_words_are_waited_for() -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(30)
+    bench.quiet(3)
+    unsure = Transcript("lock my card", EN_US, (Hypothesis("lock my card", -1.2),))
+    bench.take(bench.listener.heard(bench.requests[-1].revision, unsure, Completeness.COMPLETE))
+    bench.quiet(30)
+    (ended,) = bench.of(Ended)
+    assert isinstance(ended, Ended)
+    assert ended.rule == "endpointing.en.doubtful@2"
+    assert ended.ended_at_ms - ended.voiced_until_ms >= 600
 
 
 def test_going_on_voids_the_eager_words() -> None:
