@@ -1,6 +1,8 @@
 """Utterances through a live call in process, as fast as they go: audio time alone decides where its turns end."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -13,13 +15,14 @@ from app.qa.bench._corpus import LEAD_S, Utterance
 from app.qa.bench._oracle import stamped
 from app.rehearsal import Rehearsal
 from schemas.audio import SAMPLE_RATE
-from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Patience
+from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
 from schemas.ids import CustomerId, Locale
-from schemas.turn import Ended, Merged
+from schemas.transcript import Transcript
+from schemas.turn import Completeness, Ended, Merged, ReplyDone, ReplyEvent
 from services.audio.vad import SileroVad
 from services.call import CallPorts, LiveCall, Outbox
 from services.clock import ManualClock
-from services.ports import Recognizer
+from services.ports import Recognizer, TurnHandler
 
 TAIL_S: Final = 2.0
 """Line noise after an utterance: longer than any wait."""
@@ -62,29 +65,63 @@ class Taken:
         return head | {"cut": self.cut, "merged": self.merged, "wait_ms": self.wait_ms, "turns": turns}
 
 
-@dataclass(frozen=True, slots=True)
-class Ear:
-    """What calls are made of. Every utterance is a call of its own, at a bank that no other has touched."""
+class OnlyJudges:
+    """A `TurnHandler` that judges as a fresh call would, and says nothing."""
 
-    rehearsal: Rehearsal
-    recognizer: Recognizer
-    vad: SileroVad
+    def __init__(self, judge: Callable[[Transcript], Completeness]) -> None:
+        self.judge = judge
+
+    async def _say_nothing(self, *_: object, **__: object) -> AsyncIterator[ReplyEvent]:
+        yield ReplyDone()
+
+    async def _note_nothing(self, *_: object, **__: object) -> None:
+        """Nobody was told anything."""
+
+    def speculate(self, *_: object, **__: object) -> None:
+        """Nothing is to be answered."""
+
+    def greeting(self, *_: object, **__: object) -> None:
+        """None."""
+
+    async def withdraw(self, *_: object, **__: object) -> bool:
+        """What was not answered can be taken back."""
+        return True
+
+    take = failed = silence = _say_nothing
+    delivered = interrupted = close = _note_nothing
+
+
+class Ear:
+    """Takes utterances in, each as a call of its own. Callers' books are opened once, in `stack`."""
+
+    def __init__(self, stack: AsyncExitStack, rehearsal: Rehearsal, recognizer: Recognizer, vad: SileroVad) -> None:
+        self._stack = stack
+        self._rehearsal = rehearsal
+        self._recognizer = recognizer
+        self._vad = vad
+        self._handlers: dict[str, TurnHandler] = {}
 
     async def take(self, utterance: Utterance, patience: Patience) -> Taken:
         """Play one utterance over the line's noise."""
         clock, outbox, locale = ManualClock(NOW), Outbox(), Locale(utterance.locale)  # audio alone makes time pass
-        async with self.rehearsal.call(CustomerId(utterance.customer), locale, clock) as handler:
-            ports = CallPorts(handler, self.recognizer, self.vad, clock)
-            call = LiveCall(ports, outbox, CallConfig(locale, patience=patience), seconds=CALL_S)
-            living, playing = asyncio.create_task(call.run()), asyncio.create_task(_play(call, utterance))
-            living.add_done_callback(lambda _: outbox.close())
-            try:
-                async with asyncio.timeout(CALL_S):
-                    return await _follow(outbox, utterance)
-            finally:
-                for task in (living, playing):
-                    task.cancel()
-                await asyncio.gather(living, playing, return_exceptions=True)
+        ports = CallPorts(await self._handler(utterance), self._recognizer, self._vad, clock)
+        call = LiveCall(ports, outbox, CallConfig(locale, patience=patience), seconds=CALL_S)
+        living, playing = asyncio.create_task(call.run()), asyncio.create_task(_play(call, utterance))
+        living.add_done_callback(lambda _: outbox.close())
+        try:
+            async with asyncio.timeout(CALL_S):
+                return await _follow(outbox, utterance)
+        finally:
+            for task in (living, playing):
+                task.cancel()
+            await asyncio.gather(living, playing, return_exceptions=True)
+
+    async def _handler(self, utterance: Utterance) -> TurnHandler:
+        if utterance.customer not in self._handlers:
+            opened = self._rehearsal.call(CustomerId(utterance.customer), Locale(utterance.locale), ManualClock(NOW))
+            handler = await self._stack.enter_async_context(opened)
+            self._handlers[utterance.customer] = OnlyJudges(handler.judge)
+        return self._handlers[utterance.customer]
 
 
 async def _play(call: LiveCall, utterance: Utterance) -> None:
@@ -104,4 +141,6 @@ async def _follow(outbox: Outbox, utterance: Utterance) -> Taken:
             taken.turns.append(event)
         elif isinstance(event, Merged):
             taken.merged = True
+        elif isinstance(event, Fault):
+            raise event.error
     return taken

@@ -7,6 +7,7 @@ the rules. With an oracle for a recogniser they tell what turn-taking itself get
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,12 +67,14 @@ async def take_all(played: "Sequence[Utterance]", hearing: Hearing, patience: Pa
 
     rehearsal = Rehearsal(Settings())
     recognizer: Recognizer = Oracle(played) if hearing is Hearing.ORACLE else load_recognizer()
-    ear = Ear(rehearsal, recognizer, SileroVad())
+    vad = SileroVad()
     try:
-        return [await ear.take(utterance, patience) for utterance in played]
+        async with AsyncExitStack() as stack:
+            ear = Ear(stack, rehearsal, recognizer, vad)
+            return [await ear.take(utterance, patience) for utterance in played]
     finally:
         await recognizer.close()
-        ear.vad.close()
+        vad.close()
         await rehearsal.close()
 
 
