@@ -39,7 +39,7 @@ def options() -> argparse.Namespace:
     p.add_argument("--run", type=Path, required=True)
     time_left = p.add_mutually_exclusive_group(required=True)
     time_left.add_argument("--minutes", type=float, help="of training, over all starts")
-    time_left.add_argument("--until", type=float, help="seconds from now")
+    time_left.add_argument("--until", type=float, help="Unix time")
     p.add_argument("--device", default="cpu")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--threads", type=int, default=1, help="OpenMP threads; one is best on shared cores")
@@ -174,7 +174,7 @@ class Trainer:
             self.model.load_state_dict(state["average"])
             self.average = Average(self.model)
         self.began = time.monotonic() - spent
-        self.whole = spent + args.until if args.minutes is None else args.minutes * 60
+        self.whole = spent + args.until - time.time() if args.minutes is None else args.minutes * 60
 
     @property
     def spent(self) -> float:

@@ -28,9 +28,8 @@ train() { # language, GPU, options
     from=(--start-from "$dir/from/$1/last.pt"); mkdir -p "$runs/$1"; cp "$dir/from/$1/tokenizer.json" "$runs/$1/"
   fi
   for try in 1 2; do # a checkpoint a minute, so a second try loses little
-    left=$((end - $(date +%s) - bundling))
     CUDA_VISIBLE_DEVICES=$2 python3 train.py --data "$data" --noise /opt/asr/noise --rooms /opt/asr/rir --run "$runs/$1" \
-      --lang "$1" --device "$device" --until "$left" --save-every 60 --say-every 50 "${@:3}" "${from[@]}" \
+      --lang "$1" --device "$device" --until $((end - bundling)) --save-every 60 --say-every 50 "${@:3}" "${from[@]}" \
       ${ASR_TRAIN_OPTIONS:-} >> "$runs/train-$1.log" 2>&1 && break || say "$1 broke off, try $try"
   done
   say "trained $1"
