@@ -185,9 +185,9 @@ STEPS: tuple[tuple[str, Step, float], ...] = (
     ("first_token", first_token, 40),
     ("qna", qna, 60),
     ("decode", decode, 35),
-    ("load", load, 15),
-    ("profiler", profiler, 25),
     ("plain", plain, 60),
+    ("profiler", profiler, 25),
+    ("load", load, 15),
     ("shapes", shapes, 10),
 )
 """With the seconds each needs; one that would not fit any more is skipped, and none may take twice its time."""
