@@ -171,6 +171,16 @@ def test_dark_and_light(page: "playwright.Page") -> None:
     assert background() == light
 
 
+def test_a_narrow_screen_shows_everything(page: "playwright.Page") -> None:
+    page.set_viewport_size({"width": 420, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    assert page.locator("#grid .row").count() > 5
+    page.locator("#grid .row").first.click()
+    box = page.locator("#detail").bounding_box()
+    assert box is not None
+    assert box["width"] <= 420
+
+
 def test_nothing_is_fetched(browser: "playwright.Browser", large: Path) -> None:
     asked: list[str] = []
     opened = browser.new_page()

@@ -23,7 +23,7 @@ def set_(
     turn: Annotated[int, typer.Option(min=1)] = 1,
     note: str = "",
 ) -> None:
-    """Say what should have happened in a turn."""
+    """Say what should have happened in a turn; what is not named stays as the manifest has it."""
     from pydantic import ValidationError
 
     from app.qa.replay.labels import append_correction, correction

@@ -1,19 +1,19 @@
 """The pipeline of a replay process: the bundled recogniser (or the one that is set) and rehearsed calls."""
 
 import hashlib
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from app.qa.replay.journal import Head
-from app.qa.replay.manifest import Case, Manifest
+from app.qa.replay.manifest import Case, Manifest, Utterance
 from app.qa.replay.player import PipelinePlayer
 from app.rehearsal import Rehearsal
 from app.settings import Settings
 from rules.bank import demo_customers
 from rules.load import ruleset_hash
-from schemas.errors import NotFound, RecognizerUnavailable
+from schemas.errors import NotFound, RecognizerUnavailable, TellerlineError
 from schemas.ids import CustomerId
 from services.ports import Clock, Recognizer, TurnHandler
 
@@ -24,11 +24,13 @@ class PipelineSpec:
 
     settings: Settings
     sound: bool
+    locales: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, settings: Settings, manifest: Manifest) -> "PipelineSpec":
         """The pipeline that a manifest needs."""
-        return cls(settings, sound=any(turn.audio for case in manifest.cases for turn in case.turns))
+        sound = any(turn.audio for case in manifest.cases for turn in case.turns)
+        return cls(settings, sound, tuple(sorted({case.locale for case in manifest.cases})))
 
     def head(self, manifest: Manifest, corpus: str) -> Head:
         """What the decisions depend on."""
@@ -55,7 +57,19 @@ class PipelineSpec:
             recognizer = load(self.settings.asr_model, workers=1, device=self.settings.asr_device)
             await recognizer.warm_up()
         identity = recognizer_id(self.settings) if self.sound else ""
-        return PipelinePlayer(PipelineHouse(self.settings, recognizer), identity, ruleset_hash()[:16])
+        player = PipelinePlayer(PipelineHouse(self.settings, recognizer), identity, ruleset_hash()[:16])
+        for locale in self.locales:
+            await _warm_up(player, locale)
+        return player
+
+
+async def _warm_up(player: PipelinePlayer, locale: str) -> None:
+    """Say something in a locale, so that no turn that is measured pays for what is loaded when first needed.
+
+    A locale that can't be played fails when its cases are.
+    """
+    with suppress(TellerlineError):
+        await player.play(Case(id="warm-up", locale=locale, turns=(Utterance(text="100"),)), Path())
 
 
 class PipelineHouse:

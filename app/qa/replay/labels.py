@@ -12,11 +12,12 @@ from schemas.errors import MalformedMessage, NotFound
 
 
 class Correction(Strict):
-    """One turn's new expectation, whole. `note` is for people."""
+    """One turn's new expectation: whole, or else only the fields that are set in it. `note` is for people."""
 
     case: CaseId
     turn: Annotated[int, Field(ge=1, le=MAX_TURNS)] = 1
     expect: Expectation
+    whole: bool = True
     note: Words = ""
 
 
@@ -35,7 +36,7 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
 
 
 def correction(case: str, turn: int, fields: Iterable[str], note: str = "") -> Correction:
-    """A correction of `name=value` fields: slots, spans, money as JSON, `|` between names. Raises MalformedMessage."""
+    """A correction of the fields named: slots, spans, money as JSON, `|` between names. Raises MalformedMessage."""
     expect: dict[str, object] = {}
     for field in fields:
         name, mark, text = field.partition("=")
@@ -46,7 +47,7 @@ def correction(case: str, turn: int, fields: Iterable[str], note: str = "") -> C
             expect[name] = orjson.loads(text) if structured else text.split("|") if "|" in text else text
         except orjson.JSONDecodeError as error:
             raise MalformedMessage(f"{name}: {error}") from error
-    return Correction.model_validate({"case": case, "turn": turn, "expect": expect, "note": note})
+    return Correction.model_validate({"case": case, "turn": turn, "expect": expect, "whole": False, "note": note})
 
 
 def append_correction(path: Path, correction: Correction) -> None:
@@ -57,17 +58,22 @@ def append_correction(path: Path, correction: Correction) -> None:
 
 
 def apply(manifest: Manifest, corrections: Iterable[Correction]) -> Manifest:
-    """The manifest with the corrections in it; the last of several for one turn holds. Raises NotFound."""
-    wanted = {(c.case, c.turn): c.expect for c in corrections}
-    known = {(case.id, n) for case in manifest.cases for n in range(1, len(case.turns) + 1)}
-    if missing := sorted(set(wanted) - known):
-        raise NotFound(f"no turn {missing[0][0]}#{missing[0][1]} in the manifest")
+    """The manifest with the corrections in it, one after the other. Raises NotFound."""
+    wanted = {(case.id, n): turn.expect for case in manifest.cases for n, turn in enumerate(case.turns, 1)}
+    for found in corrections:
+        key = found.case, found.turn
+        if key not in wanted:
+            raise NotFound(f"no turn {found.case}#{found.turn} in the manifest")
+        wanted[key] = _merged(wanted[key], found)
     return Manifest(base=manifest.base, cases=tuple(_corrected(case, wanted) for case in manifest.cases))
 
 
-def _corrected(case: Case, wanted: dict[tuple[str, int], Expectation]) -> Case:
-    turns = tuple(
-        turn.model_copy(update={"expect": wanted[case.id, n]}) if (case.id, n) in wanted else turn
-        for n, turn in enumerate(case.turns, 1)
-    )
+def _merged(before: Expectation | None, found: Correction) -> Expectation:
+    if before is None or found.whole:
+        return found.expect
+    return before.model_copy(update={name: getattr(found.expect, name) for name in found.expect.model_fields_set})
+
+
+def _corrected(case: Case, wanted: dict[tuple[str, int], Expectation | None]) -> Case:
+    turns = tuple(turn.model_copy(update={"expect": wanted[case.id, n]}) for n, turn in enumerate(case.turns, 1))
     return case.model_copy(update={"turns": turns})

@@ -58,6 +58,14 @@ def test_labels_are_merged_and_the_last_holds(tmp_path: Path, manifest: Path) ->
     assert expect == Expectation(intent=("help", "repeat"), slots={"payee": "p1"})
 
 
+def test_what_a_label_does_not_name_stays(manifest: Path) -> None:
+    before = load(manifest)
+    after = labels.apply(before, [labels.correction("a", 1, ["reply=say.both"])])
+    assert after.cases[0].turns[0].expect == Expectation(intent="deny", reply="say.both")
+    whole = labels.apply(after, [labels.Correction(case="a", expect=Expectation(reply="say.help"))])
+    assert whole.cases[0].turns[0].expect == Expectation(reply="say.help")
+
+
 def test_a_label_for_no_turn_is_refused(manifest: Path) -> None:
     with pytest.raises(NotFound, match="a#2"):
         labels.apply(load(manifest), [labels.Correction(case="a", turn=2, expect=Expectation())])

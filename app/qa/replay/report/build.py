@@ -119,10 +119,11 @@ def _card(name: str, label: str, kind: str, scores: Scores) -> dict[str, str]:
         value, note = f"{ratio.right:.0f}", f"of {ratio.of:.0f} turns judged"
     else:
         value, note = percent(ratio), _interval(ratio)
-    return {"name": name, "label": label, "value": value, "note": note, "state": "bad" if bad else "plain"}
+    state = "bad" if bad else "good" if kind == "count" and ratio.of else "plain"
+    return {"name": name, "label": label, "value": value, "note": note, "state": state}
 
 
 def _interval(ratio: Ratio) -> str:
     if ratio.low is None or ratio.high is None:
         return "not judged"
-    return f"{_PERCENT * ratio.low:.1f} – {_PERCENT * ratio.high:.1f}% · n = {ratio.of:.0f}"
+    return f"{_PERCENT * ratio.low:.1f}–{_PERCENT * ratio.high:.1f}% · n {ratio.of:.0f}"

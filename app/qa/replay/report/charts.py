@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from math import log10
+from math import ceil, floor, log10
 from typing import Final
 
 from markupsafe import Markup
@@ -17,6 +17,7 @@ LEFT: Final = 150.0
 TOTAL: Final = "total"
 _CURVE_AT: Final = (*range(0, 90, 5), *range(90, 99), 99, 99.5, 99.9)
 _TICKS: Final = (0, 50, 90, 99, 99.9)
+_MOST_TICKS: Final = 6
 _MAX_LABELS: Final = 24
 
 
@@ -26,29 +27,42 @@ def stage_colours(latency: Mapping[str, Latency]) -> dict[str, int]:
 
 
 def waterfall(latency: Mapping[str, Latency]) -> Markup:
-    """Stages laid end to end, at the median and at the 95th percentile of each."""
+    """A row a stage, each beginning where the one before ends at the median: solid to p50, light to p95."""
     stages = [(name, found) for name, found in latency.items() if name != TOTAL]
-    rows = [("p50", [(n, s.p50_ms) for n, s in stages]), ("p95", [(n, s.p95_ms) for n, s in stages])]
-    longest = max((sum(ms for _, ms in row) for _, row in rows), default=0.0) or 1.0
-    colours, scale, parts = stage_colours(latency), (WIDTH - 60) / longest, []
-    for place, (label, row) in enumerate(rows):
-        y = 8.0 + place * 44
-        parts.append(svg.text(0, y + 20, label, "label"))
-        starts = accumulate((ms for _, ms in row), initial=0.0)
-        for (name, ms), start in zip(row, starts, strict=False):
-            tip = f"{name} {label}: {ms:.2f} ms"
-            parts.append(svg.box(40 + start * scale, y, ms * scale, 30, f"s{colours[name]}", tip))
-        parts.append(svg.text(WIDTH, y + 42, f"{sum(ms for _, ms in row):.1f} ms", "note", "end"))
-    legend = _legend([(name, colours[name]) for name, _ in stages], 116)
-    return svg.drawing(WIDTH, 150, "Latency by stage, median and 95th percentile", *parts, *legend)
+    starts = list(accumulate((s.p50_ms for _, s in stages), initial=0.0))
+    longest = max((start + s.p95_ms for start, (_, s) in zip(starts, stages, strict=False)), default=0.0) or 1.0
+    left, colours, bottom = 110.0, stage_colours(latency), 12.0 + 28 * len(stages)
+    scale = (WIDTH - left - 120) / longest
+    parts = []
+    for tick in _ticks(longest):
+        x = left + tick * scale
+        parts += [svg.line(x, 4, x, bottom), svg.text(x, bottom + 15, f"{tick:g} ms", "note", "middle")]
+    for place, (start, (name, s)) in enumerate(zip(starts, stages, strict=False)):
+        x, y = left + start * scale, 10.0 + 28 * place
+        tip = f"{name}: p50 {s.p50_ms:.2f} ms, p95 {s.p95_ms:.2f} ms"
+        parts += [
+            svg.text(left - 8, y + 13, name, "note", "end"),
+            svg.box(x, y, s.p95_ms * scale, 18, f"s{colours[name]} tail", tip, rx=3),
+            svg.box(x, y, s.p50_ms * scale, 18, f"s{colours[name]}", tip, rx=3),
+            svg.text(WIDTH, y + 13, f"{s.p50_ms:.1f} · {s.p95_ms:.1f} ms", "note", "end"),
+        ]
+    return svg.drawing(WIDTH, bottom + 22, "Latency by stage, median and 95th percentile", *parts)
 
 
-def _legend(names: Sequence[tuple[str, int]], y: float) -> list[Markup]:
+def _ticks(longest: float) -> list[float]:
+    """Four to ten round steps up to `longest`."""
+    power = 10.0 ** floor(log10(longest))
+    step = next(power * part for part in (0.1, 0.2, 0.25, 0.5, 1.0) if longest / (power * part) <= _MOST_TICKS)
+    return [step * n for n in range(int(longest / step) + 1)]
+
+
+def _legend(names: Sequence[tuple[str, str]], y: float) -> list[Markup]:
+    """Names beside a square of their class of colour, in lines."""
     parts, x = [], 0.0
     for name, colour in names:
         if x > WIDTH - 90:
             x, y = 0.0, y + 18
-        parts += [svg.box(x, y, 10, 10, f"s{colour}"), svg.text(x + 15, y + 9, name, "note")]
+        parts += [svg.box(x, y, 10, 10, colour), svg.text(x + 15, y + 9, name, "note")]
         x += 28 + 7.2 * len(name)
     return parts
 
@@ -62,17 +76,18 @@ def curves(results: Sequence[TurnResult], latency: Mapping[str, Latency]) -> Mar
     slow = sorted((n for n in by_stage if n != TOTAL), key=lambda n: -latency[n].p95_ms)[:5]
     lines = {name: percentiles(by_stage[name], _CURVE_AT) for name in (TOTAL, *slow)}
     top = max((max(found.values()) for found in lines.values() if found), default=1.0)
-    low, high = log10(0.05), log10(max(top, 1.0))
+    least = min((ms for found in lines.values() for ms in found.values() if ms > 0), default=0.1)
+    low, high = log10(max(least, 0.05)), log10(max(top, 1.0))
 
     def x(at: float) -> float:
         return 45 + (WIDTH - 60) * -log10(1 - at / 100) / 3
 
     def y(ms: float) -> float:
-        return 215 - 200 * (log10(max(ms, 0.05)) - low) / (high - low)
+        return 215 - 200 * (max(log10(max(ms, 0.05)), low) - low) / max(high - low, 1e-9)
 
     parts = [svg.line(x(t), 10, x(t), 215) for t in _TICKS]
     parts += [svg.text(x(t), 230, f"p{t:g}", "note", "middle") for t in _TICKS]
-    for power in range(-1, int(high) + 1):
+    for power in range(ceil(low), floor(high) + 1):
         parts += [
             svg.line(45, y(10**power), WIDTH, y(10**power)),
             svg.text(40, y(10**power) + 4, f"{10**power:g}", "note", "end"),
@@ -81,7 +96,7 @@ def curves(results: Sequence[TurnResult], latency: Mapping[str, Latency]) -> Mar
     for name, found in lines.items():
         kind = "curve total" if name == TOTAL else f"curve c{colours[name]}"
         parts.append(svg.path([(x(at), y(ms)) for at, ms in found.items()], kind))
-    legend = _legend([(name, colours[name]) for name in slow], 242)
+    legend = _legend([("whole turn", "total"), *((name, f"s{colours[name]}") for name in slow)], 242)
     title = "Latency percentiles in milliseconds, whole turn and slowest stages"
     return svg.drawing(WIDTH, 275, title, *parts, *legend)
 
@@ -90,7 +105,7 @@ def confusion(counts: Mapping[str, Mapping[str, int]]) -> Markup:
     """Intents expected (rows) against intents understood (columns)."""
     columns = sorted({*counts, *(got for row in counts.values() for got in row)})[:_MAX_LABELS]
     rows = list(counts)[:_MAX_LABELS]
-    size = min(30.0, (WIDTH - LEFT) / max(len(columns), 1))
+    size = min(44.0, (WIDTH - LEFT - 60) / max(len(columns), 1))
     top, parts = 118.0, []
     for j, got in enumerate(columns):
         x = LEFT + (j + 0.7) * size
@@ -200,8 +215,12 @@ def all_charts(results: Sequence[TurnResult], scores: Scores) -> list[tuple[str,
     right = [(name, found["right"]) for name, found in scores.slices.items() if "right" in found]
     heard = [(f"{n} {unit.upper()}", f[unit]) for n, f in scores.slices.items() for unit in ("wer", "cer") if unit in f]
     calibrated = {"understanding": scores.understanding, "payees": scores.payees}
+    slices = (
+        ("Turns right, by slice", "With 95 % intervals over resampled calls.", right),
+        ("Word and character errors, by slice", "With 95 % intervals.", heard),
+    )
     return [
-        ("Latency waterfall", "Stages of a turn, end to end.", waterfall(scores.latency)),
+        ("Latency waterfall", "Stages in turn: solid to the median, light to p95.", waterfall(scores.latency)),
         (
             "Latency percentiles",
             "The tail is stretched: each division is ten times rarer.",
@@ -210,6 +229,5 @@ def all_charts(results: Sequence[TurnResult], scores: Scores) -> list[tuple[str,
         ("Routes and decisions", "How turns were handled, and what came of it.", flows(scores.flows)),
         ("Intents", "Expected (rows) against understood (columns).", confusion(scores.confusion)),
         ("Calibration", "Whether stated probabilities can be believed.", reliability(calibrated)),
-        ("Turns right, by slice", "With 95 % intervals over resampled calls.", whiskers(right, "Turns right by slice")),
-        ("Word and character errors, by slice", "With 95 % intervals.", whiskers(heard, "Recognition errors by slice")),
+        *((title, says, whiskers(rows, title)) for title, says, rows in slices if rows),
     ]

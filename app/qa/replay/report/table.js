@@ -113,6 +113,7 @@ const Table = (() => {
   grid.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
   addEventListener("resize", draw);
   grid.append(make("div", { role: "row", class: "head", "aria-rowindex": 1 }, COLUMNS.map(heading)), body);
+  grid.style.maxHeight = `${(Math.max(order.length, 10) + 1.2) * HEIGHT}px`;
   redraw();
 
   return {
