@@ -20,7 +20,7 @@ from schemas.wire.client import MAX_MESSAGE
 from services.audio.codec import encode_pcm16
 from tests.harness.gateway import clip
 
-REPLY_S = 20.0
+REPLY_S = 30.0
 """A gateway that answers a question later than this hangs."""
 GOODBYES = {1000, 1002, 1003, 1007, 1008, 1009, 1013, 4408}
 """Close codes a client may earn. 1011 is a fault of ours, 1006 no goodbye at all."""
@@ -316,9 +316,8 @@ async def one_call(url: str, headers: dict[str, str], seed: int, length: int, ta
 
 
 def judge(tally: Tally) -> list[str]:
-    """What went wrong, as far as a client can tell."""
-    wrong = list(tally.faults)
+    """What went wrong, as far as a client can tell, and how often."""
+    wrong = [f"{times} times: {fault}" for fault, times in Counter(tally.faults).items()]
     wrong += [f"closed with {code}" for code in tally.closes if code not in GOODBYES | {1001, 3000, 4999}]
     wrong += [f"denied with {status}" for status in tally.denials if status not in DENIALS]
-    wrong += ["told of an internal fault"] * tally.codes["internal_fault"]
-    return wrong
+    return [*wrong, "told of an internal fault"] if tally.codes["internal_fault"] else wrong

@@ -43,7 +43,7 @@ async def watched(folder: Path) -> AsyncIterator[tuple[Served, Faults]]:
     rng, faults = random.Random(1), Faults()
     logging.getLogger().addHandler(faults)
     try:
-        async with served(folder, FakeRecognizer(lambda _: rng.choice(WORDS)), max_calls=AT_ONCE + 4) as running:
+        async with served(folder, FakeRecognizer(lambda _: rng.choice(WORDS)), max_calls=AT_ONCE * 8) as running:
             yield running, faults
     finally:
         logging.getLogger().removeHandler(faults)
@@ -111,8 +111,8 @@ async def fuzz(folder: Path, seed: int, messages: int, memory_mb: float) -> Tall
     return tally
 
 
-async def test_hostile_clients_do_no_harm(tmp_path: Path) -> None:
-    tally = await fuzz(tmp_path, seed=7, messages=1_000, memory_mb=48)
+async def test_hostile_clients_do_no_harm(quick_folder: Path) -> None:
+    tally = await fuzz(quick_folder, seed=7, messages=1_000, memory_mb=48)
     assert {"malformed_message", "unknown_event", "malformed_audio", "wrong_state"} <= tally.codes.keys()
     assert {1000, 1002, 1007, 1009} <= tally.closes.keys()
     assert {401, 403, 404} <= tally.denials.keys()
@@ -120,6 +120,6 @@ async def test_hostile_clients_do_no_harm(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-async def test_a_hundred_thousand_hostile_messages_do_no_harm(tmp_path: Path) -> None:
-    tally = await fuzz(tmp_path, seed=2026, messages=100_000, memory_mb=64)
+async def test_a_hundred_thousand_hostile_messages_do_no_harm(quick_folder: Path) -> None:
+    tally = await fuzz(quick_folder, seed=2026, messages=100_000, memory_mb=64)
     print(tally)  # noqa: T201 - the figures of a long run
