@@ -196,13 +196,28 @@ def test_killed_at_every_point(scenario: Scenario, sqlite_template: Path, quick_
     assert {"ledger.propose", "ledger.confirm", "bank.transfer", "ledger.settle"} <= writes
 
 
+def opened_postgresql(server: str) -> str:
+    """The server's database with a bank that just opened."""
+    url = asyncio.run(emptied(server))
+    asyncio.run(prepare(url))
+    return url
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_killed_at_every_point_on_postgresql(scenario: Scenario, postgres_server: str, quick_folder: Path) -> None:
-    def fresh() -> str:
-        url = asyncio.run(emptied(postgres_server))
-        asyncio.run(prepare(url))
-        return url
+    assert sweep(lambda: opened_postgresql(postgres_server), scenario, quick_folder, reads=True)
 
-    assert sweep(fresh, scenario, quick_folder, reads=True)
+
+TURNING_POINTS = (
+    "ledger.confirm:begin", "ledger.confirm:committed", "bank.transfer:written", "bank.transfer:after",
+    "ledger.settle:committed",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("point", TURNING_POINTS)
+def test_killed_at_the_turning_points_on_postgresql(point: str, postgres_server: str, quick_folder: Path) -> None:
+    url = opened_postgresql(postgres_server)
+    seen = killed_at(url, a_transfer, (point, 1), quick_folder / "seen.txt")
+    asyncio.run(restarted(url, promised="ledger.confirm:committed" in seen))
