@@ -55,6 +55,7 @@ train ja "$second_gpu" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder
 while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
   sleep "${ASR_SCORE_EVERY:-150}" & pause=$!
   while kill -0 $pause 2> /dev/null && { kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; }; do sleep 1; done
-  for lang in en ja; do score "$lang"; python3 gpu/bundle.py "$runs" "$dir/out" "$lang" || true; done
+  for lang in en ja; do if [ -e "$runs/$lang/last.pt" ]; then python3 gpu/bundle.py "$runs" "$dir/out" "$lang" || true; fi; done
+  for lang in en ja; do score "$lang"; done
 done
 say "done: $(shards en) and $(shards ja) shards"; touch "$dir/finished"
