@@ -184,6 +184,17 @@ async def test_rotation_is_noticed_once_and_not_hammered() -> None:
     assert issuer.fetched == 2
 
 
+async def test_a_key_that_was_rotated_out_is_good_for_nothing_once_the_keys_are_fresh() -> None:
+    clock, issuer = ManualClock(NOW), FakeIssuer(KEY)
+    verifier = TokenVerifier(issuer, RULES, clock)
+    long_lived = token(exp=AT + 80_000)
+    await verifier.verify(long_lived)
+    issuer.keys = (OKPKey.generate_key("Ed25519", {"kid": "two"}),)
+    clock.advance(FRESH_S)
+    with pytest.raises(UnknownKey):
+        await verifier.verify(long_lived)
+
+
 async def test_an_issuer_that_is_down_is_lived_with_for_a_while() -> None:
     clock, issuer = ManualClock(NOW), FakeIssuer(KEY)
     verifier = TokenVerifier(issuer, RULES, clock)
