@@ -55,7 +55,7 @@ T = TypeVar("T")
 CALLS = st.sampled_from([CallId("call-1"), CallId("call-2")])
 AMOUNTS = st.sampled_from([1_000, STEP_UP_ABOVE, STEP_UP_ABOVE + 1, PER_TRANSFER, PER_TRANSFER + 1])
 ANSWERS = ("right", "right", "other call", "other seal")
-FAST, SLOW = 15, 150
+FAST, SLOW = 12, 150
 
 
 class Killed(BaseException):
@@ -314,6 +314,12 @@ class MoneyMachine(RuleBasedStateMachine):
             self.correct(CallId("call-1"))
             self._say_yes(promise, "right")
 
+    @rule(call=CALLS)
+    def agree_after_a_refused_correction(self, call: CallId) -> None:
+        if promise := self._ordered(call, 1_000):
+            self.propose(call, PER_TRANSFER + 1, "kim")
+            self._say_yes(promise, "right")
+
     @rule(fault=st.sampled_from([fault for fault in FAULTS if fault != "hang"]))
     def the_line_is_bad(self, fault: str) -> None:
         self.line.append(fault)
@@ -393,6 +399,7 @@ SEEN_BY_THE_MACHINE = (
     "the day's limit is kept when proposing only", "a yes counts from any call", "the seal is not compared",
     "void does nothing", "no second factor for transfers", "an error counts as failure", "a fresh key on retry",
     "a resumed proposal lives on in its old call", "the bank moves money for every request",
+    "single use is checked before acting only", "a resumed proposal counts as heard", "a correction does not void",
 )  # fmt: skip
 
 
