@@ -1,12 +1,14 @@
 """Puts each turn on record: the audit log, the metrics, and nothing personal in either unless retention is on."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from rules.load import ruleset_hash
 from schemas.audit import AuditRecord, AuditValue
 from schemas.decision import Decision
 from schemas.errors import TellerlineError
 from schemas.ids import CallId, CustomerId
+from schemas.turn import ModelUse
 from services.look import Looked
 from services.observe import Metrics, Stamps
 from services.ports import AuditLog, Clock
@@ -23,7 +25,9 @@ class Recorder:
     call: CallId
     keep_words: bool = False
 
-    async def turn(self, looked: Looked | None, decision: Decision | None, stamps: Stamps) -> None:
+    async def turn(
+        self, looked: Looked | None, decision: Decision | None, stamps: Stamps, models: Sequence[ModelUse] = ()
+    ) -> None:
         """Record a finished turn. Raises StoreUnavailable: what can't be put on record must be known."""
         intent = looked.understood.intent if looked else None
         route = looked.understood.route.value if looked else "none"
@@ -32,6 +36,7 @@ class Recorder:
         facts: dict[str, AuditValue] = {"outcome": outcome, "rules": ruleset_hash()}
         if looked is not None:
             facts |= _facts(looked)
+        facts["models"] = [dict(asdict(model)) for model in models]
         facts["stages_ms"] = {name: round(ms, 3) for name, ms in stamps.stages_ms().items()}
         personal: dict[str, AuditValue] = {}
         if self.keep_words and looked is not None:

@@ -296,7 +296,7 @@ class Turn:
                 yield TransferMoved(event.receipt)
         progress.stamps.mark(Stamp.RESPONSE_SENT)
         yield ReplyDone(progress.awaits, progress.stamps.stages_ms(), tuple(progress.models))
-        await self._parts.recorder.turn(progress.looked, progress.shown, progress.stamps)
+        await self._parts.recorder.turn(progress.looked, progress.shown, progress.stamps, progress.models)
 
     async def _act(self, decision: Execute | Confirm) -> Event:
         """Carry out a decision. Barge-in stops the reply, never this."""

@@ -1,0 +1,46 @@
+"""What decided is on record: rule and rules' version, model and prompt, spans and scores; and nothing that was said."""
+
+from pathlib import Path
+
+import orjson
+import sqlalchemy as sa
+
+from schemas.ids import CallId, CustomerId, Locale
+from schemas.transcript import Transcript
+from schemas.turn import ReplyId
+from services.guard import audit_tables as t
+from tests.fakes.gemma import Body, FakeGemma, Reply, completion
+from tests.fakes.recognizer import FakeRecognizer
+from tests.harness.app import running_app
+
+EN = Locale("en-US")
+
+
+def boldest(body: Body) -> Reply:
+    """A model that takes the last choice it is offered."""
+    return completion(orjson.dumps(body["response_format"]["json_schema"]["schema"]["enum"][-1]).decode())
+
+
+async def test_a_turn_says_by_what_it_was_decided(quick_folder: Path) -> None:
+    async with (
+        FakeGemma(boldest) as server,
+        running_app(quick_folder, FakeRecognizer(lambda _: ""), extraction_url=server.url) as app,
+    ):
+        call = await app.gateway.callers.open(CustomerId("alex-morgan"), CallId("c"), EN)
+        for text in ("send fifty dollars to catherine nguyen", "sort catherine out with fifty dollars please"):
+            async for _ in call.take(Transcript.typed(text, EN), ReplyId(text[:4])):
+                pass
+        store = app.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+        async with store.read() as connection:
+            turns = sa.select(t.records.c.facts).where(t.records.c.event == "turn").order_by(t.records.c.seq)
+            stored = [row.facts for row in await connection.execute(turns)]
+    plain, extracted = (orjson.loads(facts) for facts in stored)
+    assert plain["rule"].startswith("intents.en.transfer_money")
+    assert plain["models"] == []
+    assert {span["kind"] for span in plain["spans"]} == {"money"}
+    assert plain["payees"][0]["score"] > 0.5
+    assert len(plain["rules"]) >= 12
+    (model,) = extracted["models"]
+    assert (model["purpose"], model["model"], model["outcome"]) == ("extract", "google/gemma-4-E4B-it", "ok")
+    assert "@" in model["prompt"]
+    assert not [word for word in ("fifty", "sort", "dollars", "Catherine") if word in "".join(stored)]
