@@ -20,6 +20,11 @@ class NameRules(RuleFile):
     generic_words: frozenset[str]
     honorifics: tuple[str, ...]
 
+    @cached_property
+    def marked(self) -> frozenset[str]:
+        """Latin words that are more, or less, than a part of a person's name: most names have none."""
+        return self.titles | self.particles | self.company_words | self.generic_words
+
 
 class Relationships(RuleFile):
     """Relationship → the words for it, in every language."""

@@ -50,6 +50,8 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS))
         text = _MARKS.sub("", text)
+    elif text.replace(" ", "").isalpha():
+        return text.lower().split()
     return text.lower().translate(_NOT_WORD).split()
 
 

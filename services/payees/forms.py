@@ -53,11 +53,11 @@ class Forms:
         """Family or given name → payees (positions in the book), the more `recent` first."""
         self.readings: dict[str, tuple[str, ...]] = {}
         """Kanji of a part → its readings in this book."""
-        self.initials: dict[str, list[int]] = {}
-        self.vocabulary: set[str] = set()
-        """Every word of every name."""
         self._owner: list[int] = []
-        self._exact: dict[str, list[int]] = {}
+        self._first: dict[str, int] = {}
+        """Spelling → the first full form spelled so."""
+        self._further: dict[str, list[int]] = {}
+        """Spelling → the other full forms spelled so."""
         self._named: dict[str, list[int]] = {}
         for owner, payee in enumerate(payees):
             self._take(owner, namings_of(payee))
@@ -66,6 +66,8 @@ class Forms:
                 owners.sort(key=lambda owner: -recent[owner])
         self.full = len(self.spelled)
         """Forms at or past this place are parts."""
+        self.vocabulary = frozenset(" ".join(self.words).split())
+        """Every word of every name."""
         self._parts_spelled: dict[str, list[str]] = {}
         for part in self.parts:
             each = keys(part)
@@ -84,7 +86,7 @@ class Forms:
     def named(self, key: str, spelled: str) -> list[int]:
         """Who has exactly this full name or alias: `key` is strict (see `exact_key`), `spelled` its loose spelling."""
         found = dict.fromkeys(self._named.get(key, ()))
-        for form in self._exact.get(spelled, ()):
+        for form in self._spelled_so(spelled):
             if key.isascii() or kana.strict(self.words[form].replace(" ", "")) == key:
                 found[self._owner[form]] = None
         return list(found)
@@ -107,6 +109,15 @@ class Forms:
         found |= dict.fromkeys(self._owner[n] for n in range(self.full) if self.spelled[n].startswith(letters))
         return list(found)[:MAX_FITTING]
 
+    def abbreviated(self, letters: str) -> list[int]:
+        """Payees whose words begin with these letters, one each; at most a few."""
+        fitting = (
+            self._owner[form]
+            for form, text in enumerate(self.words[: self.full])
+            if text[0] == letters[0] and [word[0] for word in text.split(" ")] == [*letters]
+        )
+        return list(dict.fromkeys(fitting))[:MAX_FITTING]
+
     def word_lengths(self, form: int) -> list[int]:
         """How long the sound of each word of a form is."""
         sound, lengths, place = self.sounds[form], list[int](), 0
@@ -116,6 +127,13 @@ class Forms:
             lengths.append(len(said))
             place += len(said)
         return lengths
+
+    def _spelled_so(self, spelled: str) -> Iterator[int]:
+        """Full forms of one spelling."""
+        first = self._first.get(spelled)
+        if first is not None:
+            yield first
+            yield from self._further.get(spelled, ())
 
     def _forms_of(self, owners: set[int]) -> Iterator[int]:
         """Full forms of some payees; they lie side by side, so one bisection finds a payee's."""
@@ -134,8 +152,6 @@ class Forms:
     def _take(self, owner: int, namings: Namings) -> None:
         for tokens in namings.full:
             self._name(owner, tokens)
-            if len(tokens) > 1 and tokens[0].isascii():
-                _own(self.initials, "".join([token[0] for token in tokens]), owner)
         for tokens in namings.short:
             self._name(owner, tokens)
         for key in namings.exact:
@@ -149,13 +165,18 @@ class Forms:
             elif reading not in known:
                 self.readings[written] = (*known, reading)
 
-    def _name(self, owner: int, tokens: tuple[str, ...]) -> None:
-        self.vocabulary.update(tokens)
+    def _name(self, owner: int, tokens: Sequence[str]) -> None:
+        spelled, sound, ways = "", "", 1
         each = [keys(token) for token in tokens]
-        text, spelled = " ".join(tokens), "".join([k.spelled for k in each])
-        _own(self._exact, spelled, len(self.spelled))
-        self._append(text, spelled, "".join([k.sounds[0] for k in each]), owner)
-        for way in range(1, max([len(k.sounds) for k in each])):
+        for token_spelled, sounds in each:
+            spelled += token_spelled
+            sound += sounds[0]
+            ways = max(ways, len(sounds))
+        text, form = " ".join(tokens), len(self.spelled)
+        if self._first.setdefault(spelled, form) != form:
+            self._further.setdefault(spelled, []).append(form)
+        self._append(text, spelled, sound, owner)
+        for way in range(1, ways):
             sound = "".join([k.sounds[way if way < len(k.sounds) else 0] for k in each])
             self._append(text, spelled, sound, owner)
 

@@ -180,7 +180,7 @@ class PayeeIndex:
             key, letters = said.letters, keys(said.letters).spelled
             whole = dict.fromkeys((*self._forms.named(key, letters), *self._forms.part_owners(letters)))
             begun = whole or dict.fromkeys(self._forms.beginning(letters))
-            owners = begun or dict.fromkeys(self._forms.initials.get(said.letters, ()) if said.single else ())
+            owners = begun or dict.fromkeys(self._forms.abbreviated(said.letters) if said.single else ())
             if owners:
                 return self._listed(
                     self._also(owners, said), _SPELLED_WHOLE if whole else _SPELLED_START, whole=bool(whole)

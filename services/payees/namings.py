@@ -36,35 +36,37 @@ def latin_tokens(name: str) -> list[str]:
         if rest.strip().lower().rstrip(".") not in rules.company_words:
             name = f"{rest} {family}"
     tokens = words(name)[:MAX_TOKENS]
-    if rules.titles.isdisjoint(tokens):
+    if rules.marked.isdisjoint(tokens):
         return tokens
     return [token for token in tokens if token not in rules.titles] or tokens
 
 
-def strip_company(tokens: list[str]) -> tuple[tuple[str, ...], bool]:
+def strip_company(tokens: list[str]) -> tuple[list[str], bool]:
     """A company's name without its legal form, and whether it had one."""
     end = len(tokens)
     while end > 1 and tokens[end - 1] in name_rules().company_words:
         end -= 1
-    return tuple(tokens[:end]), end < len(tokens)
+    return tokens[:end], end < len(tokens)
 
 
 def _latin(namings: Namings, name: str) -> None:
-    tokens, company = strip_company(latin_tokens(name))
+    rules, tokens = name_rules(), latin_tokens(name)
+    plain, company = rules.marked.isdisjoint(tokens), False
+    if not plain:
+        tokens, company = strip_company(tokens)
     if not tokens:
         return
-    namings.full.append(tokens)
+    namings.full.append(tuple(tokens))
     if len(tokens) == 1:
         return
-    rules = name_rules()
-    if company or not rules.generic_words.isdisjoint(tokens):
+    if company or not (plain or rules.generic_words.isdisjoint(tokens)):
         if tokens[0] not in rules.generic_words:
             namings.parts.append(tokens[0])
         return
     if len(tokens) > _FIRST_LAST:
         namings.short.append((tokens[0], tokens[-1]))
-        namings.short.append(tokens[:2])
-    namings.parts.extend([t for t in tokens if len(t) > 1 and t not in rules.particles])
+        namings.short.append(tuple(tokens[:2]))
+    namings.parts.extend([t for t in tokens if len(t) > 1 and (plain or t not in rules.particles)])
 
 
 @lru_cache(maxsize=1)

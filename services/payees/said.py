@@ -60,7 +60,7 @@ def latin_words(text: str) -> list[str]:
     """The words of a heard Latin name without titles and a company's legal form."""
     tokens = words(text)[:MAX_TOKENS]
     kept = [token for token in tokens if token not in name_rules().titles] or tokens
-    return list(strip_company(kept)[0])
+    return strip_company(kept)[0]
 
 
 def _said(rank: int, tokens: tuple[str, ...], *, literal: bool = True, wide: bool = True, readings: int = 1) -> Said:
