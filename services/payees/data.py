@@ -1,12 +1,15 @@
 """The rules of payee search: typed, validated at load, one place to read them from."""
 
 from functools import cached_property, lru_cache
+from typing import Final
 
 from pydantic import Field
 
 from rules.load import RuleFile, load, load_table
 from schemas.ids import Locale, language
 from services.payees.fold import is_japanese, japanese, words
+
+_HONORIFIC: Final = "サン"
 
 
 class NameRules(RuleFile):
@@ -27,8 +30,9 @@ class NameRules(RuleFile):
 
 
 class Relationships(RuleFile):
-    """Relationship → the words for it, in every language."""
+    """Relationship → the words for it, in every language; a broader one → the narrower ones it may mean."""
 
+    broader: dict[str, tuple[str, ...]]
     relationships: dict[str, tuple[str, ...]]
 
 
@@ -56,6 +60,7 @@ class EnglishFinder(FinderRules):
     possessive: frozenset[str]
     describer: frozenset[str]
     filler: frozenset[str]
+    denial: tuple[str, ...]
     stop: frozenset[str]
     common: frozenset[str]
 
@@ -78,6 +83,7 @@ class JapaneseFinder(FinderRules):
     leading_particles: tuple[str, ...]
     paying: tuple[str, ...]
     carriers: tuple[str, ...]
+    denials: tuple[str, ...]
     describers: tuple[str, ...]
     own: tuple[str, ...]
     closings: tuple[str, ...]
@@ -113,10 +119,27 @@ def finder_rules(locale: Locale) -> FinderRules:
 
 
 @lru_cache(maxsize=1)
+def _relationships() -> Relationships:
+    return load("payees/relationships.yaml", Relationships)
+
+
+@lru_cache(maxsize=1)
 def relationship_words() -> dict[str, str]:
-    """Folded word → relationship."""
-    table = load("payees/relationships.yaml", Relationships).relationships
-    return {fold_word(word): name for name, said in table.items() for word in (name, *said)}
+    """Folded word → relationship. お兄さん also counts without its honorific, which is not taken for part of a name."""
+    words: dict[str, str] = {}
+    for name, said in _relationships().relationships.items():
+        for word in (name, *said):
+            folded = fold_word(word)
+            for form in (folded, folded.removesuffix(_HONORIFIC)):
+                words.setdefault(form, name)
+    return words
+
+
+def alike_relationships(relationship: str) -> tuple[str, ...]:
+    """A relationship with the broader and the narrower ones that may mean the same person."""
+    broader = _relationships().broader
+    wider = (each for each, narrower in broader.items() if relationship in narrower)
+    return (relationship, *broader.get(relationship, ()), *wider)
 
 
 def fold_word(text: str) -> str:

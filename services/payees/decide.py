@@ -7,11 +7,11 @@ from schemas.ids import Locale
 from schemas.payee import MatchOutcome, Payee
 from services.payees.data import finder_rules
 from services.payees.forms import Forms
-from services.payees.said import Heard, Said
+from services.payees.said import Heard
 from services.payees.score import Calibration, Scored, calibration
+from services.payees.trust import heard_first, lead, trust
 
 MAX_ASKED: Final = 3
-_NEVER: Final = 2.0
 
 
 class Decision(NamedTuple):
@@ -37,18 +37,37 @@ def decide(
         return Decision(MatchOutcome.ASK, plausible) if alike else Decision(MatchOutcome.NOBODY, 0)
     if _twins(scored, forms, favoured):
         return Decision(MatchOutcome.ASK, max(2, plausible))
-    if top.probability >= _needed(heard, top, forms, rules):
+    if _chosen(heard, _rivals(scored, favoured), forms, rules):
         return Decision(MatchOutcome.CLEAR, 1)
     return Decision(MatchOutcome.ASK, plausible)
 
 
-def _needed(heard: Heard, top: Scored, forms: Forms, rules: Calibration) -> float:
-    """The probability from which the likeliest is a clear choice; above 1 where it never is."""
-    if _certain(heard, top, forms):
-        return rules.accept_agreed if len(heard.weights) == 1 else rules.accept_exact
+def _rivals(scored: Sequence[Scored], favoured: Collection[int]) -> Sequence[Scored]:
+    """Those whom a choice must be set apart from, the likeliest first: of favoured ones, only other favoured ones."""
+    return [each for each in scored if each.owner in favoured] if scored[0].owner in favoured else scored
+
+
+def _chosen(heard: Heard, scored: Sequence[Scored], forms: Forms, rules: Calibration) -> bool:
+    """Whether the likeliest needs no question: surely the one, and nobody else's name is nearly as near."""
+    top = scored[0]
     if top.evidence.part:
-        return rules.accept_part if top.evidence.exact else _NEVER
-    return _NEVER if _vowels_differ(heard, top, forms) and not top.evidence.exact else rules.accept
+        return top.evidence.exact and top.probability >= rules.accept_part and lead(heard, scored, forms) >= rules.lead
+    accept = rules.accept_latin if forms.words[top.evidence.form].isascii() else rules.accept_japanese
+    return choosable(heard, scored, forms) and trust(heard, scored, forms) >= accept
+
+
+def choosable(heard: Heard, scored: Sequence[Scored], forms: Forms) -> bool:
+    """Whether a whole name may be chosen at all; where not, a person would ask however likely it is.
+
+    Not where the best hypothesis sounds like another name, where it is kanji that may be read otherwise, where only
+    long vowels differ (Ono is not Ōno), nor where another payee sounds nearly like what was heard.
+    """
+    top = scored[0]
+    if top.evidence.unsure_reading or not heard_first(heard, top.evidence.form, forms):
+        return False
+    if _vowels_differ(heard, top, forms) and not top.evidence.exact:
+        return False
+    return lead(heard, scored, forms) >= calibration().lead
 
 
 def _plausible(scored: Sequence[Scored], rules: Calibration) -> int:
@@ -68,23 +87,10 @@ def _twins(scored: Sequence[Scored], forms: Forms, favoured: Collection[int]) ->
     )
 
 
-def _certain(heard: Heard, top: Scored, forms: Forms) -> bool:
-    """Whether the best hypothesis is exactly this one's full name, and no other hypothesis is exactly another's."""
-    if top.evidence.part:
-        return False
-    owners = {owner for said in heard.said if said.rank == 0 for owner in _named(said, forms)}
-    others = {owner for said in heard.said for owner in _named(said, forms)}
-    return owners == {top.owner} == others
-
-
 def _vowels_differ(heard: Heard, top: Scored, forms: Forms) -> bool:
     """Whether the kana heard differ from the payee's only in long vowels: Ono is not Ōno."""
     lead = heard.said[0]
     return not lead.key.isascii() and lead.spelled == forms.spelled[top.evidence.form]
-
-
-def _named(said: Said, forms: Forms) -> Sequence[int]:
-    return forms.named(said.key, said.spelled) if said.literal and said.readings == 1 else ()
 
 
 def tell_apart(payee: Payee, among: Sequence[Payee], locale: Locale) -> str:

@@ -6,7 +6,6 @@ its own payee; a part (a family or given name alone) is one form shared by every
 Ten thousand payees are taken in at once, so this keeps plain lists of strings and numbers, no objects.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -25,6 +24,13 @@ class Keys(NamedTuple):
 
     spelled: str
     sounds: tuple[str, ...]
+
+
+class Written(NamedTuple):
+    """How the book reads a name in kanji, and how many payees are written so."""
+
+    readings: tuple[str, ...]
+    owners: int
 
 
 @lru_cache(maxsize=65_536)
@@ -54,6 +60,8 @@ class Forms:
         self.readings: dict[str, tuple[str, ...]] = {}
         """Kanji of a part → its readings in this book."""
         self._owner: list[int] = []
+        self._readings_of: dict[str, dict[str, None]] = {}
+        """Kanji of a whole name or alias → its readings in this book, joined."""
         self._first: dict[str, int] = {}
         """Spelling → the first full form spelled so."""
         self._further: dict[str, list[int]] = {}
@@ -91,16 +99,29 @@ class Forms:
                 found[self._owner[form]] = None
         return list(found)
 
+    def is_whole_name(self, letters: str) -> bool:
+        """Whether joined Latin words are somebody's full name or alias."""
+        return letters in self._first
+
+    def is_written(self, text: str) -> bool:
+        """Whether somebody's full name or alias is written so in Japanese."""
+        return text in self._named
+
+    def as_written(self, text: str) -> Sequence[int]:
+        """Whose full name or alias is written so in Japanese."""
+        return self._named.get(text, ())
+
+    def is_name(self, letters: str) -> bool:
+        """Whether joined Latin words are somebody's name, or a family or given name."""
+        return letters in self._first or letters in self._parts_spelled
+
     def part_owners(self, spelled: str) -> list[int]:
         """Who has a family or given name of this spelling."""
         return [owner for part in self._parts_spelled.get(spelled, ()) for owner in self.parts[part]]
 
-    def written(self, kanji: str) -> tuple[str, ...]:
-        """The stored readings of everyone whose whole name is written like this, joined."""
-        owners = set(self._named.get(kanji, ()))
-        if not owners:
-            return ()
-        return tuple({self.words[form].replace(" ", "") for form in self._forms_of(owners)})
+    def written(self, kanji: str) -> Written:
+        """The stored readings of a whole name that is written like this, joined, and how many payees have it."""
+        return Written(tuple(self._readings_of.get(kanji, ())), len(self._named.get(kanji, ())))
 
     def beginning(self, letters: str) -> list[int]:
         """Payees with a word of their name, or their joined name, that begins with these letters; at most a few."""
@@ -135,14 +156,6 @@ class Forms:
             yield first
             yield from self._further.get(spelled, ())
 
-    def _forms_of(self, owners: set[int]) -> Iterator[int]:
-        """Full forms of some payees; they lie side by side, so one bisection finds a payee's."""
-        for owner in owners:
-            form = bisect_left(self._owner, owner, hi=self.full)
-            while form < self.full and self._owner[form] == owner:
-                yield form
-                form += 1
-
     def _append(self, text: str, spelled: str, sound: str, owner: int) -> None:
         self.words.append(text)
         self.spelled.append(spelled)
@@ -156,6 +169,8 @@ class Forms:
             self._name(owner, tokens)
         for key in namings.exact:
             _own(self._named, key, owner)
+        for kanji, reading in namings.wholes:
+            self._readings_of.setdefault(kanji, {})[reading] = None
         for part in namings.parts:
             _own(self.parts, part, owner)
         for written, reading in namings.readings:

@@ -9,12 +9,12 @@ from schemas.errors import TooLarge
 from schemas.ids import Locale, PayeeId, language
 from schemas.payee import MatchOutcome, Payee, PayeeCandidate, PayeeMatch
 from services.payees import spans_en, spans_ja
-from services.payees.data import fold_word, relationship_words, unpossessed
+from services.payees.data import alike_relationships, fold_word, relationship_words, unpossessed
 from services.payees.decide import Decision, decide, tell_apart
 from services.payees.fold import is_japanese, japanese, words
 from services.payees.forms import Forms, keys
 from services.payees.grams import Grams
-from services.payees.said import MAX_HYPOTHESES, heard
+from services.payees.said import MAX_HYPOTHESES, heard, written_key
 from services.payees.score import score
 from services.payees.spans import MAX_TEXT, Cue, Place, aligned
 from services.payees.spell import Spelled, spelled, spelled_kana
@@ -135,12 +135,12 @@ class PayeeIndex:
 
     def _places(self, text: str, locale: Locale, taken: Sequence[tuple[int, int]]) -> list[Place]:
         if language(locale) == "ja":
-            return spans_ja.places(text, taken)
-        found = spans_en.places(text, taken, self._forms.vocabulary.__contains__)
-        if any(place.cue >= Cue.WEAK for place in found):
-            return found
-        whole = (place for key, place in spans_en.windows(text) if self._forms.named(key, key))
-        return [*found, *islice(whole, 1)]
+            found = spans_ja.places(text, taken)
+            whole = spans_ja.windows(text, self._forms.is_written)
+        else:
+            found = spans_en.places(text, taken, self._forms.vocabulary.__contains__, self._forms.is_name)
+            whole = spans_en.windows(text, self._forms.is_whole_name)
+        return found if any(place.cue >= Cue.WEAK for place in found) else [*found, *islice(whole, 1)]
 
     def _aligned(self, text: str, place: Place, other: str, locale: Locale) -> str:
         return aligned(text, place, other, lambda said, taken: self._places(said, locale, taken))
@@ -154,7 +154,7 @@ class PayeeIndex:
             return said
         what = heard(names, self._forms)
         if not what.said or not self._payees:
-            return [], Decision(MatchOutcome.NOBODY, 0)
+            return self._listed(self._forms.as_written(written_key(names[0])), _SPELLED_WHOLE, whole=True)
         scored, nobody = score(what, self._forms, self._grams, self._recent, favoured)
         return [(s.owner, s.probability) for s in scored], decide(what, scored, nobody, self._forms, favoured)
 
@@ -247,6 +247,6 @@ def _relations(payees: Sequence[Payee]) -> dict[str, tuple[int, ...]]:
     for owner, payee in enumerate(payees):
         if payee.relationship:
             key = fold_word(payee.relationship)
-            name = known.get(key, key)
-            table[name] = (*table.get(name, ()), owner)
+            for name in alike_relationships(known.get(key, key)):
+                table[name] = (*table.get(name, ()), owner)
     return table

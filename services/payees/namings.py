@@ -1,6 +1,7 @@
 """From a payee to what it may be called: the words of its name, in full, in short and in part."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -19,13 +20,17 @@ _FIRST_LAST: Final = 2
 
 
 class Namings(NamedTuple):
-    """What a payee is called: in full, in short (first and last), and by a part; other exact keys; kanji read."""
+    """What a payee is called: in full, in short (first and last), and by a part; other exact keys; kanji read.
+
+    `readings` are of parts of the name, `wholes` of all of it or of an alias, joined.
+    """
 
     full: list[tuple[str, ...]]
     short: list[tuple[str, ...]]
     parts: list[str]
     exact: list[str]
     readings: list[tuple[str, str]]
+    wholes: list[tuple[str, str]]
 
 
 def latin_tokens(name: str) -> list[str]:
@@ -111,11 +116,24 @@ def _japanese(namings: Namings, name: str, stored: str) -> None:
         _kana(namings, parts, company)
         if len(parts) > 1 and written.count(" ") == len(parts) - 1:
             namings.readings.extend(zip(written.split(" "), parts, strict=True))
+        read: Sequence[tuple[str, ...]] = (parts,)
     else:
-        for parts in kanji.readings(written, {})[:MAX_UNSURE] if has_kanji(written) else (tuple(written.split(" ")),):
+        read = _read(written)
+        for parts in read:
             _kana(namings, parts, company)
-    if written:
-        namings.exact.append(written.replace(" ", ""))
+    _written(namings, written, read)
+
+
+def _read(text: str) -> Sequence[tuple[str, ...]]:
+    """The readings of a name that is stored without one."""
+    return kanji.readings(text, {})[:MAX_UNSURE] if has_kanji(text) else (tuple(text.split(" ")),)
+
+
+def _written(namings: Namings, text: str, read: Sequence[tuple[str, ...]]) -> None:
+    compact = text.replace(" ", "")
+    if compact:
+        namings.exact.append(compact)
+        namings.wholes.extend([(compact, "".join(parts)) for parts in read])
 
 
 def _alias(namings: Namings, alias: str) -> None:
@@ -125,13 +143,14 @@ def _alias(namings: Namings, alias: str) -> None:
             namings.full.append(tokens)
         return
     text = bare(alias)[0].replace(" ", "")
-    namings.exact.append(text)
-    namings.full.extend(kanji.readings(text, {})[:MAX_UNSURE] if has_kanji(text) else [(text,)])
+    read = _read(text)
+    namings.full.extend(read)
+    _written(namings, text, read)
 
 
 def namings_of(payee: Payee) -> Namings:
     """Everything a payee may be called."""
-    namings = Namings([], [], [], [], [])
+    namings = Namings([], [], [], [], [], [])
     name = payee.name[:MAX_NAME]
     written = is_japanese(name)
     if payee.kana or written:

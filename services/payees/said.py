@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol
 from services.payees import kana, kanji
 from services.payees.data import name_rules, nicknames
 from services.payees.fold import has_kanji, is_japanese, words
-from services.payees.forms import exact_key, keys
+from services.payees.forms import Written, exact_key, keys
 from services.payees.namings import MAX_TOKENS, bare, strip_company
 
 MAX_HYPOTHESES: Final = 5
@@ -26,7 +26,7 @@ class Book(Protocol):
         """Readings of a part of a name."""
         ...
 
-    def written(self, kanji: str) -> tuple[str, ...]:
+    def written(self, kanji: str) -> Written:
         """Stored readings of a whole name."""
         ...
 
@@ -54,6 +54,11 @@ def strip_honorific(folded: str) -> str:
         if folded.endswith(honorific) and len(folded) > len(honorific):
             return folded[: -len(honorific)].rstrip()
     return folded
+
+
+def written_key(text: str) -> str:
+    """A heard Japanese name as the book keeps it written: folded, joined, without its honorific and legal form."""
+    return strip_honorific(bare(text)[0]).replace(" ", "")
 
 
 def latin_words(text: str) -> list[str]:
@@ -90,12 +95,12 @@ def _japanese(rank: int, text: str, book: Book) -> list[Said]:
     folded = strip_honorific(bare(text)[0])
     if not has_kanji(folded):
         return [_said(rank, tuple(folded.split(" ")))]
-    stored = set(book.written(folded.replace(" ", "")))
+    stored, owners = book.written(folded.replace(" ", ""))
     read = kanji.readings(folded, book.readings)
     if stored and not any("".join(parts) in stored for parts in read):
-        read = (*((reading,) for reading in sorted(stored)), *read)
+        read = (*((reading,) for reading in stored), *read)
     return [
-        _said(rank, parts, literal=not stored or known, readings=len(stored) if known else len(read))
+        _said(rank, parts, literal=not stored or known, readings=owners if known else len(read))
         for parts in read
         for known in ("".join(parts) in stored,)
     ]

@@ -46,13 +46,15 @@ class Calibration(RuleFile):
     """Fitted weights and the thresholds of the decision, all probabilities."""
 
     fitted_on: str
+    trust_fitted_on: str
     spelled: float
     candidate: dict[str, float]
     nobody: dict[str, float]
-    accept: float
+    trust: dict[str, float]
+    accept_latin: float
+    accept_japanese: float
     accept_part: float
-    accept_exact: float
-    accept_agreed: float
+    lead: float
     favour: float
     ask: float
     ask_ratio: float
@@ -82,6 +84,8 @@ class Evidence(NamedTuple):
     part: bool
     nickname: bool
     """Some hypothesis is this very name but for a nickname."""
+    unsure_reading: bool
+    """The nearest hypothesis is in kanji that may also be read otherwise, and no payee's name is written so."""
 
 
 class Choice(NamedTuple):
@@ -189,7 +193,9 @@ def _evidence(context: _Context, form: int, leader: Said, likeness: tuple[float,
         float(not leader.literal and leader.wide),
     )
     nickname = not leader.literal and leader.wide and leader.readings == 1 and leader.spelled == spelled
-    return Evidence(form, features, 0 in exact and leader.readings == 1, same_sound, part, nickname)
+    return Evidence(
+        form, features, 0 in exact and leader.readings == 1, same_sound, part, nickname, leader.readings > 1
+    )
 
 
 def _is_exactly(said: Said, key: str, spelled: str) -> bool:
@@ -199,15 +205,19 @@ def _is_exactly(said: Said, key: str, spelled: str) -> bool:
 
 def _word_errors(heard: str, sound: str, lengths: Sequence[int]) -> tuple[float, float]:
     """How well the worst-heard word of a name fits (0 … 1), and the phones wrong in all."""
-    edits = Levenshtein.editops(heard, sound).as_list()
-    if not edits:
-        return 1.0, 0.0
-    ends = list(accumulate(lengths))
-    wrong = [0] * len(ends)
-    for _, _, place in edits:
-        wrong[min(bisect_right(ends, place), len(ends) - 1)] += 1
+    wrong = words_wrong(heard, sound, lengths)
     fits = [1.0 - errors / max(1, length) for errors, length in zip(wrong, lengths, strict=True)]
-    return max(0.0, min(fits)), len(edits) / 2.0
+    return max(0.0, min(fits)), sum(wrong) / 2.0
+
+
+def words_wrong(heard: str, sound: str, lengths: Sequence[int]) -> list[int]:
+    """Edits, two a phone at most, that each word of a name takes to become what was heard."""
+    wrong = [0] * len(lengths)
+    if heard != sound:
+        ends = list(accumulate(lengths))
+        for _, _, place in Levenshtein.editops(heard, sound).as_list():
+            wrong[min(bisect_right(ends, place), len(ends) - 1)] += 1
+    return wrong
 
 
 def nobody_features(heard: Heard) -> tuple[float, ...]:

@@ -11,6 +11,8 @@ from services.payees.spans import MAX_PLACES, MAX_TEXT, Cue, Place
 
 MAX_WORDS: Final = 6
 """Words of a name that are looked at."""
+_MAX_PHRASE: Final = 4
+"""Words of a relationship: "older brother in law"."""
 _WORD: Final = re.compile(r"[^\s,.!?;:\"()]+(?:\.(?=[^\s]))?")
 _SOFT: Final = frozenset({"common", "maybe"})
 _DIGIT: Final = re.compile(r"[\d$£€¥%]")
@@ -23,7 +25,9 @@ class Word(NamedTuple):
     start: int
     end: int
     kind: str
-    """taken, stop, common, maybe, lead, weak_lead, verb, filler, possessive, describer or free."""
+    """taken, denied, stop, common, maybe, lead, weak_lead, verb, filler, possessive, describer or free."""
+    breaks: bool = False
+    """Whether a comma or a stop comes before it."""
 
 
 def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], bool]) -> list[Word]:
@@ -43,8 +47,62 @@ def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], b
             kind = kinds.get(folded, "free")
             named = kind in {"stop", "common", "describer"} and mixed and surface[0].isupper() and found
             kind = "free" if named and (known(folded) or kind == "common") else kind
-        found.append(Word(folded, start, end, kind))
-    return _letters(found)
+        breaks = bool(found) and not text[found[-1].end : start].isspace()
+        found.append(Word(folded, start, end, kind, breaks))
+    return _letters(_phrases(found))
+
+
+def _phrases(found: list[Word]) -> list[Word]:
+    """Relationships of several words become one: "brother in law"."""
+    merged, place = list[Word](), 0
+    while place < len(found):
+        for size in range(min(_MAX_PHRASE, len(found) - place), 1, -1):
+            words_of = found[place : place + size]
+            joined = "".join([word.text for word in words_of])
+            if min(len(word.text) for word in words_of) > 1 and joined in relationship_words():
+                merged.append(words_of[0]._replace(text=joined, end=words_of[-1].end, kind="describer"))
+                place += size
+                break
+        else:
+            merged.append(found[place])
+            place += 1
+    return merged
+
+
+def _denied(found: list[Word], named: Callable[[str], bool]) -> list[Word]:
+    """Names that are not meant are no names: "not *emily*, priya", "priya instead of *emily*"."""
+    marked = list(found)
+    for place in range(len(found)):
+        size = _denial(found, place)
+        begin = place + size
+        while size and begin < len(found) and found[begin].kind in {"filler", "lead", "possessive", "describer"}:
+            begin += 1
+        end = begin
+        while size and end < len(found) and found[end].kind in {"free", "maybe"}:
+            if end > begin and found[end].breaks:
+                break
+            end += 1
+        for denied in range(place, _first_name(found, begin, end, named)) if end > begin else ():
+            marked[denied] = marked[denied]._replace(kind="denied")
+    return marked
+
+
+def _denial(found: list[Word], place: int) -> int:
+    """How many words of a denial begin here: "not", "instead of"."""
+    for denial in english_finder().denial:
+        said = denial.split()
+        if [word.text for word in found[place : place + len(said)]] == said:
+            return len(said)
+    return 0
+
+
+def _first_name(found: list[Word], begin: int, end: int, named: Callable[[str], bool]) -> int:
+    """Where the first of two names that follow each other without a pause ends; `end` where there is but one."""
+    keys = ["".join([word.text for word in found[begin:stop]]) for stop in range(begin + 1, end + 1)]
+    if not keys or named(keys[-1]):
+        return end
+    known = [stop for stop, key in enumerate(keys[:-1], start=begin + 1) if named(key)]
+    return known[-1] if known else end
 
 
 def _letters(found: list[Word]) -> list[Word]:
@@ -88,7 +146,7 @@ def _cue(found: list[Word], begin: int, *, paying: bool) -> tuple[Cue, str, int]
     before = found[place - 1].kind if place else ""
     if before == "verb" or (before == "lead" and paying):
         return Cue.PAYEE, relationship, place
-    if before in {"lead", "weak_lead"} or possessive:
+    if before in {"lead", "weak_lead", "denied"} or possessive:
         return Cue.WEAK, relationship, place
     return (Cue.NONE if place or begin else Cue.ALONE), relationship, place
 
@@ -117,23 +175,29 @@ def _wider(found: list[Word], begin: int, end: int) -> tuple[int, int]:
 
 def _related(found: list[Word], *, paying: bool) -> list[Place]:
     """Relationships said as names: "my landlord", and "mom" where a payee is due."""
-    table, places = relationship_words(), []
     for place, word in enumerate(found):
-        two = table.get(word.text + found[place + 1].text) if place + 1 < len(found) else None
-        last = place + 1 if two else place
-        if not (two or table.get(word.text)) or (last + 1 < len(found) and found[last + 1].kind == "free"):
+        if word.text not in relationship_words() or (place + 1 < len(found) and found[place + 1].kind == "free"):
+            continue
+        mine = place > 0 and found[place - 1].kind == "possessive"
+        if _denial(found, place - 1 - mine):
             continue
         cue, _, _ = _cue(found, place, paying=paying)
-        mine = place > 0 and found[place - 1].kind == "possessive"
-        if mine or cue is Cue.PAYEE or len(found) == last + 1 - place:
-            start = found[place - 1].start if mine else word.start
-            places.append(Place(start, found[last].end, cue if cue is not Cue.NONE else Cue.WEAK))
-    return places[:1]
+        if mine or cue is Cue.PAYEE or len(found) == 1:
+            return [Place(found[place - mine].start, word.end, cue if cue is not Cue.NONE else Cue.WEAK)]
+    return []
 
 
-def places(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], bool] = lambda _: False) -> list[Place]:
-    """Places where a name may stand, likeliest first. `known` tells whether a word is a name in the book."""
-    found = _revived(_split(text, taken, known), known)
+def places(
+    text: str,
+    taken: Sequence[tuple[int, int]],
+    known: Callable[[str], bool] = lambda _: False,
+    named: Callable[[str], bool] = lambda _: False,
+) -> list[Place]:
+    """Places where a name may stand, likeliest first.
+
+    `known` tells whether a word stands in the book's names, `named` whether joined words are a name or a part of one.
+    """
+    found = _denied(_revived(_split(text, taken, known), known), named)
     paying = any(word.kind == "verb" for word in found)
     candidates: list[Place] = []
     for begin, end in _runs(found):
@@ -153,13 +217,15 @@ def places(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], b
     return sorted(unique.values(), key=lambda place: -place.cue)[:MAX_PLACES]
 
 
-def windows(text: str) -> Iterator[tuple[str, Place]]:
-    """Every stretch of two to six words, longest first, as a joined key: a whole name may be made of everyday words."""
-    found = [(folded, match.span()) for match in _WORD.finditer(text[:MAX_TEXT]) for folded in words(match[0])]
+def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
+    """Whole names of two to six words, longest first, wherever they stand: they may be made of everyday words."""
+    found = _split(text, (), lambda _: False)
+    denied = _denied([word._replace(kind="free") for word in found], named)
     for size in range(min(MAX_WORDS, len(found)), 1, -1):
         for begin in range(len(found) - size + 1):
-            stretch = found[begin : begin + size]
-            yield "".join(word for word, _ in stretch), Place(stretch[0][1][0], stretch[-1][1][1], Cue.NONE)
+            stretch = denied[begin : begin + size]
+            if named("".join([word.text for word in stretch])) and all(word.kind != "denied" for word in stretch):
+                yield Place(stretch[0].start, stretch[-1].end, Cue.NONE)
 
 
 def _everyday(found: list[Word], *, paying: bool) -> list[Place]:

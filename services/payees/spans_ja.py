@@ -1,15 +1,15 @@
 """Where a name may stand in a Japanese utterance: 「*タナカさん*に五千円振り込んで」."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from services.payees.data import fold_word, japanese_finder, relationship_words
-from services.payees.fold import KANJI
+from services.payees.fold import KANJI, japanese
 from services.payees.spans import MAX_PLACES, MAX_TEXT, Cue, Place
 
-MAX_NAME: Final = 16
+MAX_NAME: Final = 24
 _NAME_CHAR: Final = re.compile(f"[{KANJI}ぁ-ゖァ-ヺーｦ-ﾟ・A-Za-zＡ-Ｚａ-ｚ㈱㈲()（）.&＆ 　-]")
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺーｦ-ﾟA-Za-zＡ-Ｚａ-ｚ]")
 _AMOUNT: Final = (
@@ -20,6 +20,8 @@ _AMOUNT: Final = (
 
 class _Patterns(NamedTuple):
     boundary: re.Pattern[str]
+    denial: re.Pattern[str]
+    described: re.Pattern[str]
     after: re.Pattern[str]
     leading: re.Pattern[str]
     closing: re.Pattern[str]
@@ -36,7 +38,11 @@ def _patterns() -> _Patterns:
     honorific, payee, other = map(_any, (rules.honorifics, rules.payee_particles, rules.other_particles))
     named = f"(?P<honorific>{honorific})?[ 　]*(?:(?P<payee>{payee})|(?P<other>{other})|(?P<end>$))"
     return _Patterns(
-        boundary=re.compile(f"{_any(rules.describers)}|{_any(rules.carriers)}|{_AMOUNT}|[。、，,!?！？:：「」『』]"),
+        boundary=re.compile(
+            f"{_any(rules.denials)}|{_any(rules.describers)}|{_any(rules.carriers)}|{_AMOUNT}|[。、，,!?！？:：「」『』]"
+        ),
+        denial=re.compile(f"(?:{honorific})?(?:{_any(rules.denials)})"),
+        described=re.compile(f"(?:{_any(rules.describers)})$"),
         after=re.compile(f"{named}|(?P<bare>{honorific})"),
         leading=re.compile(f"(?:{_any(rules.leading_particles)}|[ 　・])+"),
         closing=re.compile(f"(?:{_any(rules.closings)})+[。、]?$"),
@@ -45,14 +51,14 @@ def _patterns() -> _Patterns:
 
 
 def _segments(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left between boundaries and taken ranges."""
+    """What is left between boundaries and taken ranges, without who is said not to be meant."""
     closing = _patterns().closing.search(text)
     cuts = [*taken, *(match.span() for match in _patterns().boundary.finditer(text))]
     if closing:
         cuts.append(closing.span())
     left, start = [], 0
     for begin, end in sorted(cuts):
-        if begin > start:
+        if begin > start and not _patterns().denial.match(text, begin):
             left.append((start, begin))
         start = max(start, end)
     if start < len(text):
@@ -87,7 +93,9 @@ def _place(text: str, begin: int, end: int, cue: Cue, match: re.Match[str]) -> P
     lead = len(name) - len(name.lstrip(" 　・"))
     trail = len(name) - len(name.rstrip(" 　・"))
     soft = _HARD.search(name) is None and not (match["honorific"] or match["bare"])
-    return Place(begin + lead, end - trail, cue, common=soft)
+    described = _patterns().described.search(text, max(0, begin - MAX_NAME), begin)
+    relationship = relationship_words().get(fold_word(described[0].removesuffix("の")), "") if described else ""
+    return Place(begin + lead, end - trail, cue, common=soft, relationship=relationship)
 
 
 def _cue(match: re.Match[str], *, paying: bool, alone: bool) -> Cue:
@@ -107,6 +115,18 @@ def _related(text: str, found: Sequence[Place]) -> list[Place]:
         for place in found
         if place.cue >= Cue.WEAK and fold_word(text[place.start : place.end]) in table
     ]
+
+
+def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
+    """Whole names as they are written, wherever they stand, longest first: they may hold words that are no names."""
+    folded = japanese(text[:MAX_TEXT])
+    if len(folded) != len(text[:MAX_TEXT]):
+        return
+    for size in range(min(MAX_NAME, len(folded)), 1, -1):
+        for begin in range(len(folded) - size + 1):
+            end = begin + size
+            if named(folded[begin:end]) and not _patterns().denial.match(text, end):
+                yield Place(begin, end, Cue.NONE)
 
 
 def places(text: str, taken: Sequence[tuple[int, int]]) -> list[Place]:

@@ -1,6 +1,7 @@
 """Payee search: the right person among 10,000 from what a telephone made of the name, beside rapidfuzz WRatio."""
 
 from collections.abc import Sequence
+from math import sqrt
 from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Annotated, Final, NamedTuple
@@ -17,6 +18,9 @@ from schemas.payee import MatchOutcome, PayeeMatch
 _LOCALES: Final[dict[str, Locale]] = {"en": EN_US, "ja": JA_JP}
 _SEEDS: Final = {"development": 1, "acceptance": 2}
 _HOME: Final = 60
+_HOME_SHARE: Final = 10
+"""One call about a small book for so many about the large one."""
+_NORMAL_95: Final = 1.96
 _STRANGERS: Final = 0.2
 _PARTS: Final = 0.35
 _WARM_UP_CALLS: Final = 30
@@ -47,22 +51,19 @@ class Run(NamedTuple):
 def bench(
     json: Annotated[Path | None, typer.Option(help="write the figures here")] = None,
     half: Annotated[str, typer.Option(help="development or acceptance")] = "acceptance",
-    calls: Annotated[int, typer.Option(help="calls a language")] = 600,
+    calls: Annotated[int, typer.Option(help="calls a language")] = 10_000,
     payees: Annotated[int, typer.Option(help="payees in the large book")] = 10_000,
     wratio_calls: Annotated[int, typer.Option(help="calls a language that WRatio also answers")] = 120,
     seed: Annotated[int, typer.Option(help="of books, callers and line")] = 0,
-    fit: Annotated[
-        Path | None, typer.Option(help="fit the weights on the development half and write them here")
-    ] = None,
+    fit: Annotated[Path | None, typer.Option(help="fit on the development half and write the calibration here")] = None,
+    stage: Annotated[str, typer.Option(help="what to fit: weights; or trust, under the weights in force")] = "trust",
 ) -> None:
     """Recall, wrong choices and latency of payee search on a confusion set made here."""
     from services.payees import warm_up
 
     warm_up()
     if fit is not None:
-        from app.qa.bench._payees.fit import refit
-
-        refit(fit, Dice(seed, _SEEDS["development"]))
+        _fit(fit, stage, seed)
         return
     figures: dict[str, Figure] = {}
     large: list[Run] = []
@@ -72,10 +73,13 @@ def bench(
         large.append(run(made, _LOCALES[language]))
         figures |= {f"{language}_{key}": value for key, value in summary([large[-1]]).items()}
         figures |= {f"{language}_{key}": value for key, value in wratio(made, wratio_calls).items()}
-        home = setting(half, language, payees=_HOME, calls=calls // 2, strangers=_STRANGERS, parts=_PARTS, dice=dice)
+        home = setting(
+            half, language, payees=_HOME, calls=calls // _HOME_SHARE, strangers=_STRANGERS, parts=_PARTS, dice=dice
+        )
         kept = summary([run(home, _LOCALES[language])])
         figures |= {
-            f"{language}_home_{key}": kept[key] for key in ("recall_at_1", "wrong_choice_rate", "coverage_auto")
+            f"{language}_home_{key}": kept[key]
+            for key in ("recall_at_1", "wrong_choice_rate", "choices", "coverage_auto")
         }
     both: dict[str, Figure] = {**summary(large), **_mean(figures, ("wratio_recall_at_1", "wratio_recall_at_3"))}
     workload = (
@@ -83,6 +87,17 @@ def bench(
         f" 4 hypotheses; home: {_HOME} payees, {_PARTS:.0%} say one part of a name"
     )
     publish("payees", workload, both | figures, json)
+
+
+def _fit(target: Path, stage: str, seed: int) -> None:
+    from app.qa.bench._payees import fit, trust
+
+    if stage == "weights":
+        fit.refit(target, Dice(seed, _SEEDS["development"]))
+    elif stage == "trust":
+        trust.refit(target, _SEEDS["development"])
+    else:
+        raise typer.BadParameter(stage, param_hint="--stage")
 
 
 def run(made: Setting, locale: Locale) -> Run:
@@ -128,11 +143,14 @@ def summary(runs: Sequence[Run]) -> dict[str, Figure]:
     strangers = [call for call in calls if not call.known]
     chosen = [call for call in calls if call.chosen]
     times = [call.found_ms for call in calls]
+    low, high = interval(sum(call.wrong for call in chosen), len(chosen))
     return {
         "recall_at_1": _share([call.first for call in known]),
         "recall_at_3": _share([call.among_three for call in known]),
         "found_in_utterance_at_1": _share([call.found_first for call in known]),
         "wrong_choice_rate": _share([call.wrong for call in chosen]),
+        "wrong_choice_rate_low_95": low,
+        "wrong_choice_rate_high_95": high,
         "wrong_choices": sum(call.wrong for call in chosen),
         "choices": len(chosen),
         "coverage_auto": _share([call.chosen and not call.wrong for call in known]),
@@ -145,6 +163,16 @@ def summary(runs: Sequence[Run]) -> dict[str, Figure]:
         "cpu_p99_ms": percentile([call.found_cpu_ms for call in calls], 99),
         "build_cpu_ms": max(each.build_cpu_ms for each in runs),
     }
+
+
+def interval(hits: int, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share; 0 … 1 where nothing was tried."""
+    if not trials:
+        return 0.0, 1.0
+    share, spread = hits / trials, _NORMAL_95**2 / trials
+    middle = share + spread / 2.0
+    reach = _NORMAL_95 * sqrt(share * (1.0 - share) / trials + spread / (4.0 * trials))
+    return max(0.0, (middle - reach) / (1.0 + spread)), min(1.0, (middle + reach) / (1.0 + spread))
 
 
 def wratio(made: Setting, limit: int) -> dict[str, Figure]:

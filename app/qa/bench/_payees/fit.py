@@ -124,7 +124,7 @@ def refit(target: Path, dice: Dice) -> None:
     weights = [round(float(weight), 3) for weight in fit(data, start)]
     body = now.model_dump() | {
         "version": now.version + 1,
-        "fitted_on": f"{len(data)} development calls (tellerline bench payees --fit)",
+        "fitted_on": f"{len(data)} development calls (tellerline bench payees --fit FILE --stage weights)",
         "candidate": dict(zip(CANDIDATE, weights, strict=False)) | {"recent": now.candidate["recent"]},
         "nobody": dict(zip(NOBODY, weights[len(CANDIDATE) :], strict=True)),
     }

@@ -1,0 +1,108 @@
+"""How far the likeliest payee can be trusted: what sets it apart from the others, and how many hypotheses bear it out.
+
+The probability of a search weighs one name against another; it says too little of a name that only one hypothesis has,
+or of two people who nearly sound alike. A small logistic model weighs those signals (`tellerline bench payees --fit`).
+"""
+
+from collections.abc import Sequence
+from math import exp, log
+from typing import Final, NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from services.payees.forms import Forms
+from services.payees.said import Heard, Said
+from services.payees.score import Scored, calibration, words_wrong
+
+SIGNALS: Final = ("bias", "sure", "lead", "most_heard", "nearly_heard")
+MAX_LEAD: Final = 3.0
+"""Phones; who is further from the next one is not safer."""
+_SUREST: Final = 1e-5
+_MOST: Final = 0.45
+
+
+class Borne(NamedTuple):
+    """The share of the hypotheses, by weight, that bear out the word of a name that they bear out least: 0 … 1."""
+
+    heard: float
+    """Those that have it sound for sound."""
+    nearly: float
+    """Those that have it but for half a phone (`phones`: a sound of the same class)."""
+
+
+class _Name(NamedTuple):
+    """A form as it is spelled and as it sounds."""
+
+    spelled: str
+    sound: str
+
+
+class _Hypothesis(NamedTuple):
+    """One hypothesis in all its sayings; the shares of all sum to 1."""
+
+    share: float
+    sayings: tuple[Said, ...]
+
+    def nearest(self, name: _Name) -> tuple[float, str]:
+        """Phones between a name and what was heard, and the sound that is so near; no phone apart if spelled alike."""
+        if name.spelled in [said.spelled for said in self.sayings]:
+            return 0.0, name.sound
+        edits = [(Levenshtein.distance(said.sound, name.sound), said.sound) for said in self.sayings]
+        fewest, sound = min(edits)
+        return fewest / 2.0, sound
+
+
+def lead(heard: Heard, scored: Sequence[Scored], forms: Forms) -> float:
+    """Phones by which what was heard is nearer to the likeliest payee than to the next one; below 0 when it is not."""
+    hypotheses, least = _hypotheses(heard), MAX_LEAD
+    own, *others = (_name(each.evidence.form, forms) for each in scored)
+    ours = [each.nearest(own)[0] for each in hypotheses]
+    for name in others:
+        gaps = [each.share * (each.nearest(name)[0] - mine) for each, mine in zip(hypotheses, ours, strict=True)]
+        least = min(least, sum(gaps))
+    return least
+
+
+def borne_out(heard: Heard, form: int, forms: Forms) -> Borne:
+    """How far the hypotheses bear out every word of a name."""
+    name, lengths = _name(form, forms), forms.word_lengths(form)
+    exact, near = [0.0] * len(lengths), [0.0] * len(lengths)
+    for each in _hypotheses(heard):
+        for word, wrong in enumerate(words_wrong(each.nearest(name)[1], name.sound, lengths)):
+            exact[word] += each.share * (wrong == 0)
+            near[word] += each.share * (wrong <= 1)
+    return Borne(min(exact), min(near))
+
+
+def heard_first(heard: Heard, form: int, forms: Forms) -> bool:
+    """Whether the best hypothesis, as it was said, is spelled or sounds like this name."""
+    name = _name(form, forms)
+    first = [said for said in heard.said if said.literal and said.rank == heard.said[0].rank]
+    return any(said.spelled == name.spelled or said.sound == name.sound for said in first)
+
+
+def signals(heard: Heard, scored: Sequence[Scored], forms: Forms) -> tuple[float, ...]:
+    """The values of `SIGNALS` for the likeliest payee."""
+    borne = borne_out(heard, scored[0].evidence.form, forms)
+    sure = -log(max(_SUREST, 1.0 - scored[0].probability))
+    return 1.0, sure, lead(heard, scored, forms), float(borne.heard > _MOST), borne.nearly
+
+
+def trust(heard: Heard, scored: Sequence[Scored], forms: Forms) -> float:
+    """The probability, 0 … 1, that the likeliest payee is the one who is meant."""
+    weights = calibration().trust
+    values = zip(SIGNALS, signals(heard, scored, forms), strict=True)
+    return 1.0 / (1.0 + exp(-sum([weights[name] * value for name, value in values])))
+
+
+def _name(form: int, forms: Forms) -> _Name:
+    return _Name(forms.spelled[form], forms.sounds[form])
+
+
+def _hypotheses(heard: Heard) -> list[_Hypothesis]:
+    """The hypotheses that have any sayings, best first."""
+    ranks: dict[int, list[Said]] = {}
+    for said in heard.said:
+        ranks.setdefault(said.rank, []).append(said)
+    total = sum([heard.weights[rank] for rank in ranks])
+    return [_Hypothesis(heard.weights[rank] / total, tuple(sayings)) for rank, sayings in ranks.items()]
