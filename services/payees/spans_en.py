@@ -196,8 +196,14 @@ def places(
     """Places where a name may stand, likeliest first.
 
     `known` tells whether a word stands in the book's names, `named` whether joined words are a name or a part of one.
+    Who is said not to be meant is found only where nobody else is, and never chosen.
     """
-    found = _denied(_revived(_split(text, taken, known), known), named)
+    revived = _revived(_split(text, taken, known), known)
+    meant = _places(_denied(revived, named))
+    return meant or [place._replace(narrow=True) for place in _places(revived)]
+
+
+def _places(found: list[Word]) -> list[Place]:
     paying = any(word.kind == "verb" for word in found)
     candidates: list[Place] = []
     for begin, end in _runs(found):

@@ -38,7 +38,7 @@ class _Name(NamedTuple):
 
 
 class _Hypothesis(NamedTuple):
-    """One hypothesis in all its sayings; the shares of all sum to 1."""
+    """One hypothesis as it was said (not in another order, nor read as the book does not); all shares sum to 1."""
 
     share: float
     sayings: tuple[Said, ...]
@@ -102,7 +102,7 @@ def _name(form: int, forms: Forms) -> _Name:
 def _hypotheses(heard: Heard) -> list[_Hypothesis]:
     """The hypotheses that have any sayings, best first."""
     ranks: dict[int, list[Said]] = {}
-    for said in heard.said:
+    for said in filter(lambda said: said.literal, heard.said):
         ranks.setdefault(said.rank, []).append(said)
     total = sum([heard.weights[rank] for rank in ranks])
     return [_Hypothesis(heard.weights[rank] / total, tuple(sayings)) for rank, sayings in ranks.items()]

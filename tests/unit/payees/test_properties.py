@@ -11,7 +11,18 @@ _GIVEN = ("sean", "shawn", "anna", "maria", "jo", "may", "not", "ken", "catherin
 _FAMILY = ("smith", "smyth", "nguyen", "lee", "law", "sato", "ono", "garcía", "o'brien")
 _KANA = ("サトウ", "サイトウ", "オオノ", "オノ", "タナカ", "ケン", "ユキ", "ユウキ", "イチロウ")
 _KANJI = ("佐藤", "斉藤", "大野", "小野", "田中", "健", "結希", "勇樹", "一郎", "髙﨑")
-_AROUND = ("send fifty to", "my", "not", "instead of", ",", "tomorrow", "さんに千円", "じゃなくて", "㈱", "n as in november")
+_AROUND = (
+    "send fifty to",
+    "my",
+    "not",
+    "instead of",
+    ",",
+    "tomorrow",
+    "さんに千円",
+    "じゃなくて",
+    "㈱",
+    "n as in november",
+)
 
 text = st.text(max_size=40)
 piece = st.sampled_from((*_GIVEN, *_FAMILY, *_KANA, *_KANJI, *_AROUND)) | text
