@@ -57,7 +57,7 @@ lint: setup  ## formatting, style, types, walls
 
 bench: setup  ## every benchmark that needs nothing but this machine, as tables and JSON under out/bench
 	mkdir -p out/bench
-	for name in normalize payees dialogue understanding negatives retrieval ledger asr latency; do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
+	for name in normalize payees dialogue understanding negatives retrieval ledger asr turns latency; do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
 
 bench-peers: setup $(PIPECAT)/.ready  ## turn-taking side by side with a fixed silence and with pipecat
 	mkdir -p out/bench

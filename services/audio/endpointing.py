@@ -66,8 +66,11 @@ class Endpointing(RuleFile):
     @field_validator("unfinished")
     @classmethod
     def _patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in patterns:
-            re.compile(pattern)
+        try:
+            for pattern in patterns:
+                re.compile(pattern)
+        except re.error as wrong:
+            raise ValueError(f"not a pattern: {wrong}") from wrong
         return patterns
 
     def threshold(self, completeness: Completeness) -> tuple[int, RuleId]:

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from rules.load import locales
 from schemas.ids import EN_US, JA_JP, Locale
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Completeness
-from services.audio.endpointing import doubted, endpointing, is_backchannel, judge_words, timing
+from services.audio.endpointing import Endpointing, doubted, endpointing, is_backchannel, judge_words, timing
 from services.audio.keypad import Keypad
 from services.audio.stable import stable_prefix
 
@@ -52,6 +53,12 @@ def test_every_locale_has_thresholds_with_ids_and_waits_longer_for_what_is_unfin
 )
 def test_backchannels(locale: Locale, words: str, expected: bool) -> None:
     assert is_backchannel(words, locale) is expected
+
+
+def test_a_broken_pattern_is_refused_when_the_rules_are_read() -> None:
+    good = endpointing(EN_US).model_dump()
+    with pytest.raises(ValidationError, match="not a pattern"):
+        Endpointing.model_validate(good | {"unfinished": ["("]})
 
 
 def transcript(*hypotheses: tuple[str, float], locale: Locale = EN_US) -> Transcript:
