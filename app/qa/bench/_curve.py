@@ -1,5 +1,6 @@
 """Latency against false cut-offs, as one picture."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -13,6 +14,7 @@ from app.qa.bench._report import Figure
 from schemas.call import Patience
 
 WIDTH, HEIGHT, MARGIN = 720, 420, 64
+_MOST_TICKS: Final = 10
 COLOURS: Final = {"words": "#0a7", "silence": "#c33"}
 NAMES: Final = {"words": "by the words, waits stretched", "silence": "fixed silence"}
 
@@ -50,14 +52,15 @@ def write_curve(target: Path, until: str, play: Callable[[Patience], Mapping[str
 
 def draw(points: list[Point], until: str) -> str:
     """An SVG: p95 on the horizontal axis, false cut-offs on the vertical one; below and to the left is better."""
-    far = max(100.0, *(p.p95_ms for p in points)) * 1.1
-    high = max(0.05, *(p.false_cutoff_rate for p in points)) * 1.15
+    steps_ms = _ticks(max(100.0, *(p.p95_ms for p in points)))
+    steps = _ticks(max(0.05, *(p.false_cutoff_rate for p in points)))
+    far, high = steps_ms[-1], steps[-1]
 
     def place(p95_ms: float, rate: float) -> tuple[float, float]:
         x = MARGIN + p95_ms / far * (WIDTH - 2 * MARGIN)
         return x, HEIGHT - MARGIN - rate / high * (HEIGHT - 2 * MARGIN)
 
-    body = [_axes(far, high, until)]
+    body = [_axes(steps_ms, steps, until)]
     for row, (series, group) in enumerate(groupby(points, key=lambda p: p.series)):
         colour = COLOURS.get(series, "#555")
         members = list(group)
@@ -76,13 +79,22 @@ def draw(points: list[Point], until: str) -> str:
     )
 
 
-def _axes(far: float, high: float, until: str) -> str:
+def _ticks(most: float) -> list[float]:
+    """Five to ten round numbers from 0 to `most` or a little more."""
+    power = 10.0 ** math.floor(math.log10(most))
+    step = next(power * part for part in (0.1, 0.2, 0.5, 1.0) if most / (power * part) <= _MOST_TICKS)
+    return [step * number for number in range(math.ceil(most / step - 1e-9) + 1)]
+
+
+def _axes(steps_ms: list[float], steps: list[float], until: str) -> str:
     left, bottom, right = MARGIN, HEIGHT - MARGIN, WIDTH - MARGIN
     parts = [f'<path d="M{left},{MARGIN} V{bottom} H{right}" fill="none" stroke="#333"/>']
-    for step in range(6):
-        x, y = left + step / 5 * (right - left), bottom - step / 5 * (bottom - MARGIN)
-        parts.append(f'<text x="{x:.0f}" y="{bottom + 18}" text-anchor="middle">{far * step / 5:.0f}</text>')
-        parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end">{high * step / 5:.1%}</text>')
+    for ms in steps_ms:
+        x = left + ms / steps_ms[-1] * (right - left)
+        parts.append(f'<text x="{x:.0f}" y="{bottom + 18}" text-anchor="middle">{ms:.0f}</text>')
+    for rate in steps:
+        y = bottom - rate / steps[-1] * (bottom - MARGIN)
+        parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end">{rate:.0%}</text>')
     middle = (left + right) / 2
     parts.append(
         f'<text x="{middle}" y="{HEIGHT - 16}" text-anchor="middle">p95, last sound to {escape(until)}, ms</text>'
