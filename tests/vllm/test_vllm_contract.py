@@ -39,7 +39,7 @@ async def extractor(vllm_url: str, vllm_model: str) -> AsyncIterator[GemmaExtrac
 
 
 async def test_two_hundred_adversarial_prompts_answer_only_what_was_offered(extractor: GemmaExtractor) -> None:
-    got = await answers_only_what_was_offered(extractor, 200)
+    got = await answers_only_what_was_offered(extractor, 200, at_once=8)
     assert len(got) == 200
     assert extractor.last_usage is not None
     assert extractor.last_usage.prompt_tokens <= 700
