@@ -51,15 +51,15 @@ class Rehearsal:
         self._indexes = IndexCache()
         self._extractor = extractor(settings, SystemClock())
         self._models = answerer(settings, self._library, SystemClock())
-        self._calls = 0
+        self._stores = 0
+        self._idle: list[tuple[Path, Store]] = []  # used again: an engine remembers the statements that it compiled
 
     @asynccontextmanager
     async def call(self, customer: CustomerId, locale: Locale, clock: Clock) -> AsyncIterator[TurnHandler]:
         """A call of `customer` that begins at `clock`'s now, at a bank that nobody has touched. Raises NotFound."""
-        self._calls += 1
-        path = self._folder / f"call-{self._calls}.db"
-        shutil.copyfile(await self._bank(clock.now()), path)
-        store = Store(_url(path), pool_size=4)
+        bank = await self._bank(clock.now())
+        path, store = self._idle.pop() if self._idle else self._another()
+        shutil.copyfile(bank, path)
         try:
             callers = self._callers(store, path.with_suffix(".head"), clock)
             handler = await callers.open(customer, CallId(clock.new_id()), locale)
@@ -69,6 +69,13 @@ class Rehearsal:
             await store.close()
             for leftover in self._folder.glob(f"{path.stem}.*"):
                 leftover.unlink(missing_ok=True)
+            self._idle.append((path, store))
+
+    def _another(self) -> tuple[Path, Store]:
+        """A store for one call at a time, and the file it is at."""
+        self._stores += 1
+        path = self._folder / f"call-{self._stores}.db"
+        return path, Store(_url(path), pool_size=4)
 
     async def close(self) -> None:
         """Close the models' connections and remove the databases."""
