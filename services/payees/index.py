@@ -135,6 +135,8 @@ class PayeeIndex:
 
     def _places(self, text: str, locale: Locale, taken: Sequence[tuple[int, int]]) -> list[Place]:
         if language(locale) == "ja":
+            if spelled_kana(japanese(text)):
+                return [Place.whole(text)]
             found = spans_ja.places(text, taken)
             whole = spans_ja.windows(text, self._forms.is_written)
         else:
