@@ -81,7 +81,7 @@ class Line:
         self.state, decision = decide(before, event, FACTS)
         if isinstance(event, ReadbackDelivered) and before.phase is Phase.READING and event.proposal == before.proposal:
             self.heard = before.proposal
-        if event is YES and before.phase is Phase.CONFIRMING:
+        if event == YES and before.phase is Phase.CONFIRMING:
             self.agreed = before.proposal
         if isinstance(decision, Execute) and isinstance(decision.action, SubmitTransfer):
             self._handed_over(decision.action.proposal, event, before)
@@ -105,7 +105,7 @@ class Line:
         assert wanted == before.proposal, "another proposal than the one read back"
         assert wanted == self.heard, "a yes before the read-back was heard"
         assert wanted == self.agreed, "no yes in plain words"
-        assert event is YES or isinstance(event, StepUpPassed), f"handed over on {event}"
+        assert event == YES or isinstance(event, StepUpPassed), f"handed over on {event}"
         self.submitted.append(wanted)
 
     def _sealed(self, order: TransferOrder) -> Decision:
