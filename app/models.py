@@ -15,7 +15,9 @@ def extractor(settings: Settings, clock: Clock) -> GemmaExtractor | None:
     if not settings.extraction_url:
         return None
     key = settings.extraction_key.get_secret_value()
-    endpoint = ExtractionEndpoint(settings.extraction_url, settings.extraction_model, key)
+    endpoint = ExtractionEndpoint(
+        settings.extraction_url, settings.extraction_model, key, deadline_s=settings.extraction_deadline_s
+    )
     return GemmaExtractor(endpoint, CircuitBreaker(clock), clock)
 
 

@@ -51,6 +51,7 @@ class Settings(BaseSettings):
     extraction_url: str = ""
     extraction_model: str = "google/gemma-4-E4B-it"
     extraction_key: SecretStr = SecretStr("")
+    extraction_deadline_s: float = Field(default=1.2, gt=0, le=30)
     qna_url: str = ""
     qna_model: str = "google/gemma-4-E4B-it"
     qna_key: SecretStr = SecretStr("")

@@ -16,7 +16,9 @@ def silent(state: DialogueState, facts: Facts) -> Step:
 
 
 def missed(state: DialogueState, facts: Facts) -> Step:
-    """Nothing was understood."""
+    """Nothing was understood. At a read-back it may have been a correction: the order is read again before a yes."""
+    if state.phase in {Phase.READING, Phase.CONFIRMING} and state.misses < dialogue_rules().prompts:
+        return read_again(replace(state, misses=state.misses + 1), unsure=True)
     return _prompt(state, facts, "missed")
 
 
