@@ -1,7 +1,7 @@
 """Retrieval: which of some 20,000 sound strings share the most with what was heard, in a fraction of a millisecond.
 
 An inverted index over pairs of neighbouring sounds (and of sounds two apart) in a coarse alphabet. Every posting list
-is a slice of one array, so a query is one gather and one weighted count.
+is a slice of one array, so a query is one gather and one weighted count; codes that many strings share are rows.
 """
 
 from collections.abc import Sequence
@@ -30,6 +30,9 @@ _BOUNDARY: Final = "##"
 CODES: Final = 2 * _ALPHABET * _ALPHABET
 _FAR: Final = 0.35
 """Below this share of the best score a string is not worth comparing."""
+
+_COMMON: Final = 1 / 8
+"""A code that more than this share of the strings have is kept as a row."""
 
 Ints = npt.NDArray[np.intp]
 """The machine's own index type: `bincount` would convert any other on every query."""
@@ -72,14 +75,16 @@ class Grams:
         inside = stream[1 : len(far) + 1] != 0
         codes = np.concatenate((near[: len(owner)], far[inside]))
         owners = np.concatenate((owner, far_owner[inside]))
-        order = np.argsort(codes, kind="stable")
-        self._postings: Ints = owners[order]
         counts = np.bincount(codes, minlength=CODES)
-        self._ends = np.cumsum(counts)
-        self._starts = self._ends - counts
-        self._counts = counts
         self._weight = np.log1p(self._size / (1.0 + counts))
-        self._norm = 1.0 / np.sqrt(np.bincount(owners, minlength=self._size) + 4.0)
+        self._norm = (1.0 / np.sqrt(np.bincount(owners, minlength=self._size) + 4.0)).astype(np.float32)
+        common = counts > self._size * _COMMON
+        self._rows = _rows(codes, owners, common, self._size)
+        rare = ~common[codes]
+        codes, owners = codes[rare], owners[rare]
+        self._postings: Ints = owners[np.argsort(codes, kind="stable")]
+        self._counts = np.where(common, 0, counts)
+        self._ends = np.cumsum(self._counts)
 
     def __len__(self) -> int:
         return self._size
@@ -88,15 +93,36 @@ class Grams:
         """Positions of at most `limit` strings nearest to any of the weighted sound strings, in no order."""
         weights = _weights(heard) * self._weight
         wanted = np.flatnonzero(weights)
-        parts = [self._postings[self._starts[code] : self._ends[code]] for code in wanted.tolist()]
-        if not parts:
+        if not self._size or not len(wanted):
             return np.zeros(0, np.intp)
-        gains = np.repeat(weights[wanted], self._counts[wanted])
-        scores = np.bincount(np.concatenate(parts), weights=gains, minlength=self._size) * self._norm
+        scores = self._counted(weights, wanted)
+        for code in wanted.tolist():
+            if (row := self._rows.get(code)) is not None:
+                scores += np.float32(weights[code]) * row
+        scores *= self._norm
         near = np.flatnonzero(scores > scores.max() * _FAR)
         if len(near) > limit:
             near = near[np.argpartition(scores[near], -limit)[-limit:]]
         return near
+
+    def _counted(self, weights: npt.NDArray[np.float64], wanted: Ints) -> npt.NDArray[np.float32]:
+        """What the rare codes give to each string."""
+        counts, ends = self._counts[wanted], self._ends[wanted]
+        found = [self._postings[end - count : end] for count, end in zip(counts.tolist(), ends.tolist(), strict=True)]
+        gains = np.repeat(weights[wanted], counts)
+        return np.bincount(np.concatenate(found), weights=gains, minlength=self._size).astype(np.float32)
+
+
+def _rows(
+    codes: npt.NDArray[np.uint16], owners: Ints, common: npt.NDArray[np.bool_], size: int
+) -> dict[int, npt.NDArray[np.float32]]:
+    """How often each string has each common code: a row a code, for adding rows beats counting long postings."""
+    place = np.cumsum(common) - 1
+    chosen = common[codes]
+    cells = place[codes[chosen]] * size + owners[chosen]
+    count = int(common.sum())
+    table = np.bincount(cells, minlength=count * size).astype(np.float32).reshape(count, size)
+    return dict(zip(np.flatnonzero(common).tolist(), table, strict=True))
 
 
 def _weights(heard: Sequence[tuple[str, float]]) -> npt.NDArray[np.float64]:
