@@ -13,6 +13,7 @@ import httpx
 import numpy as np
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosedOK
 
 from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.codec import encode_pcm16
@@ -105,9 +106,12 @@ class Line:
         await self._socket.send(encode_pcm16(samples))
 
     async def events(self) -> AsyncIterator[Event]:
-        """What the service says, as it comes. Raises TimeoutError when nothing comes for long."""
+        """What the service says, until it ends the call. Raises TimeoutError when nothing comes for long."""
         while True:
-            message = await asyncio.wait_for(self._socket.recv(), PATIENCE_S)
+            try:
+                message = await asyncio.wait_for(self._socket.recv(), PATIENCE_S)
+            except ConnectionClosedOK:
+                return
             yield orjson.loads(message)
 
     async def keep_sending(self) -> None:
