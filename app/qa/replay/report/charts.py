@@ -18,6 +18,7 @@ TOTAL: Final = "total"
 _CURVE_AT: Final = (*range(0, 90, 5), *range(90, 99), 99, 99.5, 99.9)
 _TICKS: Final = (0, 50, 90, 99, 99.9)
 _MOST_TICKS: Final = 6
+_LEAST_MS: Final = 0.001
 _MAX_LABELS: Final = 24
 
 
@@ -30,7 +31,8 @@ def waterfall(latency: Mapping[str, Latency]) -> Markup:
     """A row a stage, each beginning where the one before ends at the median: solid to p50, light to p95."""
     stages = [(name, found) for name, found in latency.items() if name != TOTAL]
     starts = list(accumulate((s.p50_ms for _, s in stages), initial=0.0))
-    longest = max((start + s.p95_ms for start, (_, s) in zip(starts, stages, strict=False)), default=0.0) or 1.0
+    ends = [start + s.p95_ms for start, (_, s) in zip(starts, stages, strict=False)]
+    longest = max([_LEAST_MS, *ends])
     left, colours, bottom = 110.0, stage_colours(latency), 12.0 + 28 * len(stages)
     scale = (WIDTH - left - 120) / longest
     parts = []
@@ -50,9 +52,9 @@ def waterfall(latency: Mapping[str, Latency]) -> Markup:
 
 
 def _ticks(longest: float) -> list[float]:
-    """Four to ten round steps up to `longest`."""
+    """Two to six round steps up to `longest`."""
     power = 10.0 ** floor(log10(longest))
-    step = next(power * part for part in (0.1, 0.2, 0.25, 0.5, 1.0) if longest / (power * part) <= _MOST_TICKS)
+    step = next(power * part for part in (0.2, 0.25, 0.5, 1.0, 2.0) if longest / (power * part) <= _MOST_TICKS)
     return [step * n for n in range(int(longest / step) + 1)]
 
 
