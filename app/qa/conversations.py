@@ -29,9 +29,9 @@ from schemas.decision import (
     ReplyParam,
 )
 from schemas.ids import Locale, ProposalId
-from schemas.intent import Heard, Slots, Understood
+from schemas.intent import Slots, Understood
 from schemas.money import exponent
-from schemas.payee import Payee, PayeeMatch
+from schemas.payee import Payee
 from schemas.span import DateValue, MoneyValue
 from schemas.transcript import Hypothesis, Source, Transcript
 from services.decide import (
@@ -45,10 +45,10 @@ from services.decide import (
     context_of,
     decide,
 )
-from services.normalize import Normalizer
+from services.look import Lookout
+from services.observe import Stamps
 from services.payees import PayeeIndex
 from services.reply import speak
-from services.understand.fast import Understander
 
 MAX_STEPS: Final = 8
 """Decisions within one turn."""
@@ -131,10 +131,8 @@ class Player:
         self.locale = Locale(customer.locale)
         desk = FakeDesk(customer)
         self._payees = desk.payees | {p.id: p for p in crowd}
-        self._index = PayeeIndex.build(tuple(self._payees.values()), NOW.date())
-        self._normalizer = Normalizer.for_locale(self.locale)
-        self._understander = Understander.for_locale(self.locale)
-        self._currencies = tuple(dict.fromkeys(a.currency for a in customer.accounts))
+        index = PayeeIndex.build(tuple(self._payees.values()), NOW.date())
+        self._lookout = Lookout.of(self.locale, index, tuple(dict.fromkeys(a.currency for a in customer.accounts)))
 
     @classmethod
     def of(cls, customer: str, crowd: tuple[Payee, ...] = ()) -> "Player":
@@ -153,15 +151,8 @@ class Player:
 
     def understand(self, transcript: Transcript, state: DialogueState, facts: Facts) -> Understood:
         """The text path up to understanding."""
-        text = transcript.text
-        spans = self._normalizer.normalize(text, now=NOW, currencies=self._currencies)
-        taken = tuple((span.start, span.end) for span in spans)
-        match = self._index.find((text, *transcript.alternatives), self.locale, taken)
-        heard = Heard(transcript, spans, match)
-        return self._understander.understand(heard, context_of(state, facts), self._named)
-
-    def _named(self, name: str) -> PayeeMatch | None:
-        return self._index.lookup((name,), self.locale)
+        stamps = Stamps(time.monotonic)
+        return self._lookout.look(transcript, context_of(state, facts), NOW, stamps).understood
 
 
 class _Call:
