@@ -3,8 +3,9 @@
 import numpy as np
 import orjson
 import pytest
+from websockets.asyncio.server import ServerConnection, serve
 
-from app.line import FRAME, HISS, Event, Microphone, calls_url, heard_out, key, session, typed
+from app.line import FRAME, HISS, Event, Microphone, calls_url, heard_out, key, line, session, typed
 from schemas.audio import SAMPLE_RATE
 from schemas.wire import parse_client_event
 
@@ -66,3 +67,15 @@ def test_the_wire_takes_every_event(event: Event) -> None:
 @pytest.mark.parametrize("base", ["http://127.0.0.1:8080", "http://127.0.0.1:8080/"])
 def test_calls_are_taken_beside_the_rest(base: str) -> None:
     assert calls_url(base) == "ws://127.0.0.1:8080/v1/calls"
+
+
+async def test_events_end_where_the_service_ends_the_call() -> None:
+    async def answer(socket: ServerConnection) -> None:
+        await socket.recv()
+        await socket.send('{"type": "response.done"}')
+        await socket.close(1000, "the call is over")
+
+    async with serve(answer, "127.0.0.1", 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with line(f"http://127.0.0.1:{port}", "token", session("en-US"), live=False) as opened:
+            assert [event["type"] async for event in opened.events()] == ["response.done"]
