@@ -19,6 +19,8 @@ class AsrRules(RuleFile):
     """Words less probable than this are noise."""
     floor_joint_logprob: float
     """The same, where a CTC head judges beside the decoder."""
+    floor_partial_logprob: float
+    """The same for partials, which have less sound behind them: higher, so that noise shows no words."""
     most_blank_share: float
     """Sound in which a CTC head hears nothing new for more of the time than this is no speech."""
     loop_repeats: tuple[int, ...]

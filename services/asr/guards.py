@@ -6,11 +6,16 @@ from typing import Final
 import numpy as np
 
 from rules.asr import AsrRules
-from schemas.audio import Samples
+from schemas.audio import SAMPLE_RATE, Samples
 from schemas.transcript import Hypothesis
 from services.asr.decoder import Decoded
 
 _WINDOW: Final = 1024
+_PITCH_HZ: Final = (80.0, 280.0)
+"""A voice's pitch lies in between: a caller's first sound may be a held vowel, little but its lowest two tones."""
+_ONE_TONE: Final = 4
+"""Bins that a steady tone fills."""
+_TWO_TONES: Final = 9
 _LONGEST_LOOP: Final = 12
 """Units of the longest run looked for."""
 
@@ -28,17 +33,17 @@ class Guard:
             return True
         return tone_share(samples) > self._rules.tone_share
 
-    def keep(self, decoded: Decoded) -> tuple[Hypothesis, ...]:
+    def keep(self, decoded: Decoded, *, final: bool) -> tuple[Hypothesis, ...]:
         """The hypotheses that may stand; one empty hypothesis where the best of them may not."""
         best = decoded.hypotheses[0] if decoded.hypotheses else Hypothesis("", 0.0)
-        if not best.text or self._silent(best, decoded) or self._invented(best):
+        if not best.text or self._silent(best, decoded, final=final) or self._invented(best):
             return (Hypothesis("", best.avg_logprob),)
         return (best, *(h for h in decoded.hypotheses[1:] if h.text and not self._loops(h.text)))
 
-    def _silent(self, best: Hypothesis, decoded: Decoded) -> bool:
+    def _silent(self, best: Hypothesis, decoded: Decoded, *, final: bool) -> bool:
         rules, none = self._rules, decoded.no_speech_prob
-        joint = decoded.joint_logprob
-        faint = best.avg_logprob < rules.floor_logprob if joint is None else joint < rules.floor_joint_logprob
+        joint, floor = decoded.joint_logprob, rules.floor_joint_logprob if final else rules.floor_partial_logprob
+        faint = best.avg_logprob < rules.floor_logprob if joint is None else joint < floor
         unsure = none > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
         return faint or unsure or none > rules.certain_no_speech_prob or decoded.blank_share > rules.most_blank_share
 
@@ -63,11 +68,14 @@ def _repeats(units: Sequence[str], size: int) -> int:
 
 
 def tone_share(samples: Samples) -> float:
-    """Share of the energy in the nine strongest of 513 bins over all of the sound: two steady tones fill nine."""
+    """Share of the energy in the bins of one steady tone, or of two outside a voice's pitch; there are 513 bins."""
     padded = np.pad(samples, (0, max(0, _WINDOW - samples.size)))
     frames = np.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[:: _WINDOW // 2]
     power = np.square(np.abs(np.fft.rfft(frames * np.hanning(_WINDOW), axis=1))).mean(axis=0)
-    return float(np.sort(power)[-9:].sum() / (power.sum() + 1e-20))
+    hertz = np.fft.rfftfreq(_WINDOW, 1 / SAMPLE_RATE)
+    pitch = (hertz > _PITCH_HZ[0]) & (hertz < _PITCH_HZ[1])
+    one, two = np.sort(power)[-_ONE_TONE:].sum(), np.sort(power[~pitch])[-_TWO_TONES:].sum()
+    return float(max(one, two) / (power.sum() + 1e-20))
 
 
 def _plain(text: str) -> str:

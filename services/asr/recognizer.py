@@ -65,6 +65,6 @@ class WhisperRecognizer:
             raise
         except Exception as error:
             raise RecognizerUnavailable(f"decoding failed ({type(error).__name__})") from error
-        kept = guard.keep(decoded)
+        kept = guard.keep(decoded, final=final)
         elapsed = (time.perf_counter() - start) * 1000
         return Transcript(kept[0].text, locale, kept, no_speech_prob=decoded.no_speech_prob, decode_ms=elapsed)

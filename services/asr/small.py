@@ -82,22 +82,16 @@ class SmallDecoder:
             suppress_blank=False,
             suppress_tokens=self._never,
         )[0]
-        if not final:
-            return Decoded(self._plain(result), float(result.no_speech_prob))
-        return self._judged(result, encoded, limit)
+        return self._judged(result, encoded, limit, count)
 
     def _text(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids)).strip()
 
-    def _plain(self, result: Any) -> tuple[Hypothesis, ...]:
-        """Hypotheses in the decoder's order."""
-        pairs = zip(result.sequences_ids, result.scores, strict=True)
-        return tuple(Hypothesis(self._text(ids), float(score)) for ids, score in pairs)
+    def _judged(self, result: Any, encoded: ctranslate2.StorageView, limit: int, count: int) -> Decoded:
+        """The best `count` candidates by the decoder's and the CTC head's joint opinion; equal texts once.
 
-    def _judged(self, result: Any, encoded: ctranslate2.StorageView, limit: int) -> Decoded:
-        """Candidates by the decoder's and the CTC head's joint opinion; equal texts once.
-
-        The CTC head's own transcript is among them: it can't guess a phrase that it doesn't hear.
+        The CTC head's own transcript is among them: it can't guess a phrase that it doesn't hear. Partials are judged
+        so too: of a cut word the decoder alone is unsure, and the guards would empty most of a caller's first ones.
         """
         log_probs = self._ctc.log_probs(np.array(encoded)[0])
         ids = [list(sequence) for sequence in result.sequences_ids]
@@ -114,7 +108,7 @@ class SmallDecoder:
             best.setdefault(self._text(ids[k]), min(0.0, float(mean)))
         first = int((joint + TOKEN_BONUS * lengths).argmax())
         return Decoded(
-            tuple(Hypothesis(text, score) for text, score in list(best.items())[:ALTERNATIVES]),
+            tuple(Hypothesis(text, score) for text, score in list(best.items())[:count]),
             float(result.no_speech_prob),
             joint_logprob=float(joint[first] / (1 + lengths[first])),
             blank_share=self._ctc.blank_share(log_probs),

@@ -13,6 +13,7 @@ from schemas.audio import SAMPLE_RATE
 from schemas.errors import RecognizerUnavailable
 from schemas.ids import EN_US, JA_JP, Locale
 from services.asr import load
+from services.asr.load import BUNDLED, decoders
 from services.asr.recognizer import WhisperRecognizer
 from services.audio.files import read_file
 from services.ports import Recognizer
@@ -61,7 +62,19 @@ async def test_a_final_has_alternatives(shipped: WhisperRecognizer, locale: Loca
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("name", sorted(phantoms()))
 async def test_nothing_is_heard_where_nothing_is_said(shipped: WhisperRecognizer, locale: Locale, name: str) -> None:
-    assert (await shipped.transcribe(phantoms()[name], locale, final=True)).text == ""
+    sound = phantoms()[name]
+    assert (await shipped.transcribe(sound, locale, final=True)).text == ""
+    for seconds in (0.7, 1.2, 3.0):
+        assert (await shipped.transcribe(sound[: int(seconds * SAMPLE_RATE)], locale, final=False)).text == ""
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_partial_is_judged_as_a_final_is(locale: Locale) -> None:
+    speech = read_file(spoken(locale[:2], "")[0].path.read_bytes())
+    first = decoders(BUNDLED)[locale[:2]].decode(speech[: SAMPLE_RATE // 2], final=False)
+    assert len(first.hypotheses) == 1
+    assert first.joint_logprob is not None
+    assert 0 < first.blank_share < 1
 
 
 async def test_speech_of_any_length_is_heard(shipped: WhisperRecognizer) -> None:

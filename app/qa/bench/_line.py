@@ -27,7 +27,7 @@ class Measured:
     first_ms: float | None = None
     final_ms: float | None = None
     partial_ms: float | None = None
-    """First partial, from the moment speech began."""
+    """First partial, from the first voiced sample."""
     cut: bool = False
     merged: bool = False
     transcript: str = ""
@@ -81,7 +81,7 @@ def _judge(utterance: Utterance, heard: list[_Heard], start: float) -> Measured:
     for one in heard:
         kind, event = one.event["type"], one.event
         if kind == "tellerline.transcript.partial" and found.partial_ms is None:
-            found.partial_ms = (one.at - start) * 1000
+            found.partial_ms = (one.at - start - utterance.parts[0].start_s) * 1000
         elif kind == "tellerline.turn.ended":
             found.endings.append(event["rule"])
             found.cut = found.cut or event["voiced_until_ms"] < late_ms

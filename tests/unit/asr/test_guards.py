@@ -17,7 +17,7 @@ def decoded(text: str, logprob: float = -0.2, no_speech: float = 0.0) -> Decoded
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_speech_stands_with_its_alternatives(lang: str) -> None:
-    kept = Guard(asr_rules(lang)).keep(decoded("send fifty dollars to kate"))
+    kept = Guard(asr_rules(lang)).keep(decoded("send fifty dollars to kate"), final=True)
     assert [h.text for h in kept] == ["send fifty dollars to kate", "another"]
 
 
@@ -33,7 +33,7 @@ def test_speech_stands_with_its_alternatives(lang: str) -> None:
     ],
 )
 def test_what_nobody_said_is_empty(lang: str, heard: Decoded) -> None:
-    kept = Guard(asr_rules(lang)).keep(heard)
+    kept = Guard(asr_rules(lang)).keep(heard, final=True)
     assert [h.text for h in kept] == [""]
 
 
@@ -43,7 +43,14 @@ def test_what_nobody_said_is_empty(lang: str, heard: Decoded) -> None:
 )
 def test_a_ctc_head_has_its_own_floor(lang: str, joint: float | None, blank: float, stands: bool) -> None:
     heard = Decoded((Hypothesis("pay kate", -2.0),), 0.0, joint_logprob=joint, blank_share=blank)
-    assert bool(Guard(asr_rules(lang)).keep(heard)[0].text) is stands
+    assert bool(Guard(asr_rules(lang)).keep(heard, final=True)[0].text) is stands
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_partial_needs_more_than_a_final(lang: str) -> None:
+    heard = Decoded((Hypothesis("pay", -1.6),), 0.0, joint_logprob=-2.4, blank_share=0.6)
+    assert Guard(asr_rules(lang)).keep(heard, final=True)[0].text == "pay"
+    assert Guard(asr_rules(lang)).keep(heard, final=False)[0].text == ""
 
 
 @pytest.mark.parametrize(
@@ -51,8 +58,8 @@ def test_a_ctc_head_has_its_own_floor(lang: str, joint: float | None, blank: flo
 )
 def test_phantom_phrases_need_certainty(lang: str, phrase: str) -> None:
     guard = Guard(asr_rules(lang))
-    assert guard.keep(decoded(phrase, logprob=-0.5))[0].text == ""
-    assert guard.keep(decoded(phrase, logprob=-0.01))[0].text == phrase
+    assert guard.keep(decoded(phrase, logprob=-0.5), final=True)[0].text == ""
+    assert guard.keep(decoded(phrase, logprob=-0.01), final=True)[0].text == phrase
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -74,7 +81,7 @@ def test_faint_sound_is_not_decoded(lang: str) -> None:
     ],
 )
 def test_what_callers_do_repeat_is_no_loop(lang: str, phrase: str) -> None:
-    assert Guard(asr_rules(lang)).keep(decoded(phrase))[0].text == phrase
+    assert Guard(asr_rules(lang)).keep(decoded(phrase), final=True)[0].text == phrase
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -84,3 +91,11 @@ def test_tones_are_not_decoded(lang: str, hertz: tuple[int, ...]) -> None:
     beat = np.floor(time * 2.5) % 2
     tone = sum(0.1 * np.sin(2 * np.pi * h * time) for h in hertz) * beat
     assert Guard(asr_rules(lang)).wordless(np.asarray(tone, dtype=np.float32))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("pitch", [95, 140, 190, 240])
+def test_a_held_vowel_is_no_tone(lang: str, pitch: int) -> None:
+    time = np.arange(8_000) / 16_000
+    vowel = sum(0.1 * level * np.sin(2 * np.pi * pitch * n * time) for n, level in ((1, 1.0), (2, 0.8), (3, 0.03)))
+    assert not Guard(asr_rules(lang)).wordless(np.asarray(vowel, dtype=np.float32))
