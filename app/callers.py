@@ -46,6 +46,7 @@ class Callers:
         """The turn handler of a new call. Raises NotFound, BankUnavailable, StoreUnavailable."""
         caller = await self.caller(customer, call, locale)
         recorder = Recorder(self.audit, self.metrics, self.hands.clock, customer, call, self.keep_words)
+        pending = await self._pending(caller)
         await recorder.event("call.started", locale=locale)
         parts = TurnParts(
             clock=self.hands.clock,
@@ -55,7 +56,7 @@ class Callers:
             recorder=recorder,
             extractor=self.extractor,
         )
-        return Turn(parts, caller, await self._pending(caller))
+        return Turn(parts, caller, pending)
 
     async def _pending(self, caller: Caller) -> Proposal | None:
         """What a dropped call of the customer left to be confirmed, if it can still be read back as it was.

@@ -5,20 +5,23 @@ Rooms keep their own tables (`services/act/tables.py`, `services/guard/audit_tab
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
+from asyncpg import PostgresError
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.util import greenlet_spawn
 
 from schemas.errors import ConfigInvalid, StoreUnavailable
+from services.finish import finish
 
 T = TypeVar("T")
 
@@ -37,6 +40,9 @@ Probe = Callable[[str], None]
 
 _BUSY_MS: Final = 5_000
 _POOL_WAIT_S: Final = 5.0
+_ANSWER_S: Final = 5.0
+"""What PostgreSQL may take to let us in, and over any one statement."""
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _SQLITE: Final = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
 
 
@@ -57,10 +63,12 @@ def _ignore(_point: str) -> None:
 
 
 class Store:
-    """An engine with two ways in: `read` and `write`. Driver errors come out as StoreUnavailable.
+    """An engine with two ways in: `look` and `transact`; `execute` is a transaction of one statement.
 
-    The ledger's busiest paths go in by `look`, `transact` and `execute` instead: the same promises, but all of a
-    transaction runs as one task of the driver, which costs a third of the time of a task a statement.
+    What they are given runs as one task of the driver: a task a statement would take three times as long. Once begun
+    it comes to its end even if the caller is cancelled, who thus wrote all of it or nothing: a driver that is stopped
+    halfway leaves a connection with its transaction open, and every other writer waiting. Driver errors come out as
+    StoreUnavailable.
 
     SQLite writers queue on a lock of the process, so that they wait their turn instead of polling the file.
     """
@@ -71,6 +79,8 @@ class Store:
         self.embedded = url.startswith("sqlite")
         self.probe = probe
         options: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": _POOL_WAIT_S}
+        if not self.embedded:
+            options["connect_args"] = {"timeout": _ANSWER_S, "command_timeout": _ANSWER_S}
         self._engine = create_async_engine(url, **options)
         self._reads = self._engine
         self._writers: AbstractAsyncContextManager[Any] = nullcontext()
@@ -81,37 +91,18 @@ class Store:
         else:
             self._reads = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
-        """A connection for statements that change nothing; each sees what is committed when it runs."""
-        with _outages("reading"):
-            async with self._reads.connect() as connection:
-                yield connection
-
-    @asynccontextmanager
-    async def write(self, name: str) -> AsyncIterator[AsyncConnection]:
-        """A transaction: all of it is durable at the end of the block, or none of it happened."""
-        with _outages(f"writing {name}"):
-            async with self._writers, self._engine.connect() as connection:
-                writing = await connection.execution_options(tellerline_write=True)
-                async with writing.begin():
-                    self.probe(f"{name}:begin")
-                    yield writing
-                    self.probe(f"{name}:written")
-                self.probe(f"{name}:committed")
-
     async def look(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work`, which changes nothing, as `read` would."""
+        """Run `work`, which changes nothing; each of its statements sees what is committed when it runs."""
 
         def looking() -> T:
             with self._reads.sync_engine.connect() as connection:
                 return work(connection)
 
         with _outages("reading"):
-            return await greenlet_spawn(looking)
+            return await finish(greenlet_spawn(looking))
 
     async def transact(self, name: str, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction, as `write` would."""
+        """Run `work` in a transaction: all of it is durable when this returns, or none of it happened."""
 
         def working() -> T:
             with self._engine.sync_engine.connect() as connection:
@@ -125,9 +116,9 @@ class Store:
 
         with _outages(f"writing {name}"):
             async with self._writers:
-                return await greenlet_spawn(working)
+                return await finish(greenlet_spawn(working))
 
-    async def execute(self, name: str, statement: sa.Executable, values: Mapping[str, Any]) -> int:
+    async def execute(self, name: str, statement: sa.Executable, values: Mapping[str, Any] = _NOTHING) -> int:
         """One statement, durable when this returns; how many rows it changed.
 
         PostgreSQL commits a lone statement by itself: one round trip instead of three.
@@ -143,12 +134,11 @@ class Store:
                 return done
 
         with _outages(f"writing {name}"):
-            return await greenlet_spawn(executing)
+            return await finish(greenlet_spawn(executing))
 
     async def run_migrations(self, upgrade: Callable[[sa.Connection], None]) -> None:
         """Hand `upgrade` a connection within one transaction."""
-        async with self.write("migrate") as connection:
-            await connection.run_sync(upgrade)
+        await self.transact("migrate", upgrade)
 
     async def close(self) -> None:
         """Release the connections."""
@@ -157,10 +147,10 @@ class Store:
 
 @contextmanager
 def _outages(doing: str) -> Iterator[None]:
-    """What the driver raises comes out as StoreUnavailable."""
+    """What the driver raises comes out as StoreUnavailable; connecting fails with others, also the system's."""
     try:
         yield
-    except (DBAPIError, PoolTimeout) as error:
+    except (DBAPIError, PoolTimeout, PostgresError, OSError) as error:
         raise StoreUnavailable(f"{doing}: {type(error).__name__}") from error
 
 
@@ -179,10 +169,10 @@ def _begin_sqlite(connection: sa.Connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
-async def insert_new(connection: AsyncConnection, table: sa.Table, values: Mapping[str, Any]) -> bool:
+def insert_new(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:
     """Insert a row unless one with the same unique key is there; whether it was inserted."""
     build = sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert
-    result = await connection.execute(build(table).values(**values).on_conflict_do_nothing())
+    result = connection.execute(build(table).values(**values).on_conflict_do_nothing())
     return changed(result) == 1
 
 

@@ -20,6 +20,7 @@ from schemas.ids import CallId, CustomerId, Locale
 from schemas.wire import parse_client_event
 from services.audio.vad import SileroVad
 from services.call import CallPorts, LiveCall, Outbox
+from services.finish import finish
 from services.guard.admission import Admission
 from services.observe import Metrics
 from services.ports import Clock, Recognizer, TurnHandler
@@ -100,7 +101,11 @@ class _Line:
         deps, config = self._deps, CallConfig()
         handler = await deps.handler(customer, self._id, config.locale)
         offered = self._socket.scope.get("subprotocols", ())
-        await self._socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
+        try:
+            await self._socket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
+        except (WebSocketDisconnect, RuntimeError, OSError):  # gone before it was answered
+            await finish(handler.close())
+            return
         ports = CallPorts(handler, deps.recognizer, deps.vad, deps.clock)
         call = LiveCall(ports, self._outbox, config, seconds=deps.max_call_seconds)
         reason = await self._converse(call)

@@ -5,19 +5,20 @@ A foreign core knows accounts and money; whom a customer pays and which name the
 
 import unicodedata
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
 from rapidfuzz import fuzz
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from schemas.banking import Bill, Card, Limits, PayeeVerification
+from schemas.banking import Account, Bill, Card, CustomerProfile, Limits, PayeeVerification
 from schemas.errors import NotFound
 from schemas.ids import BillId, CardId, CustomerId, PayeeId
 from schemas.money import Money
 from schemas.payee import Payee
 from services.act import bank_tables as t
+from services.ports import Clock
 from services.store import Store, changed
 
 MAX_PAYEES: Final = 10_000
@@ -32,32 +33,30 @@ Row = sa.Row[Any]
 
 
 class Directory:
-    """Reads and card locks; every query is scoped to one customer."""
+    """What every core has of us: payees, cards and bills; every query is scoped to one customer."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
+        self._clock = clock
 
     async def cards(self, customer: CustomerId) -> Sequence[Card]:
         """The customer's cards, in the bank's order."""
-        async with self._store.read() as connection:
-            return await cards(customer, connection)
+        return await self._store.look(partial(cards, customer))
 
     async def bills(self, customer: CustomerId) -> Sequence[Bill]:
         """The customer's open bills, in the bank's order."""
-        async with self._store.read() as connection:
-            return await bills(customer, connection)
+        return await self._store.look(partial(bills, customer))
 
     async def payees(self, customer: CustomerId) -> Sequence[Payee]:
         """The customer's payees, at most MAX_PAYEES."""
         wanted = sa.select(t.payees).where(t.payees.c.customer_id == customer).order_by(t.payees.c.id)
-        async with self._store.read() as connection:
-            return [_payee(row) for row in await connection.execute(wanted.limit(MAX_PAYEES))]
+        rows = await self._store.look(lambda connection: connection.execute(wanted.limit(MAX_PAYEES)).all())
+        return [_payee(row) for row in rows]
 
     async def payee_row(self, customer: CustomerId, payee: PayeeId) -> Row:
         """A payee with what only the bank sees (holder, route). Raises NotFound."""
         mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == payee)
-        async with self._store.read() as connection:
-            row = (await connection.execute(sa.select(t.payees).where(mine))).first()
+        row = await self._store.look(lambda connection: connection.execute(sa.select(t.payees).where(mine)).first())
         if row is None:
             raise NotFound("no such payee")
         return row
@@ -75,51 +74,68 @@ class Directory:
     async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
         """Lock or unlock; idempotent. Raises NotFound."""
         mine = (t.cards.c.customer_id == customer) & (t.cards.c.id == card)
-        async with self._store.write("bank.card") as connection:
-            await connection.execute(sa.update(t.cards).where(mine).values(locked=locked))
-            row = (await connection.execute(sa.select(t.cards).where(mine))).first()
+
+        def locking(connection: sa.Connection) -> Row | None:
+            connection.execute(sa.update(t.cards).where(mine).values(locked=locked))
+            return connection.execute(sa.select(t.cards).where(mine)).first()
+
+        row = await self._store.transact("bank.card", locking)
         if row is None:
             raise NotFound("no such card")
         return _card(row)
 
 
-async def person(customer: CustomerId, connection: AsyncConnection) -> Row:
+def person(customer: CustomerId, connection: sa.Connection) -> Row:
     """The customer's own row: name, locale, zone, route. Raises NotFound."""
-    row = (await connection.execute(sa.select(t.customers).where(t.customers.c.id == customer))).first()
+    row = connection.execute(sa.select(t.customers).where(t.customers.c.id == customer)).first()
     if row is None:
         raise NotFound("no such customer")
     return row
 
 
-async def cards(customer: CustomerId, connection: AsyncConnection) -> Sequence[Card]:
+def profile(
+    customer: CustomerId, connection: sa.Connection, accounts: Sequence[Account], now: datetime
+) -> CustomerProfile:
+    """All that is known of a customer whose accounts are these, as of now. Raises NotFound."""
+    own = person(customer, connection)
+    return CustomerProfile(
+        name=own.name,
+        accounts=tuple(accounts),
+        cards=tuple(cards(customer, connection)),
+        bills=tuple(bills(customer, connection)),
+        limits=tuple(limits(customer, connection)),
+        as_of=now,
+        zone=own.zone,
+    )
+
+
+def cards(customer: CustomerId, connection: sa.Connection) -> Sequence[Card]:
     """The customer's cards, in the bank's order."""
     wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position)
-    return [_card(row) for row in await connection.execute(wanted)]
+    return [_card(row) for row in connection.execute(wanted)]
 
 
-async def bills(customer: CustomerId, connection: AsyncConnection) -> Sequence[Bill]:
+def bills(customer: CustomerId, connection: sa.Connection) -> Sequence[Bill]:
     """The customer's open bills, in the bank's order."""
     mine = (t.bills.c.customer_id == customer) & (t.bills.c.due_minor > 0)
-    rows = await connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position))
+    rows = connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position))
     return [_bill(row) for row in rows]
 
 
-async def limits(customer: CustomerId, connection: AsyncConnection) -> Sequence[Limits]:
+def limits(customer: CustomerId, connection: sa.Connection) -> Sequence[Limits]:
     """The customer's limits, one a currency."""
     wanted = sa.select(t.limits).where(t.limits.c.customer_id == customer).order_by(t.limits.c.currency)
-    rows = await connection.execute(wanted)
+    rows = connection.execute(wanted)
     return [Limits(r.currency, r.per_transfer, r.per_day, r.step_up_above) for r in rows]
 
 
-async def settle_bill(
-    customer: CustomerId, connection: AsyncConnection, bill: BillId, paid: Money, *, on: date
-) -> bool:
+def settle_bill(customer: CustomerId, connection: sa.Connection, bill: BillId, paid: Money, *, on: date) -> bool:
     """Within a posting: take a payment off a bill; False when there is no such bill or less is due."""
     mine = (t.bills.c.customer_id == customer) & (t.bills.c.id == bill) & (t.bills.c.currency == paid.currency)
     left = t.bills.c.due_minor - paid.minor
-    done = await connection.execute(sa.update(t.bills).where(mine & (left >= 0)).values(due_minor=left))
+    done = connection.execute(sa.update(t.bills).where(mine & (left >= 0)).values(due_minor=left))
     payee = sa.select(t.bills.c.payee_id).where(mine).scalar_subquery()
-    await connection.execute(
+    connection.execute(
         sa.update(t.payees)
         .where((t.payees.c.customer_id == customer) & (t.payees.c.id == payee))
         .values(last_paid=on.isoformat())

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any, Final
 
 import httpx
@@ -21,18 +22,14 @@ from schemas.banking import (
     Account,
     BankOutcome,
     BankReceipt,
-    Bill,
-    Card,
     CustomerProfile,
-    PayeeVerification,
     Transaction,
     TransactionFilter,
     TransferOrder,
 )
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, KeyReused, NotFound
-from schemas.ids import AccountId, BillId, CardId, CustomerId, PayeeId
+from schemas.ids import AccountId, BillId, CustomerId
 from schemas.money import EXPONENTS, MAX_MINOR, Money
-from schemas.payee import Payee
 from services.act import bank_directory as directory
 from services.act import bank_tables as t
 from services.act.seal import fingerprint
@@ -75,59 +72,23 @@ class FineractSettings:
         )
 
 
-class FineractBank:
+class FineractBank(directory.Directory):
     """CoreBank over Fineract and the directory. A customer's and a payee's `route` are their ids in Fineract."""
 
     def __init__(self, settings: FineractSettings, client: httpx.AsyncClient, store: Store, clock: Clock) -> None:
+        super().__init__(store, clock)
         self._settings = settings
         self._client = client
-        self._store = store
-        self._clock = clock
-        self._directory = directory.Directory(store)
 
     async def profile(self, customer: CustomerId) -> CustomerProfile:
         """Accounts, cards, bills and limits, as of now. Raises NotFound, BankUnavailable, BankGarbage."""
-        accounts = tuple(await self.accounts(customer))
-        async with self._store.read() as connection:
-            own = await directory.person(customer, connection)
-            return CustomerProfile(
-                name=own.name,
-                accounts=accounts,
-                cards=tuple(await directory.cards(customer, connection)),
-                bills=tuple(await directory.bills(customer, connection)),
-                limits=tuple(await directory.limits(customer, connection)),
-                as_of=self._clock.now(),
-                zone=own.zone,
-            )
+        accounts, now = await self.accounts(customer), self._clock.now()
+        return await self._store.look(lambda connection: directory.profile(customer, connection, accounts, now))
 
     async def accounts(self, customer: CustomerId) -> Sequence[Account]:
         """The customer's active savings accounts with balances."""
         found = await self._get(f"/v1/clients/{await self._client_id(customer)}/accounts")
         return [_account(row) for row in _rows(found, "savingsAccounts") if _flag(row, "status", "active")]
-
-    async def cards(self, customer: CustomerId) -> Sequence[Card]:
-        """The customer's cards."""
-        return await self._directory.cards(customer)
-
-    async def bills(self, customer: CustomerId) -> Sequence[Bill]:
-        """The customer's open bills."""
-        return await self._directory.bills(customer)
-
-    async def payees(self, customer: CustomerId) -> Sequence[Payee]:
-        """The customer's payees."""
-        return await self._directory.payees(customer)
-
-    async def payee(self, customer: CustomerId, payee: PayeeId) -> Payee:
-        """One payee as it stands now. Raises NotFound."""
-        return await self._directory.payee(customer, payee)
-
-    async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
-        """Confirmation of payee."""
-        return await self._directory.verify_payee(customer, payee)
-
-    async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
-        """Lock or unlock a card; idempotent."""
-        return await self._directory.set_card_lock(customer, card, locked)
 
     async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
         """Booked transactions of the customer's accounts, newest first."""
@@ -159,8 +120,7 @@ class FineractBank:
     async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
         """What became of `key`: looked for in the source account's history; NOT_FOUND when it never was there."""
         mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer)
-        async with self._store.read() as connection:
-            sent = (await connection.execute(sa.select(t.wire_keys).where(mine))).first()
+        sent = await self._store.look(lambda connection: connection.execute(sa.select(t.wire_keys).where(mine)).first())
         if sent is None:
             return BankReceipt(BankOutcome.NOT_FOUND)
         for row in await self._history(customer, AccountId(sent.source)):
@@ -183,10 +143,13 @@ class FineractBank:
             "currency": order.amount.currency,
             "at": micros(self._clock.now()),
         }
-        async with self._store.write("bank.bind") as connection:
-            if await insert_new(connection, t.wire_keys, row):
-                return
-            known = (await connection.execute(sa.select(t.wire_keys).where(t.wire_keys.c.key == key))).one()
+        stored = sa.select(t.wire_keys).where(t.wire_keys.c.key == key)
+
+        def binding(connection: sa.Connection) -> sa.Row[Any]:
+            insert_new(connection, t.wire_keys, row)
+            return connection.execute(stored).one()
+
+        known = await self._store.transact("bank.bind", binding)
         if known.customer_id != customer or known.fingerprint != print_:
             raise KeyReused
 
@@ -194,7 +157,7 @@ class FineractBank:
         """Why an order can't be sent, as a stable code: what Fineract itself would not notice; empty when it can."""
         try:
             if order.payee_id is not None:
-                version = (await self._directory.payee(customer, order.payee_id)).version
+                version = (await self.payee(customer, order.payee_id)).version
                 return "" if version == order.payee_version else "payee_changed"
             owned = {account.id: account.balance.currency for account in await self.accounts(customer)}
             fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
@@ -208,10 +171,9 @@ class FineractBank:
         if order.payee_id is None:
             target, owner = order.to_account, client
         else:
-            route = (await self._directory.payee_row(customer, order.payee_id)).route
+            route = (await self.payee_row(customer, order.payee_id)).route
             owner, _, target = route.partition("/")
-        async with self._store.read() as connection:
-            own = await directory.person(customer, connection)
+        own = await self._store.look(partial(directory.person, customer))
         return {
             "fromOfficeId": self._settings.office,
             "fromClientId": client,
@@ -231,17 +193,19 @@ class FineractBank:
     async def _pay_off(self, customer: CustomerId, key: str) -> None:
         """Take a payment that went through off its bill, once: the note on the key goes as the bill shrinks."""
         mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer) & t.wire_keys.c.bill_id.is_not(None)
-        async with self._store.write("bank.bill") as connection:
-            due = (await connection.execute(sa.select(t.wire_keys).where(mine).with_for_update())).first()
-            if due is None:
-                return
-            await connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
-            paid, today = Money(due.amount_minor, due.currency), self._clock.now().date()
-            await directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
+        today = self._clock.now().date()
+
+        def paying(connection: sa.Connection) -> None:
+            due = connection.execute(sa.select(t.wire_keys).where(mine).with_for_update()).first()
+            if due is not None:
+                connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
+                paid = Money(due.amount_minor, due.currency)
+                directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
+
+        await self._store.transact("bank.bill", paying)
 
     async def _client_id(self, customer: CustomerId) -> str:
-        async with self._store.read() as connection:
-            route: str = (await directory.person(customer, connection)).route
+        route: str = (await self._store.look(partial(directory.person, customer))).route
         return route
 
     async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[Json]:

@@ -5,32 +5,27 @@ A posting and both its entries, the balances, the bill and the payee's history c
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from rules.act import zone
 from schemas.banking import (
     Account,
     BankOutcome,
     BankReceipt,
-    Bill,
-    Card,
     CustomerProfile,
-    PayeeVerification,
     Transaction,
     TransactionFilter,
     TransferOrder,
 )
 from schemas.errors import KeyReused
-from schemas.ids import AccountId, CardId, CustomerId, PayeeId
+from schemas.ids import AccountId, CustomerId
 from schemas.money import Money
-from schemas.payee import Payee
 from services.act import bank_directory as directory
 from services.act import bank_tables as t
 from services.act.seal import fingerprint
-from services.ports import Clock
 from services.store import Store, changed, insert_new, micros
 
 MAX_TRANSACTIONS: Final = 50
@@ -42,56 +37,19 @@ class _Declined(Exception):
     """The order can't be carried out; rolls the movement back."""
 
 
-class SandboxBank:
-    """CoreBank over our own tables."""
-
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-        self._directory = directory.Directory(store)
+class SandboxBank(directory.Directory):
+    """CoreBank over our own tables; whom a customer pays, and their cards and bills, are the directory's."""
 
     async def profile(self, customer: CustomerId) -> CustomerProfile:
         """Accounts, cards, bills and limits, as of now. Raises NotFound."""
-        async with self._store.read() as connection:
-            own = await directory.person(customer, connection)
-            return CustomerProfile(
-                name=own.name,
-                accounts=tuple(await _accounts(customer, connection)),
-                cards=tuple(await directory.cards(customer, connection)),
-                bills=tuple(await directory.bills(customer, connection)),
-                limits=tuple(await directory.limits(customer, connection)),
-                as_of=self._clock.now(),
-                zone=own.zone,
-            )
+        now = self._clock.now()
+        return await self._store.look(
+            lambda connection: directory.profile(customer, connection, _accounts(customer, connection), now)
+        )
 
     async def accounts(self, customer: CustomerId) -> Sequence[Account]:
         """The customer's accounts with balances, in the bank's order."""
-        async with self._store.read() as connection:
-            return await _accounts(customer, connection)
-
-    async def cards(self, customer: CustomerId) -> Sequence[Card]:
-        """The customer's cards."""
-        return await self._directory.cards(customer)
-
-    async def bills(self, customer: CustomerId) -> Sequence[Bill]:
-        """The customer's open bills."""
-        return await self._directory.bills(customer)
-
-    async def payees(self, customer: CustomerId) -> Sequence[Payee]:
-        """The customer's payees."""
-        return await self._directory.payees(customer)
-
-    async def payee(self, customer: CustomerId, payee: PayeeId) -> Payee:
-        """One payee as it stands now. Raises NotFound."""
-        return await self._directory.payee(customer, payee)
-
-    async def verify_payee(self, customer: CustomerId, payee: PayeeId) -> PayeeVerification:
-        """Confirmation of payee."""
-        return await self._directory.verify_payee(customer, payee)
-
-    async def set_card_lock(self, customer: CustomerId, card: CardId, locked: bool) -> Card:
-        """Lock or unlock a card; idempotent."""
-        return await self._directory.set_card_lock(customer, card, locked)
+        return await self._store.look(partial(_accounts, customer))
 
     async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
         """Booked transactions of the customer's accounts, newest first."""
@@ -100,8 +58,8 @@ class SandboxBank:
         for clause in _clauses(wanted):
             query = query.where(clause)
         query = query.order_by(e.c.booked_on.desc(), e.c.id.desc()).limit(min(wanted.limit, MAX_TRANSACTIONS))
-        async with self._store.read() as connection:
-            return [_transaction(row) for row in await connection.execute(query)]
+        rows = await self._store.look(lambda connection: connection.execute(query).all())
+        return [_transaction(row) for row in rows]
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         """Move money once for `key`. Raises KeyReused when the key came with another order, StoreUnavailable."""
@@ -114,46 +72,46 @@ class SandboxBank:
             "outcome": BankOutcome.DONE.value,
             "at": micros(now),
         }
-        async with self._store.write("bank.transfer") as connection:
-            if not await insert_new(connection, t.postings, posting):
-                return await _seen(customer, connection, key, posting["fingerprint"])
-            own = await directory.person(customer, connection)
+
+        def transferring(connection: sa.Connection) -> BankReceipt:
+            if not insert_new(connection, t.postings, posting):
+                return _seen(customer, connection, key, posting["fingerprint"])
+            own = directory.person(customer, connection)
             today = now.astimezone(zone(own.zone)).date()
             try:
-                async with connection.begin_nested():
-                    await _move(customer, connection, order, str(posting["id"]), today)
+                with connection.begin_nested():
+                    _move(customer, connection, order, str(posting["id"]), today)
             except _Declined as declined:
                 refused = {"outcome": BankOutcome.DECLINED.value, "reason": str(declined)}
-                await connection.execute(sa.update(t.postings).where(t.postings.c.key == key).values(**refused))
+                connection.execute(sa.update(t.postings).where(t.postings.c.key == key).values(**refused))
                 return BankReceipt(BankOutcome.DECLINED, str(posting["id"]), str(declined))
-        return BankReceipt(BankOutcome.DONE, str(posting["id"]))
+            return BankReceipt(BankOutcome.DONE, str(posting["id"]))
+
+        return await self._store.transact("bank.transfer", transferring)
 
     async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
         """What became of `key`; NOT_FOUND when it was never seen from this customer."""
         mine = (t.postings.c.key == key) & (t.postings.c.customer_id == customer)
-        async with self._store.read() as connection:
-            row = (await connection.execute(sa.select(t.postings).where(mine))).first()
+        row = await self._store.look(lambda connection: connection.execute(sa.select(t.postings).where(mine)).first())
         return BankReceipt(BankOutcome.NOT_FOUND) if row is None else _receipt(row)
 
 
-async def _accounts(customer: CustomerId, connection: AsyncConnection) -> Sequence[Account]:
+def _accounts(customer: CustomerId, connection: sa.Connection) -> Sequence[Account]:
     wanted = sa.select(t.accounts).where(t.accounts.c.customer_id == customer).order_by(t.accounts.c.position)
-    return [_account(row) for row in await connection.execute(wanted)]
+    return [_account(row) for row in connection.execute(wanted)]
 
 
-async def _seen(customer: CustomerId, connection: AsyncConnection, key: str, wanted: object) -> BankReceipt:
+def _seen(customer: CustomerId, connection: sa.Connection, key: str, wanted: object) -> BankReceipt:
     """The stored answer to a key that was here before."""
-    row = (await connection.execute(sa.select(t.postings).where(t.postings.c.key == key))).one()
+    row = connection.execute(sa.select(t.postings).where(t.postings.c.key == key)).one()
     if row.customer_id != customer or row.fingerprint != wanted:
         raise KeyReused
     return _receipt(row)
 
 
-async def _move(
-    customer: CustomerId, connection: AsyncConnection, order: TransferOrder, posting: str, today: date
-) -> None:
+def _move(customer: CustomerId, connection: sa.Connection, order: TransferOrder, posting: str, today: date) -> None:
     """Debit, credit, and what hangs on them. Raises _Declined with a stable code."""
-    credited, merchant = await _target(customer, connection, order)
+    credited, merchant = _target(customer, connection, order)
     balance = t.accounts.c.balance_minor
     mine = (t.accounts.c.customer_id == customer) & (t.accounts.c.currency == order.amount.currency)
     steps = [(order.source, -order.amount.minor, "insufficient_funds")]
@@ -161,7 +119,7 @@ async def _move(
         steps.append((AccountId(credited), order.amount.minor, "no_such_account"))
     for account, amount, reason in sorted(steps):  # in the order of ids, so that opposite transfers can't deadlock
         enough = mine & (t.accounts.c.id == account) & (balance + amount >= 0)
-        done = await connection.execute(sa.update(t.accounts).where(enough).values(balance_minor=balance + amount))
+        done = connection.execute(sa.update(t.accounts).where(enough).values(balance_minor=balance + amount))
         if changed(done) != 1:
             raise _Declined(reason)
     common = {"posting_id": posting, "currency": order.amount.currency, "booked_on": today.isoformat()}
@@ -169,23 +127,23 @@ async def _move(
         {"account_id": order.source, "amount_minor": -order.amount.minor, "merchant": merchant, **common},
         {"account_id": credited, "amount_minor": order.amount.minor, "merchant": merchant, **common},
     ]
-    await connection.execute(sa.insert(t.entries), rows)
-    if order.bill_id and not await directory.settle_bill(customer, connection, order.bill_id, order.amount, on=today):
+    connection.execute(sa.insert(t.entries), rows)
+    if order.bill_id and not directory.settle_bill(customer, connection, order.bill_id, order.amount, on=today):
         raise _Declined("bill_not_due")
 
 
-async def _target(customer: CustomerId, connection: AsyncConnection, order: TransferOrder) -> tuple[str, str]:
+def _target(customer: CustomerId, connection: sa.Connection, order: TransferOrder) -> tuple[str, str]:
     """The account to credit and what the statement will call it."""
     if order.to_account is not None:
         if order.to_account == order.source:
             raise _Declined("same_account")
         mine = (t.accounts.c.customer_id == customer) & (t.accounts.c.id == order.to_account)
-        name = (await connection.execute(sa.select(t.accounts.c.name).where(mine))).scalar()
+        name = connection.execute(sa.select(t.accounts.c.name).where(mine)).scalar()
         if name is None:
             raise _Declined("no_such_account")
         return order.to_account, name
     mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == order.payee_id)
-    row = (await connection.execute(sa.select(t.payees.c.name, t.payees.c.version).where(mine))).first()
+    row = connection.execute(sa.select(t.payees.c.name, t.payees.c.version).where(mine)).first()
     if row is None:
         raise _Declined("no_such_payee")
     if row.version != order.payee_version:
@@ -232,10 +190,11 @@ async def books(store: Store) -> dict[str, str]:
     e, a = t.entries.c, t.accounts.c
     lopsided = sa.select(e.posting_id).group_by(e.posting_id, e.currency).having(sa.func.sum(e.amount_minor) != 0)
     summed = sa.select(sa.func.coalesce(sa.func.sum(e.amount_minor), 0)).where(e.account_id == a.id).scalar_subquery()
-    wrong: dict[str, str] = {}
-    async with store.read() as connection:
-        for row in await connection.execute(lopsided):
-            wrong[row.posting_id] = "entries do not sum to zero"
-        for row in await connection.execute(sa.select(a.id).where(a.balance_minor != summed)):
+
+    def checking(connection: sa.Connection) -> dict[str, str]:
+        wrong = {row.posting_id: "entries do not sum to zero" for row in connection.execute(lopsided)}
+        for row in connection.execute(sa.select(a.id).where(a.balance_minor != summed)):
             wrong[row.id] = "balance is not the sum of its entries"
-    return wrong
+        return wrong
+
+    return await store.look(checking)

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from rules.bank import DemoCustomer, DemoPayee
 from schemas.banking import BankOutcome
@@ -24,20 +24,19 @@ async def open_demo_bank(store: Store, clock: Clock, customers: Sequence[DemoCus
     now = clock.now()
     added = 0
     for customer in customers:
-        async with store.write("bank.seed") as connection:
-            added += await _add(connection, customer, now.date(), micros(now))
+        added += await store.transact("bank.seed", partial(_add, customer, now.date(), micros(now)))
     return added
 
 
-async def _add(connection: AsyncConnection, customer: DemoCustomer, today: date, at: int) -> bool:
+def _add(customer: DemoCustomer, today: date, at: int, connection: sa.Connection) -> bool:
     own = CustomerId(customer.customer)
     row = {"id": own, "name": customer.name, "locale": customer.locale, "zone": customer.zone}
-    if not await insert_new(connection, t.customers, row):
+    if not insert_new(connection, t.customers, row):
         return False
     for table, rows in _rows(customer, today):
         if rows:
-            await connection.execute(sa.insert(table), [{"customer_id": own} | row for row in rows])
-    await _book(connection, customer, today, at)
+            connection.execute(sa.insert(table), [{"customer_id": own} | row for row in rows])
+    _book(connection, customer, today, at)
     return True
 
 
@@ -86,7 +85,7 @@ def _payee(payee: DemoPayee, today: date) -> dict[str, Any]:
     }
 
 
-async def _book(connection: AsyncConnection, customer: DemoCustomer, today: date, at: int) -> None:
+def _book(connection: sa.Connection, customer: DemoCustomer, today: date, at: int) -> None:
     """Opening balances against equity, then the recent months against clearing, each a posting of two entries."""
     currency = {account.id: account.currency for account in customer.accounts}
     oldest = max((moved.days_ago for moved in customer.transactions), default=0) + 1
@@ -108,5 +107,5 @@ async def _book(connection: AsyncConnection, customer: DemoCustomer, today: date
         postings.append({"id": posting, "key": posting, "fingerprint": "", "outcome": BankOutcome.DONE.value, "at": at})
         entries.append({"account_id": account, "amount_minor": amount, **common})
         entries.append({"account_id": f"{against}{currency[account]}", "amount_minor": -amount, **common})
-    await connection.execute(sa.insert(t.postings), [{"customer_id": customer.customer} | row for row in postings])
-    await connection.execute(sa.insert(t.entries), entries)
+    connection.execute(sa.insert(t.postings), [{"customer_id": customer.customer} | row for row in postings])
+    connection.execute(sa.insert(t.entries), entries)

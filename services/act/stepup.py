@@ -72,19 +72,21 @@ class SecondFactor:
         life = timedelta(seconds=self._policy.code_life_s)
         challenge = Challenge(self._clock.new_id(), purpose, self._sender.channel, now + life)
         recent = sa.select(sa.func.count()).where((_c.customer_id == customer) & (_c.created_at > micros(now - _HOUR)))
-        async with self._store.write("stepup.begin") as connection:
-            if (await connection.execute(recent)).scalar_one() >= self._policy.challenges_per_hour:
+        fresh = {
+            "id": challenge.id,
+            "customer_id": customer,
+            "purpose": purpose,
+            "code_mac": self._mac(customer, challenge.id, code),
+            "created_at": micros(now),
+            "expires_at": micros(challenge.expires_at),
+        }
+
+        def beginning(connection: sa.Connection) -> None:
+            if connection.execute(recent).scalar_one() >= self._policy.challenges_per_hour:
                 raise RateLimited("too many step-ups", retry_after_s=_HOUR.total_seconds())
-            await connection.execute(
-                sa.insert(challenges).values(
-                    id=challenge.id,
-                    customer_id=customer,
-                    purpose=purpose,
-                    code_mac=self._mac(customer, challenge.id, code),
-                    created_at=micros(now),
-                    expires_at=micros(challenge.expires_at),
-                )
-            )
+            connection.execute(sa.insert(challenges), fresh)
+
+        await self._store.transact("stepup.begin", beginning)
         await self._sender.send(customer, challenge, code)
         return challenge
 
@@ -94,32 +96,33 @@ class SecondFactor:
         mine = self._live(customer, challenge.id, now) & (_c.attempts < self._policy.code_attempts)
         tried = sa.update(challenges).where(mine).values(attempts=_c.attempts + 1)
         passed = sa.update(challenges).where(self._live(customer, challenge.id, now)).values(passed_at=now)
-        async with self._store.write("stepup.verify") as connection:
-            if changed(await connection.execute(tried)) != 1:
+        stored = sa.select(_c.code_mac, _c.purpose).where((_c.customer_id == customer) & (_c.id == challenge.id))
+        given = self._mac(customer, challenge.id, response.strip())
+
+        def verifying(connection: sa.Connection) -> bool:
+            if changed(connection.execute(tried)) != 1:
                 return False
-            stored = sa.select(_c.code_mac, _c.purpose).where((_c.customer_id == customer) & (_c.id == challenge.id))
-            row = (await connection.execute(stored)).one()
-            given = self._mac(customer, challenge.id, response.strip())
+            row = connection.execute(stored).one()
             if row.purpose != challenge.purpose or not hmac.compare_digest(row.code_mac, given):
                 return False
-            return changed(await connection.execute(passed)) == 1
+            return changed(connection.execute(passed)) == 1
+
+        return await self._store.transact("stepup.verify", verifying)
 
     async def approve(self, customer: CustomerId, challenge: str) -> None:
         """The customer approved in the app, with a token of their own. Raises NotFound when nothing waits."""
         now = micros(self._clock.now())
         passed = sa.update(challenges).where(self._live(customer, challenge, now)).values(passed_at=now)
-        async with self._store.write("stepup.approve") as connection:
-            if changed(await connection.execute(passed)) != 1:
-                raise NotFound("no such challenge")
+        if await self._store.execute("stepup.approve", passed) != 1:
+            raise NotFound("no such challenge")
 
     async def waiting(self, customer: CustomerId) -> tuple[Challenge, ...]:
         """The customer's challenges that wait for a code or an approval, newest first, at most ten."""
         now = micros(self._clock.now())
         mine = (_c.customer_id == customer) & _c.passed_at.is_(None) & (_c.expires_at > now)
         wanted = sa.select(challenges).where(mine).order_by(_c.created_at.desc()).limit(10)
-        async with self._store.read() as connection:
-            rows = await connection.execute(wanted)
-            return tuple(Challenge(r.id, r.purpose, self._sender.channel, instant(r.expires_at)) for r in rows)
+        rows = await self._store.look(lambda connection: connection.execute(wanted).all())
+        return tuple(Challenge(r.id, r.purpose, self._sender.channel, instant(r.expires_at)) for r in rows)
 
     async def passed(self, customer: CustomerId, purpose: str) -> bool:
         """Whether a live, unspent pass for `purpose` exists; asking spends it, and of many askers one gets it."""
@@ -128,8 +131,7 @@ class SecondFactor:
         mine = (_c.customer_id == customer) & (_c.purpose == purpose) & (_c.passed_at > since) & _c.spent_at.is_(None)
         newest = sa.select(_c.id).where(mine).order_by(_c.passed_at.desc()).limit(1).scalar_subquery()
         spend = sa.update(challenges).where((_c.id == newest) & mine).values(spent_at=micros(now))
-        async with self._store.write("stepup.spend") as connection:
-            return changed(await connection.execute(spend)) == 1
+        return await self._store.execute("stepup.spend", spend) == 1
 
     def _live(self, customer: CustomerId, challenge: str, now: int) -> sa.ColumnElement[bool]:
         mine = (_c.customer_id == customer) & (_c.id == challenge)

@@ -270,8 +270,8 @@ async def due(store: Store, now: datetime, most: int) -> Sequence[tuple[Customer
     """Of all customers: the unsettled transfers whose next attempt is due, oldest first."""
     unsettled = _c.state.in_([state.value for state in UNSETTLED]) & (_c.next_try_at <= micros(now))
     wanted = sa.select(_c.customer_id, _c.id).where(unsettled).order_by(_c.next_try_at).limit(most)
-    async with store.read() as connection:
-        return [(CustomerId(row.customer_id), ProposalId(row.id)) for row in await connection.execute(wanted)]
+    rows = await store.look(lambda connection: connection.execute(wanted).all())
+    return [(CustomerId(row.customer_id), ProposalId(row.id)) for row in rows]
 
 
 async def expire(store: Store, now: datetime) -> int:

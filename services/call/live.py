@@ -37,6 +37,7 @@ from services.audio.vad import SileroVad, VadState
 from services.call.conversation import Conversation, Heard
 from services.call.decodes import Decodes
 from services.call.outbox import Outbox
+from services.finish import finish
 from services.ports import Clock, Recognizer, TurnHandler
 
 log = logging.getLogger(__name__)
@@ -106,8 +107,15 @@ class LiveCall:
         except BaseExceptionGroup as group:
             return _reason(group)
         finally:
-            await asyncio.shield(self._ports.handler.close(hung_up=self.hung_up))
+            await self._close()
         return None
+
+    async def _close(self) -> None:
+        """End it on record, though the task be cancelled; where that fails, why the call ended is still told."""
+        try:
+            await finish(self._ports.handler.close(hung_up=self.hung_up))
+        except TellerlineError as error:
+            log.error("the end of a call is not on record: %s", error.code)  # noqa: TRY400 - its cause is known
 
     # In
 

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any, Final, Protocol
 
 import orjson
@@ -19,14 +20,14 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import AuditBroken, ConfigInvalid, NotFound, StoreUnavailable
 from schemas.ids import CustomerId
+from services.finish import finish
 from services.guard import audit_tables as t
 from services.guard.redact import open_facts
-from services.store import Store, changed, insert_new, instant, micros
+from services.store import Store, insert_new, instant, micros
 
 GENESIS: Final = "0" * 64
 MIN_KEY_BYTES: Final = 32
@@ -78,35 +79,45 @@ class ChainedAudit:
         self._export = export
 
     async def append(self, customer: CustomerId, record: AuditRecord) -> str:
-        """Store a record; returns the chain's new head (hex). Raises StoreUnavailable."""
-        subject = self._keys.subject(customer)
-        async with self._store.write("audit.append") as connection:
-            seq, previous = await _lock_head(connection)
-            row: dict[str, Any] = {
-                "seq": seq + 1,
-                "previous": previous,
-                "at": micros(record.at),
-                "event": record.event,
-                "call_id": record.call or "",
-                "subject": subject,
-                "facts": orjson.dumps(open_facts(record.facts, record.personal), option=orjson.OPT_SORT_KEYS).decode(),
-                "personal": await self._sealed(connection, subject, seq + 1, record),
-            }
-            row["hash"] = chain_hash(row)
-            await connection.execute(sa.insert(t.records).values(**row))
-            moved = sa.update(t.head).where(t.head.c.id == _HEAD).values(seq=row["seq"], hash=row["hash"])
-            await connection.execute(moved)
-        head = Head(row["seq"], row["hash"])
+        """Store a record, even if the caller is cancelled; the chain's new head (hex). Raises StoreUnavailable."""
+        return await finish(self._append(customer, record))
+
+    async def _append(self, customer: CustomerId, record: AuditRecord) -> str:
+        head = await self._store.transact("audit.append", lambda connection: self._chain(customer, connection, record))
         self._export.publish(head, record.at)
         return head.hash
+
+    def _chain(self, customer: CustomerId, connection: sa.Connection, record: AuditRecord) -> Head:
+        """Within a transaction: add a record to the chain's end, which it becomes."""
+        subject = self._keys.subject(customer)
+        seq, previous = _lock_head(connection)
+        row: dict[str, Any] = {
+            "seq": seq + 1,
+            "previous": previous,
+            "at": micros(record.at),
+            "event": record.event,
+            "call_id": record.call or "",
+            "subject": subject,
+            "facts": orjson.dumps(open_facts(record.facts, record.personal), option=orjson.OPT_SORT_KEYS).decode(),
+            "personal": self._sealed(connection, subject, seq + 1, record),
+        }
+        row["hash"] = chain_hash(row)
+        connection.execute(sa.insert(t.records), row)
+        head = Head(row["seq"], row["hash"])
+        connection.execute(sa.update(t.head).where(t.head.c.id == _HEAD).values(seq=head.seq, hash=head.hash))
+        return head
 
     async def personal(self, customer: CustomerId, seq: int) -> dict[str, AuditValue]:
         """The personal part of one of the customer's records. Raises NotFound, also once it was shredded."""
         subject = self._keys.subject(customer)
         mine = (t.records.c.subject == subject) & (t.records.c.seq == seq)
-        async with self._store.read() as connection:
-            row = (await connection.execute(sa.select(t.records.c.personal, t.records.c.at).where(mine))).first()
-            seed = await _seed(connection, subject, instant(row.at)) if row else None
+        wanted = sa.select(t.records.c.personal, t.records.c.at).where(mine)
+
+        def looking(connection: sa.Connection) -> tuple[sa.Row[Any] | None, bytes | None]:
+            row = connection.execute(wanted).first()
+            return row, _seed(connection, subject, instant(row.at)) if row else None
+
+        row, seed = await self._store.look(looking)
         if row is None or row.personal is None or seed is None:
             raise NotFound("nothing personal is on record")
         stored = row.personal
@@ -121,21 +132,19 @@ class ChainedAudit:
     async def shred(self, customer: CustomerId) -> bool:
         """Make everything personal of a customer unreadable for ever; whether there was anything."""
         gone = sa.delete(t.seeds).where(t.seeds.c.subject == self._keys.subject(customer))
-        async with self._store.write("audit.shred") as connection:
-            return changed(await connection.execute(gone)) > 0
+        return await self._store.execute("audit.shred", gone) > 0
 
     async def forget(self, through: date) -> int:
         """Make everything personal said on the UTC day `through` or before unreadable for ever; customer days lost."""
         gone = sa.delete(t.seeds).where(t.seeds.c.day <= through.isoformat())
-        async with self._store.write("audit.forget") as connection:
-            return changed(await connection.execute(gone))
+        return await self._store.execute("audit.forget", gone)
 
-    async def _sealed(self, connection: AsyncConnection, subject: str, seq: int, record: AuditRecord) -> bytes | None:
+    def _sealed(self, connection: sa.Connection, subject: str, seq: int, record: AuditRecord) -> bytes | None:
         if not record.personal:
             return None
         fresh = {"subject": subject, "day": _day(record.at), "seed": secrets.token_bytes(_SEED_BYTES)}
-        await insert_new(connection, t.seeds, fresh)
-        seed = await _seed(connection, subject, record.at)
+        insert_new(connection, t.seeds, fresh)
+        seed = _seed(connection, subject, record.at)
         if seed is None:
             raise StoreUnavailable("a key seed went missing")
         nonce, text = secrets.token_bytes(_NONCE_BYTES), orjson.dumps(record.personal)
@@ -171,8 +180,7 @@ async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
     anchors.pop(0, None)
     if anchors:
         raise AuditBroken(f"the chain ends at record {last.seq}, but record {max(anchors)} was exported")
-    async with store.read() as connection:
-        stored = (await connection.execute(sa.select(t.head.c.seq, t.head.c.hash))).first()
+    stored = await store.look(lambda connection: connection.execute(sa.select(t.head.c.seq, t.head.c.hash)).first())
     if stored is not None and Head(stored.seq, stored.hash) != last:
         raise AuditBroken(f"the chain ends at record {last.seq}, but its head is record {stored.seq}")
     return last
@@ -182,9 +190,7 @@ async def _records(store: Store) -> AsyncIterator[dict[str, Any]]:
     """Every record in order, a batch at a time."""
     after = 0
     while True:
-        wanted = sa.select(t.records).where(t.records.c.seq > after).order_by(t.records.c.seq).limit(_BATCH)
-        async with store.read() as connection:
-            rows: Sequence[sa.Row[Any]] = (await connection.execute(wanted)).all()
+        rows = await store.look(partial(_batch, after))
         for row in rows:
             yield dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for a row's mapping
             after = row.seq
@@ -192,20 +198,25 @@ async def _records(store: Store) -> AsyncIterator[dict[str, Any]]:
             return
 
 
-async def _lock_head(connection: AsyncConnection) -> tuple[int, str]:
+def _batch(after: int, connection: sa.Connection) -> Sequence[sa.Row[Any]]:
+    wanted = sa.select(t.records).where(t.records.c.seq > after).order_by(t.records.c.seq).limit(_BATCH)
+    return connection.execute(wanted).all()
+
+
+def _lock_head(connection: sa.Connection) -> tuple[int, str]:
     """The chain's end, locked until the transaction ends, so that appends follow one another."""
     wanted = sa.select(t.head.c.seq, t.head.c.hash).where(t.head.c.id == _HEAD).with_for_update()
-    row = (await connection.execute(wanted)).first()
+    row = connection.execute(wanted).first()
     if row is None:
-        await insert_new(connection, t.head, {"id": _HEAD, "seq": 0, "hash": GENESIS})
-        row = (await connection.execute(wanted)).one()
+        insert_new(connection, t.head, {"id": _HEAD, "seq": 0, "hash": GENESIS})
+        row = connection.execute(wanted).one()
     return row.seq, row.hash
 
 
-async def _seed(connection: AsyncConnection, subject: str, at: datetime) -> bytes | None:
+def _seed(connection: sa.Connection, subject: str, at: datetime) -> bytes | None:
     """The seed of a customer's day, unless it was shredded."""
     mine = (t.seeds.c.subject == subject) & (t.seeds.c.day == _day(at))
-    found: bytes | None = (await connection.execute(sa.select(t.seeds.c.seed).where(mine))).scalar()
+    found: bytes | None = connection.execute(sa.select(t.seeds.c.seed).where(mine)).scalar()
     return found
 
 

@@ -18,6 +18,7 @@ from services.guard import audit_tables as t
 from services.guard.audit import AuditKeys, ChainedAudit, Head, chain_hash, verify
 from services.guard.audit_heads import FileHead, read_heads
 from services.store import Store
+from tests.harness.rows import rows, tamper
 
 AT = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
 ANN, BOB = CustomerId("ann"), CustomerId("bob")
@@ -33,12 +34,6 @@ def record(n: int = 0) -> AuditRecord:
 @pytest.fixture
 def log(store: Store, tmp_path: Path) -> ChainedAudit:
     return ChainedAudit(store, KEYS, FileHead(tmp_path / "head.json"))
-
-
-async def run(store: Store, *statements: sa.Executable) -> None:
-    async with store.write("test.tamper") as connection:
-        for statement in statements:
-            await connection.execute(statement)
 
 
 async def fill(log: ChainedAudit, count: int = 6) -> None:
@@ -60,14 +55,28 @@ async def test_many_writers_make_one_chain(store: Store, tmp_path: Path) -> None
     assert (await verify(store, read_heads(tmp_path / "head.json"))).seq == 40
 
 
+async def test_an_append_that_was_asked_for_is_made_though_its_caller_is_cancelled(
+    store: Store, log: ChainedAudit, tmp_path: Path
+) -> None:
+    """Also one that still waits its turn; and the head that is handed out is the chain's."""
+    appending = [asyncio.create_task(log.append(ANN, record(n))) for n in range(8)]
+    await asyncio.sleep(0)
+    for task in 2 * appending:
+        task.cancel()
+    outcomes = await asyncio.gather(*appending, return_exceptions=True)
+    assert all(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
+    last = await verify(store)
+    assert [last] == list(read_heads(tmp_path / "head.json"))
+    assert last.seq == len(appending)
+
+
 async def test_nothing_personal_stands_in_the_open(store: Store, log: ChainedAudit) -> None:
     await fill(log)
-    async with store.read() as connection:
-        rows = (await connection.execute(sa.select(t.records))).all()
-    stored = re.sub(r"[0-9a-f]{32,}", "", repr([tuple(row) for row in rows]))  # digits occur in any hash
+    records = await rows(store, sa.select(t.records))
+    stored = re.sub(r"[0-9a-f]{32,}", "", repr([tuple(row) for row in records]))  # digits occur in any hash
     for canary in ("Catherine", "Nguyen", "nguyen", "fifty", "5000", "ann", "bob"):
         assert canary not in stored
-    facts = orjson.loads(rows[0].facts)
+    facts = orjson.loads(records[0].facts)
     assert (facts["rule"], facts["score"]) == ("intent.transfer@3", 0.93)
     assert facts["said"] == facts["who"] == "[withheld]"
 
@@ -89,7 +98,7 @@ async def test_the_personal_part_opens_for_its_customer_until_it_is_shredded(sto
 async def test_a_ciphertext_can_not_be_moved_or_read_with_another_key(store: Store, log: ChainedAudit) -> None:
     await fill(log)
     third = sa.select(t.records.c.personal).where(t.records.c.seq == 3).scalar_subquery()
-    await run(store, sa.update(t.records).where(t.records.c.seq == 1).values(personal=third))
+    await tamper(store, sa.update(t.records).where(t.records.c.seq == 1).values(personal=third))
     with pytest.raises(AuditBroken):
         await log.personal(BOB, 1)
     stranger = ChainedAudit(store, AuditKeys(b"b" * 32), log._export)
@@ -109,7 +118,7 @@ async def test_a_flipped_record_is_found(
     sqlite_store: Store, tmp_path: Path, seq: int, column: str, value: object
 ) -> None:
     await fill(ChainedAudit(sqlite_store, KEYS, FileHead(tmp_path / "head.json")))
-    await run(sqlite_store, sa.update(t.records).where(t.records.c.seq == seq).values({column: value}))
+    await tamper(sqlite_store, sa.update(t.records).where(t.records.c.seq == seq).values({column: value}))
     with pytest.raises(AuditBroken, match=str(seq)):
         await verify(sqlite_store)
 
@@ -117,7 +126,7 @@ async def test_a_flipped_record_is_found(
 @pytest.mark.parametrize("seq", [1, 4, 6])
 async def test_a_dropped_record_is_found(store: Store, log: ChainedAudit, seq: int) -> None:
     await fill(log)
-    await run(store, sa.delete(t.records).where(t.records.c.seq == seq))
+    await tamper(store, sa.delete(t.records).where(t.records.c.seq == seq))
     with pytest.raises(AuditBroken):
         await verify(store)
 
@@ -126,7 +135,7 @@ async def test_reordered_records_are_found(store: Store, log: ChainedAudit) -> N
     await fill(log)
     of = t.records.c.seq
     for seq, target in ((2, 90), (3, 2), (90, 3)):
-        await run(store, sa.update(t.records).where(of == seq).values(seq=target))
+        await tamper(store, sa.update(t.records).where(of == seq).values(seq=target))
     with pytest.raises(AuditBroken):
         await verify(store)
 
@@ -136,9 +145,8 @@ async def test_an_end_cut_off_with_its_head_is_found_by_the_exported_head(
 ) -> None:
     await fill(log)
     exported = read_heads(tmp_path / "head.json")
-    async with store.read() as connection:
-        fourth = (await connection.execute(sa.select(t.records.c.hash).where(t.records.c.seq == 4))).scalar_one()
-    await run(store, sa.delete(t.records).where(t.records.c.seq > 4), sa.update(t.head).values(seq=4, hash=fourth))
+    ((fourth,),) = await rows(store, sa.select(t.records.c.hash).where(t.records.c.seq == 4))
+    await tamper(store, sa.delete(t.records).where(t.records.c.seq > 4), sa.update(t.head).values(seq=4, hash=fourth))
     assert (await verify(store)).seq == 4
     with pytest.raises(AuditBroken, match="record 6 was exported"):
         await verify(store, exported)
@@ -149,14 +157,15 @@ async def test_a_chain_rewritten_from_the_start_is_found_by_the_exported_head(
 ) -> None:
     await fill(log)
     exported = read_heads(tmp_path / "head.json")
-    async with store.read() as connection:
-        rows = [dict(row._mapping) for row in await connection.execute(sa.select(t.records).order_by(t.records.c.seq))]
+    forged = [dict(row._mapping) for row in await rows(store, sa.select(t.records).order_by(t.records.c.seq))]
     previous = "0" * 64
-    rows[0]["facts"] = "{}"
-    for row in rows:
+    forged[0]["facts"] = "{}"
+    for row in forged:
         row["previous"] = previous
         row["hash"] = previous = chain_hash(row)
-    await run(store, sa.delete(t.records), sa.insert(t.records).values(rows), sa.update(t.head).values(hash=previous))
+    await tamper(
+        store, sa.delete(t.records), sa.insert(t.records).values(forged), sa.update(t.head).values(hash=previous)
+    )
     assert (await verify(store)).seq == 6
     with pytest.raises(AuditBroken):
         await verify(store, exported)
@@ -184,7 +193,7 @@ def test_the_command(sqlite_template: Path, tmp_path: Path) -> None:
         store = Store(url)
         if not statements:
             await fill(ChainedAudit(store, KEYS, FileHead(heads)))
-        await run(store, *statements)
+        await tamper(store, *statements)
         await store.close()
 
     asyncio.run(write())

@@ -26,6 +26,7 @@ from tests.harness.money import (
     spent,
     states,
 )
+from tests.harness.rows import tamper
 
 
 async def test_two_transfers_racing_the_days_limit(house: House) -> None:
@@ -66,8 +67,7 @@ async def test_limits_when_acting(house: House) -> None:
 
 
 async def test_a_currency_without_limits_is_not_unlimited(house: House) -> None:
-    async with house.store.write("test.forget") as connection:
-        await connection.execute(sa.delete(t.limits))
+    await tamper(house.store, sa.delete(t.limits))
     with pytest.raises(LimitExceeded):
         await house.ledger.propose(ANN, CALL, order())
 

@@ -14,6 +14,7 @@ from services.store import Store
 from tests.fakes.bank import UnreliableBank
 from tests.harness.invariants import always
 from tests.harness.money import ANN, BALANCE, CHECKING, House, RunClock, build, held, open_bank
+from tests.harness.rows import tamper
 
 
 async def an_unreliable_house(store: Store, *faults: str, **policy: object) -> tuple[House, UnreliableBank]:
@@ -47,6 +48,4 @@ async def say_yes(house: House, proposal: Proposal, **changes: str) -> TransferR
 
 
 async def clear(store: Store) -> None:
-    async with store.write("test.clear") as connection:
-        for table in reversed(t.customers.metadata.sorted_tables):
-            await connection.execute(sa.delete(table))
+    await tamper(store, *map(sa.delete, reversed(t.customers.metadata.sorted_tables)))

@@ -49,6 +49,7 @@ from tests.harness.money import (
     held,
     order,
 )
+from tests.harness.rows import tamper
 
 Attack = Callable[[Store], Awaitable[None]]
 
@@ -152,16 +153,14 @@ async def every_bound_fact_changes_the_seal(_: Store) -> None:
 async def a_row_changed_behind_the_ledgers_back(store: Store) -> None:
     house = await a_house(store)
     proposal = await house.proposed(order())
-    async with store.write("test.tamper") as connection:
-        await connection.execute(sa.update(transfers).values(amount_minor=50))
+    await tamper(store, sa.update(transfers).values(amount_minor=50))
     await refused(say_yes(house, proposal))
     assert (await held(store))[CHECKING] == BALANCE, "money moved"
 
 
 async def two_transfers_race_the_days_limit(store: Store) -> None:
     house = await a_house(store)
-    async with store.write("test.limits") as connection:
-        await connection.execute(sa.update(t.limits).values(step_up_above=PER_DAY))
+    await tamper(store, sa.update(t.limits).values(step_up_above=PER_DAY))
     each = PER_DAY // 2 + 1_000
     proposals = [await house.proposed(order(each), call) for call in (CALL, OTHER_CALL)]
     await asyncio.gather(*(say_yes(house, p) for p in proposals), return_exceptions=True)
@@ -172,8 +171,7 @@ async def two_transfers_race_the_days_limit(store: Store) -> None:
 async def a_limit_lowered_after_the_read_back(store: Store) -> None:
     house = await a_house(store)
     proposal = await house.proposed(order())
-    async with store.write("test.limits") as connection:
-        await connection.execute(sa.update(t.limits).values(per_transfer=4_999))
+    await tamper(store, sa.update(t.limits).values(per_transfer=4_999))
     await refused(say_yes(house, proposal))
     await unmoved(store)
 
@@ -181,8 +179,7 @@ async def a_limit_lowered_after_the_read_back(store: Store) -> None:
 async def a_payee_changed_after_the_read_back(store: Store) -> None:
     house = await a_house(store)
     proposal = await house.proposed(order())
-    async with store.write("test.payee") as connection:
-        await connection.execute(sa.update(t.payees).values(version=2))
+    await tamper(store, sa.update(t.payees).values(version=2))
     await refused(say_yes(house, proposal))
     await unmoved(store)
 

@@ -17,6 +17,7 @@ from services.store import Store
 from tests.harness.attack_tools import a_house, an_unreliable_house, clear, refused, say_yes, unmoved
 from tests.harness.invariants import always, at_rest
 from tests.harness.money import ANN, BALANCE, BOB, CHECKING, RunClock, held, open_bank, order, settle
+from tests.harness.rows import tamper
 
 
 async def an_answer_that_is_lost(store: Store) -> None:
@@ -82,8 +83,7 @@ async def a_bank_that_says_no(store: Store) -> None:
     house = await a_house(store)
     proposal = await house.proposed(order(on=date(2026, 3, 5)))
     await say_yes(house, proposal)
-    async with store.write("test.payee") as connection:
-        await connection.execute(sa.update(t.payees).values(version=2))
+    await tamper(store, sa.update(t.payees).values(version=2))
     house.clock.advance(24 * 3600)
     await house.reconciler.run_once()
     receipt = await house.ledger.receipt(ANN, proposal.id)
@@ -133,7 +133,6 @@ async def a_caller_who_hangs_up(store: Store) -> None:
 async def a_row_changed_while_unsettled(store: Store) -> None:
     house, bank = await an_unreliable_house(store, "lost_request")
     await say_yes(house, await house.proposed(order()))
-    async with store.write("test.tamper") as connection:
-        await connection.execute(sa.update(transfers).values(amount_minor=50))
+    await tamper(store, sa.update(transfers).values(amount_minor=50))
     await settle(house)
     assert len(bank.sent) == 1, "a row that no longer fits its seal was sent"

@@ -9,7 +9,8 @@ from services.act import bank_tables as t
 from services.act.bank_sandbox import books
 from services.act.tables import spending, transfers
 from services.store import Store
-from tests.harness.money import PER_DAY
+from tests.harness.money import PER_DAY, states
+from tests.harness.rows import rows
 
 FINAL = {state.value for state in (
     TransferState.SUCCEEDED, TransferState.FAILED, TransferState.EXPIRED, TransferState.CANCELLED,
@@ -34,14 +35,12 @@ def reachable(before: str, now: str) -> bool:
 async def always(store: Store) -> None:
     """At every moment between two steps."""
     assert await books(store) == {}, "the books do not balance"
-    async with store.read() as connection:
-        rows = (await connection.execute(sa.select(transfers))).all()
-        posted = (await connection.execute(sa.select(t.postings).where(t.postings.c.outcome == BankOutcome.DONE))).all()
-        entries = (await connection.execute(sa.select(t.entries))).all()
-        counted = (await connection.execute(sa.select(spending))).all()
-        total = (await connection.execute(sa.select(sa.func.sum(t.entries.c.amount_minor)))).scalar_one()
-    assert total == 0, "money was made or lost"
-    by_key = {row.bank_key: row for row in rows}
+    booked = await rows(store, sa.select(transfers))
+    posted = await rows(store, sa.select(t.postings).where(t.postings.c.outcome == BankOutcome.DONE))
+    entries = await rows(store, sa.select(t.entries))
+    counted = await rows(store, sa.select(spending))
+    assert sum(entry.amount_minor for entry in entries) == 0, "money was made or lost"
+    by_key = {row.bank_key: row for row in booked}
     lines = Counter(entry.posting_id for entry in entries)
     days: Counter[tuple[str, str, str]] = Counter()
     for posting in posted:
@@ -54,11 +53,11 @@ async def always(store: Store) -> None:
         assert row.delivered_at is not None, "money moved without a read-back that was heard"
         days[row.customer_id, row.currency, row.spend_day] += row.amount_minor
     assert all(amount <= PER_DAY for amount in days.values()), "more moved in a day than the limit"
-    for row in rows:
+    for row in booked:
         if row.state == "succeeded":
             assert any(p.key == row.bank_key for p in posted), "a success that moved nothing"
     expected: Counter[tuple[str, str, str]] = Counter()
-    for row in rows:
+    for row in booked:
         if row.state in COUNTED:
             expected[row.customer_id, row.currency, row.spend_day] += row.amount_minor
     kept = {(c.customer_id, c.currency, c.day): c.spent_minor for c in counted if c.spent_minor}
@@ -68,7 +67,6 @@ async def always(store: Store) -> None:
 async def at_rest(store: Store) -> None:
     """Once the bank is well and the reconciler has nothing left to do."""
     await always(store)
-    async with store.read() as connection:
-        rows = (await connection.execute(sa.select(transfers.c.id, transfers.c.state))).all()
-    unsettled = {row.id: row.state for row in rows if row.state not in FINAL | {"proposed"}}
+    found = await states(store)
+    unsettled = {transfer: state for transfer, state in found.items() if state not in FINAL | {"proposed"}}
     assert not unsettled, f"promises not kept: {unsettled}"

@@ -24,6 +24,7 @@ from services.clock import ManualClock
 from services.ports import CoreBank
 from services.store import Store
 from tests.fakes.audit import FakeAudit
+from tests.harness.rows import rows, tamper
 
 START = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
 ANN, BOB = CustomerId("ann"), CustomerId("bob")
@@ -98,10 +99,8 @@ def _rows(customer: CustomerId) -> list[tuple[sa.Table, list[dict[str, Any]]]]:
 
 async def open_bank(store: Store) -> None:
     """Put both customers into the sandbox's tables."""
-    async with store.write("test.open") as connection:
-        for customer in (ANN, BOB):
-            for table, rows in _rows(customer):
-                await connection.execute(sa.insert(table), rows)
+    filled = [full for customer in (ANN, BOB) for full in _rows(customer)]
+    await tamper(store, *(sa.insert(table).values(lines) for table, lines in filled))
 
 
 @dataclass
@@ -150,26 +149,21 @@ async def settle(house: House, passes: int = 8) -> None:
 
 async def held(store: Store) -> dict[str, int]:
     """Every customer account's balance in minor units."""
-    async with store.read() as connection:
-        rows = await connection.execute(sa.select(t.accounts.c.id, t.accounts.c.balance_minor))
-        return {row.id: row.balance_minor for row in rows}
+    found = await rows(store, sa.select(t.accounts.c.id, t.accounts.c.balance_minor))
+    return {row.id: row.balance_minor for row in found}
 
 
 async def states(store: Store) -> dict[str, str]:
     """Every transfer's state by id."""
-    async with store.read() as connection:
-        rows = await connection.execute(sa.select(transfers.c.id, transfers.c.state))
-        return {row.id: row.state for row in rows}
+    return {row.id: row.state for row in await rows(store, sa.select(transfers.c.id, transfers.c.state))}
 
 
 async def spent(store: Store) -> int:
     """What all customers' confirmed transfers come to."""
-    async with store.read() as connection:
-        total = sa.select(sa.func.coalesce(sa.func.sum(spending.c.spent_minor), 0))
-        return int((await connection.execute(total)).scalar_one())
+    ((total,),) = await rows(store, sa.select(sa.func.coalesce(sa.func.sum(spending.c.spent_minor), 0)))
+    return int(total)
 
 
 async def change(store: Store, table: sa.Table, **values: object) -> None:
     """Write into every row of a table, behind everybody's back."""
-    async with store.write("test.change") as connection:
-        await connection.execute(sa.update(table).values(**values))
+    await tamper(store, sa.update(table).values(**values))

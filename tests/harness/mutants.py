@@ -147,8 +147,8 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
              '"state": OPEN.value,\n        "delivered_at": proposal.delivered_at and micros(at),\n        "bank_key"'),
     ),
     "the bank moves money for every request": (
-        Edit(bank_sandbox, "if not await insert_new(connection, t.postings, posting):",
-             'if not await insert_new(connection, t.postings, posting | {"key": self._clock.new_id()}):'),
+        Edit(bank_sandbox, "if not insert_new(connection, t.postings, posting):",
+             'if not insert_new(connection, t.postings, posting | {"key": self._clock.new_id()}):'),
     ),
     "the bank takes a key for another order": (
         Edit(bank_sandbox, "if row.customer_id != customer or row.fingerprint != wanted:", "if False:"),

@@ -16,6 +16,7 @@ from services.turn import Turn
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, stream
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
+from tests.harness.rows import tamper
 
 ANN, BOB = CustomerId("alex-morgan"), CustomerId("imogen-hartley")
 STORY = (
@@ -80,15 +81,20 @@ async def change(bank: Gateway) -> None:
     """Bob's payees get the names of Ann's, his accounts, entries and limits other figures."""
     store = bank.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
     named = {"oliver-hartley": "Catherine Nguyen", "siobhan-murphy": "Cathy", "stephen-clarke": "Katherine Newman"}
-    async with store.write("test.change") as connection:
-        for payee, name in named.items():
-            mine = (t.payees.c.customer_id == BOB) & (t.payees.c.id == payee)
-            renamed = sa.update(t.payees).where(mine)
-            await connection.execute(renamed.values(name=name, holder=name, aliases=["Catherine"]))
-        await connection.execute(sa.update(t.limits).where(t.limits.c.customer_id == BOB).values(per_day=1))
-        await connection.execute(sa.update(t.cards).where(t.cards.c.customer_id == BOB).values(name="debit card"))
-        entries = sa.update(t.entries).where(t.entries.c.account_id == "imogen-current")
-        await connection.execute(entries.values(merchant="Somebody Quite Else"))
+    renamed = (
+        sa.update(t.payees)
+        .where((t.payees.c.customer_id == BOB) & (t.payees.c.id == payee))
+        .values(name=name, holder=name, aliases=["Catherine"])
+        for payee, name in named.items()
+    )
+    entries = sa.update(t.entries).where(t.entries.c.account_id == "imogen-current")
+    await tamper(
+        store,
+        *renamed,
+        sa.update(t.limits).where(t.limits.c.customer_id == BOB).values(per_day=1),
+        sa.update(t.cards).where(t.cards.c.customer_id == BOB).values(name="debit card"),
+        entries.values(merchant="Somebody Quite Else"),
+    )
 
 
 async def test_a_call_is_the_same_bytes_whatever_another_customer_does(quick_folder: Path) -> None:

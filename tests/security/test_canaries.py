@@ -42,6 +42,7 @@ from services.look import Lookout
 from services.reply import Speaker
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import Caller, clip, line
+from tests.harness.rows import tamper
 from tests.harness.served import Served, served
 
 ALEX = "alex-morgan"
@@ -83,13 +84,13 @@ async def plant(running: Served) -> None:
     store = running.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
     payee = (t.payees.c.customer_id == ALEX) & (t.payees.c.id == "catherine-nguyen")
     name = "Wilhelmina Vantongeren"
-    async with store.write("test.plant") as connection:
-        await connection.execute(
-            sa.update(t.customers).where(t.customers.c.id == ALEX).values(name="Zebulon Quixworth")
-        )
-        await connection.execute(sa.update(t.payees).where(payee).values(id="p-17", name=name, holder=name, aliases=[]))
-        memo = sa.update(t.entries).where(t.entries.c.account_id == "alex-checking")
-        await connection.execute(memo.values(merchant="Xanthippe Emporium"))
+    memo = sa.update(t.entries).where(t.entries.c.account_id == "alex-checking")
+    await tamper(
+        store,
+        sa.update(t.customers).where(t.customers.c.id == ALEX).values(name="Zebulon Quixworth"),
+        sa.update(t.payees).where(payee).values(id="p-17", name=name, holder=name, aliases=[]),
+        memo.values(merchant="Xanthippe Emporium"),
+    )
 
 
 @dataclass

@@ -29,6 +29,7 @@ from services.turn import Turn
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, stream
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
+from tests.harness.rows import tamper
 
 CORPUS: list[dict[str, str]] = [
     orjson.loads(line) for line in (Path(__file__).parents[1] / "data" / "injection.jsonl").read_bytes().splitlines()
@@ -172,13 +173,12 @@ async def planted(house: House) -> list[str]:
 async def plant(bank: Gateway, row: dict[str, str]) -> None:
     customer, payee, account = VICTIM[row["locale"][:2]]
     store = bank.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
-    async with store.write("test.plant") as connection:
-        if row["where"] == "payee":
-            mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == payee)
-            await connection.execute(sa.update(t.payees).where(mine).values(name=row["text"], holder=row["text"]))
-        else:
-            shown = t.entries.c.account_id == account
-            await connection.execute(sa.update(t.entries).where(shown).values(merchant=row["text"]))
+    if row["where"] == "payee":
+        mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == payee)
+        await tamper(store, sa.update(t.payees).where(mine).values(name=row["text"], holder=row["text"]))
+    else:
+        shown = t.entries.c.account_id == account
+        await tamper(store, sa.update(t.entries).where(shown).values(merchant=row["text"]))
 
 
 async def documents(house: House) -> list[str]:

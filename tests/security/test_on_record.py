@@ -12,6 +12,7 @@ from services.guard import audit_tables as t
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
+from tests.harness.rows import rows
 
 EN = Locale("en-US")
 
@@ -31,9 +32,8 @@ async def test_a_turn_says_by_what_it_was_decided(quick_folder: Path) -> None:
             async for _ in call.take(Transcript.typed(text, EN), ReplyId(text[:4])):
                 pass
         store = app.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
-        async with store.read() as connection:
-            turns = sa.select(t.records.c.facts).where(t.records.c.event == "turn").order_by(t.records.c.seq)
-            stored = [row.facts for row in await connection.execute(turns)]
+        turns = sa.select(t.records.c.facts).where(t.records.c.event == "turn").order_by(t.records.c.seq)
+        stored = [row.facts for row in await rows(store, turns)]
     plain, extracted = (orjson.loads(facts) for facts in stored)
     assert plain["rule"].startswith("intents.en.transfer_money")
     assert plain["models"] == []

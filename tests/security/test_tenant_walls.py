@@ -18,6 +18,7 @@ from schemas.money import Money
 from services.act.cards import BankCards
 from services.store import Store
 from tests.harness.money import ANN, BOB, CALL, House, build, open_bank, order
+from tests.harness.rows import tamper
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("services/act", "services/guard/audit.py")
@@ -35,7 +36,7 @@ ACROSS = {
     "services/guard/audit.py:_sealed": "takes the customer's pseudonym, which its caller made",
     "services/guard/audit.py:forget": "what was said on a day is forgotten, whoever said it",
     "services/guard/audit.py:_seed": "takes the customer's pseudonym, which its caller made",
-    "services/guard/audit.py:_records": "verification walks the whole chain",
+    "services/guard/audit.py:_batch": "verification walks the whole chain",
 }
 """What looks across customers, and why it may."""
 
@@ -154,15 +155,16 @@ async def test_changing_one_customer_leaves_the_others_bytes_alone(store: Store)
     house = build(store)
     await house.proposed(order())
     before = await everything(house)
-    async with store.write("test.change") as connection:
-        for table in (services.act.bank_tables.payees, services.act.bank_tables.accounts):
-            mine = table.c.customer_id == BOB
-            await connection.execute(sa.update(table).where(mine).values(name="Somebody Quite Else"))
-        await connection.execute(
-            sa.update(services.act.bank_tables.limits)
-            .where(services.act.bank_tables.limits.c.customer_id == BOB)
-            .values(per_transfer=1, per_day=1)
+    payees, accounts, limits = (
+        sa.update(table).where(table.c.customer_id == BOB)
+        for table in (
+            services.act.bank_tables.payees,
+            services.act.bank_tables.accounts,
+            services.act.bank_tables.limits,
         )
+    )
+    other = {"name": "Somebody Quite Else"}
+    await tamper(store, payees.values(other), accounts.values(other), limits.values(per_transfer=1, per_day=1))
     bobs = order(10, source="bob-savings", payee_id=None, to_account="bob-checking", amount=Money(1, "USD"))
     proposal = await house.ledger.propose(BOB, CALL, bobs)
     await house.ledger.delivered(BOB, CALL, proposal.id)
@@ -177,10 +179,9 @@ async def test_changing_one_customer_leaves_the_others_bytes_alone(store: Store)
 async def test_what_is_anothers_can_not_be_named(sqlite_store: Store, kind: str) -> None:
     await open_bank(sqlite_store)
     house = build(sqlite_store)
-    async with sqlite_store.write("test.payee") as connection:
-        payees = services.act.bank_tables.payees
-        mine, kim = payees.c.customer_id == BOB, payees.c.id == "kim"
-        await connection.execute(sa.update(payees).where(mine & kim).values(id="bobs-kim"))
+    payees = services.act.bank_tables.payees
+    mine, kim = payees.c.customer_id == BOB, payees.c.id == "kim"
+    await tamper(sqlite_store, sa.update(payees).where(mine & kim).values(id="bobs-kim"))
     attempts = {
         "source": lambda: house.ledger.propose(ANN, CALL, order(source="bob-checking")),
         "target": lambda: house.ledger.propose(ANN, CALL, order(payee_id=None, to_account="bob-checking")),

@@ -5,6 +5,7 @@ import gc
 import logging
 import os
 import random  # noqa: TID251 - seeded where it is used
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,8 +18,10 @@ from app.logs import worth_a_line
 from services.act import bank_tables as t
 from services.act.bank_sandbox import books
 from services.act.tables import transfers
+from services.guard import audit_tables
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.fuzz import WORDS, Tally, judge, one_call
+from tests.harness.rows import rows
 from tests.harness.served import Served, served
 
 AT_ONCE = 8
@@ -90,11 +93,18 @@ async def books_are_in_order(running: Served) -> None:
     """Whatever was said to it, the bank made and lost no money, and moved none that was not read back."""
     store = running.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
     assert await books(store) == {}
-    async with store.read() as connection:
-        total = (await connection.execute(sa.select(sa.func.sum(t.entries.c.amount_minor)))).scalar_one()
-        rows = (await connection.execute(sa.select(transfers.c.state, transfers.c.delivered_at))).all()
-    assert total == 0
-    assert all(row.delivered_at is not None for row in rows if row.state not in {"proposed", "expired", "cancelled"})
+    assert (await rows(store, sa.select(sa.func.sum(t.entries.c.amount_minor))))[0][0] == 0
+    moved = transfers.c.state.not_in(["proposed", "expired", "cancelled"])
+    assert not await rows(store, sa.select(transfers.c.id).where(moved & transfers.c.delivered_at.is_(None)))
+
+
+async def every_call_ended_on_record(running: Served) -> None:
+    """However a connection died, the audit says of every call that began that it ended, once."""
+    store, t = running.gateway.callers.hands.bank._store, audit_tables.records.c  # type: ignore[attr-defined] # the sandbox
+    found = await rows(store, sa.select(t.call_id, t.event).where(t.event.in_(["call.started", "call.ended"])))
+    started, ended = (Counter(r.call_id for r in found if r.event == f"call.{what}") for what in ("started", "ended"))
+    assert started
+    assert started == ended
 
 
 async def fuzz(folder: Path, seed: int, messages: int, memory_mb: float) -> Tally:
@@ -107,6 +117,7 @@ async def fuzz(folder: Path, seed: int, messages: int, memory_mb: float) -> Tall
         assert await left(running, before, memory_mb) == []
         assert running.gateway.metrics.calls._value.get() == 0
         await books_are_in_order(running)
+        await every_call_ended_on_record(running)
     assert faults.seen == []
     return tally
 

@@ -56,9 +56,7 @@ async def bank(tmp_path: Path) -> AsyncIterator[Store]:
 async def held_by(bank: Store, words: Words, holder: str | None) -> None:
     """From now on the payee's bank names this holder; null: it does not answer."""
     mine = (t.payees.c.customer_id == words.customer) & (t.payees.c.id == words.payee)
-    async with bank.write("test.holder") as connection:
-        done = await connection.execute(sa.update(t.payees).where(mine).values(holder=holder))
-    assert done.rowcount == 1
+    assert await bank.execute("test.holder", sa.update(t.payees).where(mine).values(holder=holder)) == 1
 
 
 @LANGUAGES

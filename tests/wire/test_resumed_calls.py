@@ -12,6 +12,7 @@ from services.act.tables import transfers
 from services.store import Store
 from tests.harness.calls import calling, gateway, heard
 from tests.harness.gateway import Caller
+from tests.harness.rows import tamper
 from tests.harness.served import Served
 
 ALEX = "alex-morgan"
@@ -110,8 +111,8 @@ async def test_after_its_time_it_is_gone(tmp_path: Path, monkeypatch: pytest.Mon
             await ordered(running, "en-US", call)
             await drop(call)
         ledger = running.gateway.callers.hands.ledger
-        async with running.gateway.callers.hands.ledger._store.write("test.age") as connection:  # type: ignore[attr-defined] # the ledger's own
-            await connection.execute(sa.update(transfers).values(expires_at=1))
+        store = running.gateway.callers.hands.ledger._store  # type: ignore[attr-defined] # the ledger's own
+        await tamper(store, sa.update(transfers).values(expires_at=1))
         assert await ledger.open_proposal(CustomerId("alex-morgan")) is None
         async with calling(running, ALEX, "en-US") as call:
             await call.send(typed("what's my balance"))
