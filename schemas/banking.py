@@ -54,10 +54,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class TransactionFilter:
-    """What of an account's history is asked for; at most `limit` rows, newest first.
-
-    `received`: only what came in is wanted. Banks need not sort it out; whoever says the rows does.
-    """
+    """What of an account's history is asked for; at most `limit` rows, newest first. `received`: only what came in."""
 
     account_id: AccountId | None = None
     since: date | None = None
@@ -67,6 +64,19 @@ class TransactionFilter:
     at_most: Money | None = None
     limit: int = 5
     received: bool = False
+
+    def fits(self, moved: Transaction) -> bool:
+        """Whether a movement is one that is asked for; sizes are compared without their sign."""
+        size = abs(moved.amount.minor)
+        return (
+            self.account_id in {None, moved.account_id}
+            and (self.since is None or moved.booked_on >= self.since)
+            and (self.until is None or moved.booked_on <= self.until)
+            and self.merchant.casefold() in moved.merchant.casefold()
+            and (self.at_least is None or size >= self.at_least.minor)
+            and (self.at_most is None or size <= self.at_most.minor)
+            and (moved.amount.minor > 0 or not self.received)
+        )
 
 
 @dataclass(frozen=True, slots=True)

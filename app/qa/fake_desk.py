@@ -137,17 +137,7 @@ class FakeDesk:
                 return ActionDone(action, accounts=self.accounts)
 
     def _history(self, wanted: TransactionFilter) -> tuple[Transaction, ...]:
-        rows = (
-            row
-            for row in self.transactions
-            if wanted.account_id in {None, row.account_id}
-            and (wanted.since is None or row.booked_on >= wanted.since)
-            and (wanted.until is None or row.booked_on <= wanted.until)
-            and wanted.merchant.casefold() in row.merchant.casefold()
-            and (wanted.at_least is None or abs(row.amount.minor) >= wanted.at_least.minor)
-            and (wanted.at_most is None or abs(row.amount.minor) <= wanted.at_most.minor)
-        )
-        return tuple(rows)[: wanted.limit]
+        return tuple(filter(wanted.fits, self.transactions))[: wanted.limit]
 
     def _submit(self, proposal: ProposalId, outcome: TransferState) -> Event:
         if self.open is None or self.open.id != proposal:

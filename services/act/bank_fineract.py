@@ -98,7 +98,7 @@ class FineractBank(directory.Directory):
         chosen = owned if wanted.account_id is None else [wanted.account_id]
         details = await asyncio.gather(*(self._history(customer, account) for account in chosen))
         moved = [_transaction(account, row) for account, rows in zip(chosen, details, strict=True) for row in rows]
-        fitting = sorted((m for m in moved if _fits(m, wanted)), key=lambda m: (m.booked_on, int(m.id)), reverse=True)
+        fitting = sorted(filter(wanted.fits, moved), key=lambda m: (m.booked_on, int(m.id)), reverse=True)
         return fitting[: min(wanted.limit, MAX_TRANSACTIONS)]
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
@@ -309,15 +309,3 @@ def _money(value: object, currency: object) -> Money:
 
 def _decimal(money: Money) -> Decimal:
     return Decimal(money.minor).scaleb(-EXPONENTS[money.currency])
-
-
-def _fits(moved: Transaction, wanted: TransactionFilter) -> bool:
-    return all(
-        (
-            wanted.since is None or moved.booked_on >= wanted.since,
-            wanted.until is None or moved.booked_on <= wanted.until,
-            wanted.merchant.casefold() in moved.merchant.casefold(),
-            wanted.at_least is None or abs(moved.amount.minor) >= wanted.at_least.minor,
-            wanted.at_most is None or abs(moved.amount.minor) <= wanted.at_most.minor,
-        )
-    )

@@ -164,6 +164,7 @@ def _clauses(wanted: TransactionFilter) -> list[sa.ColumnElement[bool]]:
             (wanted.merchant, e.merchant.ilike(f"%{pattern}%", escape="\\")),
             (wanted.at_least, size >= (wanted.at_least.minor if wanted.at_least else 0)),
             (wanted.at_most, size <= (wanted.at_most.minor if wanted.at_most else 0)),
+            (wanted.received, e.amount_minor > 0),
         )
         if given
     ]

@@ -210,7 +210,7 @@ def _filter(task: Task, facts: Facts) -> TransactionFilter:
         merchant=task.merchant or _paid_to(task, facts),
         at_least=money(task.at_least, currency, facts) if task.at_least is not None else None,
         at_most=money(task.at_most, currency, facts) if task.at_most is not None else None,
-        limit=dialogue_rules().transactions_searched if task.received else dialogue_rules().transactions_listed,
+        limit=dialogue_rules().transactions_listed,
         received=task.received,
     )
 

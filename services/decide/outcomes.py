@@ -1,7 +1,6 @@
 """What came of a decision: results, failures, step-up, settled transfers."""
 
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from schemas.banking import Transaction, TransferState
@@ -111,8 +110,7 @@ def _balances(event: ActionDone, facts: Facts) -> Reply:
 
 def _transactions(event: ActionDone, facts: Facts) -> Reply:
     assert isinstance(event.action, ReadTransactions), "transactions come of reading them"
-    wanted = (row for row in event.transactions if row.amount.minor > 0 or not event.action.filter.received)
-    rows = tuple(islice(wanted, dialogue_rules().transactions_listed))
+    rows = tuple(event.transactions)[: dialogue_rules().transactions_listed]
     if not rows:
         return reply("transactions.none")
     parts: tuple[ReplyParam, ...] = tuple(_row(row, facts) for row in rows)

@@ -13,7 +13,6 @@ class DialogueRules(RuleFile):
     prompts: int
     payees_listed: int
     transactions_listed: int
-    transactions_searched: int
     queued: int
     vague: tuple[str, ...]
     reask_amount: tuple[str, ...]

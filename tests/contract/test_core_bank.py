@@ -200,3 +200,14 @@ async def test_transactions(bank: CoreBank) -> None:
     assert await bank.transactions(ANN, replace(wanted, since=MOMENT.date() + timedelta(1))) == []
     assert list(await bank.transactions(ANN, TransactionFilter(account_id=wanted.account_id, limit=0))) == []
     assert await bank.transactions(BOB, wanted) == []
+
+
+async def test_what_came_in_is_found_however_much_went_out_since(bank: CoreBank) -> None:
+    """The bank looks for it, not for it among the newest rows."""
+    await bank.transfer(ANN, order(700, payee_id=None, source=SAVINGS, to_account=CHECKING), "in")
+    for n in range(6):
+        await bank.transfer(ANN, order(1_000 + n), f"out-{n}")
+    wanted = TransactionFilter(account_id=CHECKING, since=MOMENT.date(), limit=3, received=True)
+    assert [moved.amount.minor for moved in await bank.transactions(ANN, wanted)] == [700]
+    anywhere = replace(wanted, account_id=None, at_most=Money(700, "USD"))
+    assert [moved.amount.minor for moved in await bank.transactions(ANN, anywhere)] == [700]
