@@ -5,7 +5,6 @@ than the call, a copy of one that was prepared once for each moment.
 """
 
 import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -16,6 +15,7 @@ from app.bootstrap import sandbox
 from app.callers import Callers
 from app.migrate import migrate
 from app.models import answerer, extractor
+from app.scratch import Scratch
 from app.settings import Settings
 from rules.act import money_policy
 from rules.bank import demo_customers
@@ -37,14 +37,14 @@ from services.ports import Answerer, Clock, TurnHandler
 from services.store import Store
 
 _KEY: Final = b"a rehearsal's key seals no money."
-_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
 
 
 class Rehearsal:
     """Opens calls that move nobody's money. One a process; `close` when done."""
 
     def __init__(self, settings: Settings) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=_MEMORY if _MEMORY.is_dir() else None))
+        self._scratch = Scratch("tellerline-rehearsal")
+        self._folder = self._scratch.path
         self._banks: dict[datetime, Path] = {}
         self._library = Library.load()
         self._metrics = Metrics()
@@ -82,7 +82,7 @@ class Rehearsal:
         for model in (self._extractor, self._models):
             if model is not None:
                 await model.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._scratch.close()
 
     async def _bank(self, now: datetime) -> Path:
         """The database of a bank that opened at `now`."""
