@@ -61,7 +61,7 @@ bench: setup  ## every benchmark that needs nothing but this machine, as tables 
 
 bench-peers: setup $(PIPECAT)/.ready  ## turn-taking side by side with a fixed silence and with pipecat
 	mkdir -p out/bench
-	$(BIN)/tellerline bench peers --pipecat $(PIPECAT)/bin/python --json out/bench/peers.json
+	$(BIN)/tellerline bench peers --pipecat $(PIPECAT)/bin/python --json out/bench/peers.json --chart out/bench/peers.svg
 
 $(PIPECAT)/.ready: deploy/lock/pipecat.txt
 	$(PYTHON) -m venv $(PIPECAT)

@@ -108,6 +108,7 @@ async def play(utterance: Utterance, recognizer: Recognizer) -> dict[str, object
         "pause_s": utterance.pause_s,
         "first_ms": (after[0] - spoken) * 1000 if after else None,
         "cut": len(after) < len(asked.at),
+        "asked_ms": [(at - spoken) * 1000 for at in asked.at],
         "heard": asked.words,
     }
 

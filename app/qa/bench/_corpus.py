@@ -22,6 +22,8 @@ LEAD_S: Final = 0.6
 VOICED_FLOOR_DB: Final = -30.0
 """The last voiced sample ends the last 5 ms whose level is within this of the loudest: an early, hence strict, mark."""
 _BLOCK: Final = 80
+_CHOICE: Final = 5
+"""Seed."""
 
 
 class _Frozen(BaseModel):
@@ -127,10 +129,11 @@ def utterances(corpus: Corpus, kind: str, folder: Path | None = None) -> list[Ut
 
 
 def some(found: list[Utterance], limit: int) -> list[Utterance]:
-    """An even choice of at most `limit`; all when it is 0."""
+    """A choice of at most `limit`, always the same, in order; all when it is 0."""
     if not limit or limit >= len(found):
         return found
-    return [found[i * len(found) // limit] for i in range(limit)]
+    chosen = np.random.default_rng(_CHOICE).permutation(len(found))[:limit]  # every n-th would have one pause in common
+    return [found[i] for i in sorted(chosen)]
 
 
 def _utterance(one: CorpusSet, words: str, voice: str, recorded: list[Samples], pause: float) -> Utterance:

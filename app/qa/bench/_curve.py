@@ -15,7 +15,7 @@ from schemas.call import Patience
 
 WIDTH, HEIGHT, MARGIN = 720, 420, 64
 _MOST_TICKS: Final = 10
-COLOURS: Final = {"words": "#0a7", "silence": "#c33"}
+COLOURS: Final = ("#0a7", "#c33", "#36c")
 NAMES: Final = {"words": "by the words, waits stretched", "silence": "fixed silence"}
 
 
@@ -62,7 +62,7 @@ def draw(points: list[Point], until: str) -> str:
 
     body = [_axes(steps_ms, steps, until)]
     for row, (series, group) in enumerate(groupby(points, key=lambda p: p.series)):
-        colour = COLOURS.get(series, "#555")
+        colour = COLOURS[row % len(COLOURS)]
         members = list(group)
         spots = [place(p.p95_ms, p.false_cutoff_rate) for p in members]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)

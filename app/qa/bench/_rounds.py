@@ -36,12 +36,12 @@ def figures_of(calls: Sequence[Measured]) -> dict[str, Figure]:
     paused = [c for c in calls if c.utterance.pause_s]
     first = [c.first_ms for c in simple if c.first_ms is not None]
     figures: dict[str, Figure] = {f"p{q}_ms": percentile(first, q) for q in (50, 95, 99)}
-    figures["false_cutoff_rate"] = _rate(c.cut for c in paused)
+    figures["false_cutoff_rate"] = rate(c.cut for c in paused)
     figures["calls"] = len(calls)
-    figures["unanswered"] = sum(c.first_ms is None for c in calls)
-    figures["whole_cutoff_rate"] = _rate(c.cut for c in simple)
+    figures["unanswered"] = sum(c.first_ms is None and not c.polite for c in calls)
+    figures["whole_cutoff_rate"] = rate(c.cut for c in simple)
     figures["cutoffs_merged"] = sum(c.cut and c.merged for c in calls)
-    figures["words_right_rate"] = _rate(_same(c) for c in simple)
+    figures["words_right_rate"] = rate(same_words(c.transcript, c.utterance.words) for c in simple)
     final = [c.final_ms for c in simple if c.final_ms is not None]
     figures |= {f"final_p{q}_ms": percentile(final, q) for q in (50, 95, 99)}
     partial = [c.partial_ms for c in calls if c.partial_ms is not None]
@@ -76,15 +76,16 @@ def _split(calls: Sequence[Measured]) -> dict[str, Figure]:
     return {f"{name}_p{q}_ms": percentile(values, q) for name, values in parts.items() for q in (50, 95)}
 
 
-def _same(call: Measured) -> bool:
+def same_words(heard: str, said: str) -> bool:
     """Whether the words came out as they were said, but for case, spaces and punctuation."""
-    return _letters(call.transcript) == _letters(call.utterance.words)
+    return _letters(heard) == _letters(said)
 
 
 def _letters(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())
 
 
-def _rate(outcomes: Iterable[bool]) -> float:
+def rate(outcomes: Iterable[bool]) -> float:
+    """The share of true ones; NaN of nothing."""
     counted = list(outcomes)
     return sum(counted) / len(counted) if counted else float("nan")

@@ -1,22 +1,28 @@
 """Side by side on the same audio and the same recogniser: ours, silero with a fixed silence, and pipecat's pipeline.
 
-pipecat runs in an environment of its own (`make bench-peers` makes it from deploy/lock/pipecat.txt). Its time ends when
-it would ask its language model, ours only when the decided answer's first event has arrived: the comparison favours it.
+pipecat runs in an environment of its own (`make bench-peers` makes it from deploy/lock/pipecat.txt). Where they can not
+be measured alike the comparison favours the peer: pipecat's time ends when it would ask its language model, in the
+process that plays to it, ours when the decided answer's first event has come over the wire; and the fixed silence is
+counted from the last sound that our listener finds, some 50 ms before a VAD's probability falls.
 """
 
 import asyncio
 import subprocess
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import orjson
 import typer
 
+from app.qa.bench._curve import Point, draw
 from app.qa.bench._report import Figure, percentile, publish
 from schemas.call import Patience
 
 SCRIPT: Final = Path("deploy/bench/pipecat_peer.py")
+LATENCIES: Final = ("p50_ms", "p95_ms", "p99_ms")
+RATES: Final = ("false_cutoff_rate", "whole_cutoff_rate", "words_right_rate", "unanswered")
 
 
 def bench(
@@ -26,6 +32,7 @@ def bench(
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     fixed: Annotated[int, typer.Option(help="The fixed silence, in ms.", min=60, max=5000)] = 500,
     pipecat: Annotated[Path | None, typer.Option(help="The Python of an environment that has pipecat.")] = None,
+    chart: Annotated[Path | None, typer.Option(help="Draw latencies against false cut-offs as SVG here.")] = None,
 ) -> None:
     """Compare our latency and false cut-offs with a fixed silence's and pipecat's: figures and ratios."""
     from app.demo.run import service
@@ -40,11 +47,16 @@ def bench(
             figures_of(asyncio.run(play_round(base, played, detection(patience), at_once)))
             for patience in (Patience(), Patience(fixed_ms=fixed))
         )
-        figures: dict[str, Figure] = {key: ours[key] for key in ("p50_ms", "p95_ms", "p99_ms", "false_cutoff_rate")}
-        figures |= compared(figures, silence, f"fixed_{fixed}ms")
+        peers = {f"fixed_{fixed}ms": silence}
         if pipecat is not None:
-            figures |= compared(figures, _pipecat(pipecat, at_once, limit), "pipecat")
+            peers["pipecat"] = _pipecat(pipecat, at_once, limit)
+        figures: dict[str, Figure] = {key: ours[key] for key in (*LATENCIES, *RATES)}
+        for name, peer in peers.items():
+            figures |= compared(ours, peer, name)
         publish("peers", f"{len(played)} commands in real time, {at_once} at once, in turn", figures, json)
+        if chart is not None:
+            points = [_point(name, found) for name, found in {"tellerline": ours, **peers}.items()]
+            chart.write_text(draw(points, "first response"), encoding="utf-8")
 
     if url:
         run(url)
@@ -59,22 +71,32 @@ def _pipecat(python: Path, at_once: int, limit: int) -> dict[str, Figure]:
         out = Path(folder) / "calls.jsonl"
         command = [str(python), str(SCRIPT), "--out", str(out), "--at-once", str(at_once), "--limit", str(limit)]
         subprocess.run(command, check=True)  # noqa: S603 - the environment that the user named, our own script
-        calls: list[dict[str, Any]] = [orjson.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    first = [call["first_ms"] for call in calls if not call["pause_s"] and call["first_ms"] is not None]
-    paused = [bool(call["cut"]) for call in calls if call["pause_s"]]
-    figures: dict[str, Figure] = {f"p{q}_ms": percentile(first, q) for q in (50, 95, 99)}
-    return figures | {
-        "false_cutoff_rate": sum(paused) / max(1, len(paused)),
-        "unanswered": sum(call["first_ms"] is None for call in calls),
-    }
+        return pipecat_figures([orjson.loads(line) for line in out.read_text(encoding="utf-8").splitlines()])
 
 
-def compared(ours: dict[str, Figure], peer: dict[str, Figure], name: str) -> dict[str, Figure]:
+def pipecat_figures(calls: Sequence[Mapping[str, Any]]) -> dict[str, Figure]:
+    """The script's calls as figures, by the same rules as ours: latency of whole commands, cut-offs of paused ones."""
+    from app.qa.bench._rounds import rate, same_words
+
+    whole, paused = ([call for call in calls if bool(call["pause_s"]) is wanted] for wanted in (False, True))
+    first = [call["first_ms"] for call in whole if call["first_ms"] is not None]
+    figures: dict[str, Figure] = {key: percentile(first, q) for key, q in zip(LATENCIES, (50, 95, 99), strict=True)}
+    figures["false_cutoff_rate"] = rate(call["cut"] for call in paused)
+    figures["whole_cutoff_rate"] = rate(call["cut"] for call in whole)
+    figures["words_right_rate"] = rate(same_words("".join(call["heard"]), call["words"]) for call in whole)
+    return figures | {"calls": len(calls), "unanswered": sum(call["first_ms"] is None for call in calls)}
+
+
+def compared(ours: Mapping[str, Figure], peer: Mapping[str, Figure], name: str) -> dict[str, Figure]:
     """The peer's headline figures, and how many times ours its latencies are."""
-    found: dict[str, Figure] = {f"{name}_unanswered": peer["unanswered"]}
-    for key in ("p50_ms", "p95_ms", "p99_ms", "false_cutoff_rate"):
+    found: dict[str, Figure] = {f"{name}_{key}": peer[key] for key in (*LATENCIES, *RATES)}
+    for key in LATENCIES:
         mine, other = ours[key], peer[key]
-        found[f"{name}_{key}"] = other
-        if key.endswith("_ms") and isinstance(mine, float) and isinstance(other, float):
+        if isinstance(mine, float) and isinstance(other, float):
             found[f"{name}_{key.removesuffix('_ms')}_ratio"] = other / mine
     return found
+
+
+def _point(name: str, found: Mapping[str, Figure]) -> Point:
+    p50, p95, p99, cut = (float(found[key] or 0) for key in (*LATENCIES, "false_cutoff_rate"))
+    return Point(name, f"{p95:.0f} ms, {cut:.0%}", p50, p95, p99, cut, int(found["calls"] or 0))
