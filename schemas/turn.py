@@ -28,6 +28,7 @@ class Completeness(StrEnum):
     """What the words so far ask of the silence after them; each has a threshold in rules/endpointing."""
 
     COMPLETE = "complete"  # a whole command
+    COURTESY = "courtesy"  # a whole command that "please" may follow after a silent closure: "an agent … please"
     YES_NO = "yes_no"  # a bare yes or no
     MISSING_SLOT = "missing_slot"  # a command that lacks something: "send five hundred"
     HESITATION = "hesitation"  # ends in "uh", "えーと"
@@ -104,6 +105,7 @@ class Waste(StrEnum):
 
     NO_SPEECH = "no_speech"  # a cough, a noise, no words
     BACKCHANNEL = "backchannel"  # "uh-huh" while a reply plays
+    COURTESY = "courtesy"  # "please", right after a command that is being answered
     CLEARED = "cleared"  # the client dropped it, or keyed digits instead
     FAILED = "failed"  # the recogniser failed
 

@@ -42,7 +42,7 @@ class DiscardedEvent(Event):
 
     type: Literal["tellerline.turn.discarded"] = "tellerline.turn.discarded"
     item_id: str
-    reason: Literal["no_speech", "backchannel", "cleared", "failed"]
+    reason: Literal["no_speech", "backchannel", "courtesy", "cleared", "failed"]
 
 
 class MergedEvent(Event):

@@ -55,6 +55,8 @@ class Endpointing(RuleFile):
     yes_no: frozenset[str]
     backchannels: frozenset[str]
     closings: tuple[str, ...]
+    courtesy: tuple[str, ...]
+    courtesies: frozenset[str]
     digits: frozenset[str]
 
     @model_validator(mode="after")
@@ -63,7 +65,7 @@ class Endpointing(RuleFile):
             raise ValueError("silence_ms needs a threshold for every kind of completeness")
         return self
 
-    @field_validator("unfinished")
+    @field_validator("unfinished", "courtesy")
     @classmethod
     def _patterns(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
         try:
@@ -74,7 +76,7 @@ class Endpointing(RuleFile):
         return patterns
 
     def threshold(self, completeness: Completeness) -> tuple[int, RuleId]:
-        """How long to wait, in ms, and the rule's identity: `endpointing.en.complete@2`."""
+        """How long to wait, in ms, and the rule's identity: `endpointing.en.complete@3`."""
         return self.silence_ms[completeness], RuleId(f"{self.id}.{completeness.value}@{self.version}")
 
     def speaking_ms(self, text: str) -> float:
@@ -168,6 +170,20 @@ def _agree(partial: str, text: str) -> bool:
     """Whether a partial was on the way to `text`; its last word may still have been cut."""
     settled = partial.rpartition(" ")[0] if " " in partial else partial[:-1]
     return bool(settled) and text.startswith(settled)
+
+
+def gone_on_politely(completeness: Completeness, transcript: Transcript) -> Completeness:
+    """`completeness`, or COURTESY where a whole command ends in a sound that hides how soon "please" follows."""
+    if completeness is not Completeness.COMPLETE:
+        return completeness
+    plain, patterns = _plain(transcript.text), endpointing(transcript.locale).courtesy
+    return Completeness.COURTESY if any(re.search(pattern, plain) for pattern in patterns) else completeness
+
+
+def is_courtesy(text: str, locale: Locale) -> bool:
+    """Whether `text` only is polite ("please", 「お願いします」)."""
+    plain, courtesies = _plain(text), endpointing(locale).courtesies
+    return plain in courtesies or plain.replace(" ", "") in courtesies
 
 
 def is_backchannel(text: str, locale: Locale) -> bool:

@@ -30,7 +30,7 @@ from schemas.turn import (
     SpeechStopped,
     Waste,
 )
-from services.audio.endpointing import Timing, doubted, endpointing, timing
+from services.audio.endpointing import Timing, doubted, endpointing, gone_on_politely, timing
 from services.audio.frames import VAD_FRAME
 from services.audio.stable import stable_prefix
 from services.audio.tape import Tape
@@ -182,7 +182,7 @@ class Listener:
         if not transcript.text.strip() or transcript.no_speech_prob > self._timing.no_speech_prob:
             turn.wordless = True
             return self._settle()
-        completeness = doubted(completeness, transcript, turn.partial_text)
+        completeness = gone_on_politely(doubted(completeness, transcript, turn.partial_text), transcript)
         wait, rule = self._wait(completeness)
         if turn.forced is not None:
             wait, rule = 0, turn.forced

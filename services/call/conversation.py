@@ -114,6 +114,13 @@ class Conversation:
         playback = self._last.playback
         return playback.delivered or playback.cut is not None or playback.surely_over(self._clock.monotonic())
 
+    def answers(self, item: ItemId) -> bool:
+        """Whether the answer to the turn `item` is the last one, and was not heard to its end."""
+        answer = self._last
+        if answer is None or answer.heard is None:
+            return False
+        return answer.heard.item == item and not answer.playback.delivered
+
     # What the call tells
 
     def take(self, heard: Heard) -> None:
@@ -143,7 +150,7 @@ class Conversation:
     def withdraw(self, item: ItemId, undone: Callable[[], None]) -> None:
         """The caller went on after the turn `item`: undo it, if its answer was not heard; then call `undone`."""
         answer = self._last
-        if answer is None or answer.heard is None or answer.heard.item != item or answer.playback.delivered:
+        if answer is None or not self.answers(item):
             return
         if answer.playback.cut is None:
             self._stop(answer, CutReason.TURN_DETECTED)

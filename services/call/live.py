@@ -28,7 +28,7 @@ from schemas.errors import CallIdle, CallTooLong, InternalFault, TellerlineError
 from schemas.ids import RuleId
 from schemas.transcript import Source, Transcript
 from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted, Waste
-from services.audio.endpointing import is_backchannel, judge_words, timing
+from services.audio.endpointing import is_backchannel, is_courtesy, judge_words, timing
 from services.audio.frames import VAD_FRAME
 from services.audio.ingest import Ingest
 from services.audio.keypad import Keypad
@@ -47,6 +47,7 @@ _INBOX: Final = 128
 _ARRIVALS: Final = 512
 """Chunks whose arrival is remembered, to time a turn from its last sound."""
 _TYPED: Final = RuleId("typed@1")
+_WHOLE: Final = frozenset({Completeness.COMPLETE, Completeness.COURTESY})
 _PER_MS: Final = SAMPLE_RATE // 1000
 
 
@@ -85,6 +86,9 @@ class LiveCall:
         self._decodes = Decodes(ports.recognizer, ports.clock, self._decoded, self._undecoded)
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=_ARRIVALS)
         self._merging: ItemId | None = None
+        self._eager: Eager | None = None
+        self._whole: ItemId | None = None
+        self._polite: ItemId | None = None
         self._active_at = ports.clock.monotonic()
         self._active_ms = 0
         self._tasks = asyncio.TaskGroup()
@@ -247,6 +251,7 @@ class LiveCall:
                     self._outbox.put(signal)
                     self._words_over_a_reply(text)
                     if isinstance(signal, Eager):
+                        self._eager = signal
                         self._speculate(signal)
                 case Discarded():
                     self._outbox.put(signal)
@@ -261,10 +266,18 @@ class LiveCall:
         if self._conversation.audible and is_backchannel(text, self._config.locale):
             return
         item, before = self._listener.item, self._listener.continues
+        self._polite = item if self._only_polite(text, before) else None
+        if self._polite is not None:
+            return
         if before is not None and self._merging != item:
             self._merging = item
             self._conversation.withdraw(before, lambda: self._merge(item))
         self._conversation.cut(CutReason.TURN_DETECTED)
+
+    def _only_polite(self, text: str, before: ItemId | None) -> bool:
+        """Whether "please" follows a whole command whose answer is under way: no reason to answer it again."""
+        said = before is not None and before == self._whole and self._conversation.answers(before)
+        return said and is_courtesy(text, self._config.locale)
 
     def _merge(self, item: ItemId | None) -> None:
         """The last turn was undone. If `item` has ended meanwhile, it stays a turn of its own."""
@@ -283,6 +296,12 @@ class LiveCall:
             self._outbox.put(Discarded(ended.item, Waste.BACKCHANNEL))
             self._conversation.released()
             return
+        if self._polite == ended.item:
+            self._outbox.put(Discarded(ended.item, Waste.COURTESY))
+            self._conversation.released()
+            return
+        if self._eager is not None and self._eager.completeness in _WHOLE:
+            self._whole = ended.item
         self._end_turn(ended, self._arrival(ended.voiced_until_ms))
 
     def _end_turn(self, ended: Ended, since: float) -> None:

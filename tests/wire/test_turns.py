@@ -44,7 +44,7 @@ async def test_a_command_is_heard_ended_and_answered() -> None:
         assert call.of("response.output_text.done")[0]["text"] == f"You said: {BALANCE}."
         ended = call.of("tellerline.turn.ended")[0]
         assert 150 <= ended["ended_at_ms"] - ended["voiced_until_ms"] <= 190
-        assert ended["rule"] == "endpointing.en.complete@2"
+        assert ended["rule"] == "endpointing.en.complete@3"
         assert running.handler.told("take") == [BALANCE]
 
 
@@ -116,6 +116,34 @@ async def test_what_is_irrevocable_is_not_merged() -> None:
         await call.next("response.done")
         assert not call.of("tellerline.turn.merged")
         assert handler.told("take") == [SEND, "to catherine"]
+
+
+async def test_please_after_a_whole_command_is_not_answered_again() -> None:
+    reply = (ReplyText("A sentence that takes quite a while to be said, you know."), ReplyDone())
+    handler = FakeTurnHandler({BALANCE: reply}, {BALANCE: Completeness.COMPLETE, "please": Completeness.COMPLETE})
+    async with gateway(lambda _: BALANCE, lambda: handler) as running, caller(running) as call:
+        await call.say(line(0.5, clip("balance"), 0.3))
+        await call.next("response.done")
+        running.recognizer.words = lambda _: "please"
+        await call.say(line(clip("yes"), 1.0))
+        assert (await call.next("tellerline.turn.discarded"))["reason"] == "courtesy"
+        await call.for_a_while(0.2)
+        assert handler.told("take") == [BALANCE]
+        assert not handler.told("withdraw")
+        assert not call.of("tellerline.reply.interrupted")
+
+
+async def test_please_after_what_was_no_command_belongs_to_it() -> None:
+    reply = (ReplyText("A sentence that takes quite a while to be said, you know."), ReplyDone())
+    handler = FakeTurnHandler({SEND: reply}, {SEND: Completeness.YES_NO})
+    async with gateway(lambda _: SEND, lambda: handler) as running, caller(running) as call:
+        await call.say(line(0.5, clip("balance"), 0.3))
+        await call.next("response.done")
+        running.recognizer.words = lambda _: "please"
+        await call.say(line(clip("yes"), 1.6))
+        await call.next("tellerline.turn.merged")
+        await call.next("response.done")
+        assert len(handler.told("withdraw")) == 1
 
 
 async def test_words_over_a_reply_cancel_it() -> None:

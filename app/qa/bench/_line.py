@@ -30,6 +30,8 @@ class Measured:
     """First partial, from the first voiced sample."""
     cut: bool = False
     merged: bool = False
+    polite: bool = False
+    """What was cut off was only "please": the answer went on over it."""
     transcript: str = ""
     endings: list[str] = field(default_factory=list)
     """The rule that ended each turn."""
@@ -70,8 +72,12 @@ async def _listen(opened: Line, heard: list[_Heard], utterance: Utterance) -> No
         heard.append(_Heard(time.monotonic(), event))
         if event["type"] == "tellerline.turn.ended":
             last_ms = event["voiced_until_ms"]
-        if event["type"] == "tellerline.timings" and last_ms >= utterance.late_ms:
+        if _polite(event) or (event["type"] == "tellerline.timings" and last_ms >= utterance.late_ms):
             return
+
+
+def _polite(event: Event) -> bool:
+    return (event["type"], event.get("reason")) == ("tellerline.turn.discarded", "courtesy")
 
 
 def _judge(utterance: Utterance, heard: list[_Heard], start: float) -> Measured:
@@ -88,6 +94,8 @@ def _judge(utterance: Utterance, heard: list[_Heard], start: float) -> Measured:
             ended_at = one.at if event["voiced_until_ms"] >= late_ms else None
         elif kind == "tellerline.turn.merged":
             found.merged = True
+        elif _polite(event):
+            found.polite = True
         elif kind == "conversation.item.input_audio_transcription.completed" and ended_at is not None:
             found.final_ms, found.transcript = (one.at - spoken) * 1000, event["transcript"]
         elif kind == "response.created" and ended_at is not None and found.first_ms is None:

@@ -18,7 +18,7 @@ from schemas.audio import SAMPLE_RATE
 from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
 from schemas.ids import CustomerId, Locale
 from schemas.transcript import Transcript
-from schemas.turn import Completeness, Ended, Merged, ReplyDone, ReplyEvent
+from schemas.turn import Completeness, Discarded, Ended, Merged, ReplyDone, ReplyEvent, Waste
 from services.audio.vad import SileroVad
 from services.call import CallPorts, LiveCall, Outbox
 from services.clock import ManualClock
@@ -39,6 +39,8 @@ class Taken:
     utterance: Utterance
     turns: list[Ended] = field(default_factory=list)
     merged: bool = False
+    polite: bool = False
+    """What was cut off was only "please"."""
 
     @property
     def cut(self) -> bool:
@@ -62,7 +64,13 @@ class Taken:
             {"text": t.transcript.text, "rule": t.rule, "avg_logprob": t.transcript.avg_logprob} for t in self.turns
         ]
         head = {"words": said.words, "voice": said.voice, "locale": said.locale, "pause_s": said.pause_s}
-        return head | {"cut": self.cut, "merged": self.merged, "wait_ms": self.wait_ms, "turns": turns}
+        return head | {
+            "cut": self.cut,
+            "merged": self.merged,
+            "polite": self.polite,
+            "wait_ms": self.wait_ms,
+            "turns": turns,
+        }
 
 
 class OnlyJudges:
@@ -141,6 +149,8 @@ async def _follow(outbox: Outbox, utterance: Utterance) -> Taken:
             taken.turns.append(event)
         elif isinstance(event, Merged):
             taken.merged = True
+        elif isinstance(event, Discarded):
+            taken.polite = taken.polite or event.reason is Waste.COURTESY
         elif isinstance(event, Fault):
             raise event.error
     return taken

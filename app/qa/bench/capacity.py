@@ -5,6 +5,7 @@ measured, only those commands are played that were heard as complete when two ca
 """
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -17,6 +18,8 @@ LEVELS: Final = (1, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 ROUNDS: Final = 3
 """Utterances of each caller at each level."""
 MOST_MS: Final = 500.0
+_WHOLE: Final = re.compile(r"\.(complete|courtesy)@")
+"""The rules that end a turn that was heard as a whole command."""
 
 
 def bench(
@@ -33,7 +36,7 @@ def bench(
 
     def run(base: str) -> None:
         alone = asyncio.run(play_round(base, simple, detection(Patience()), 2))
-        heard = [call.utterance for call in alone if all(".complete@" in rule for rule in call.endings)]
+        heard = [call.utterance for call in alone if all(_WHOLE.search(rule) for rule in call.endings)]
         figures: dict[str, Figure] = {"calls_at_p95_500_ms": 0, "commands": len(heard)}
         figures["misread"] = len(simple) - len(heard)
         for level in (level for level in LEVELS if level <= up_to):

@@ -86,7 +86,7 @@ def figures_of(taken: "Sequence[Taken]") -> dict[str, Figure]:
     figures: dict[str, Figure] = {"false_cutoff_rate": sum(one.cut for one in paused) / max(1, len(paused))}
     figures["whole_cutoff_rate"] = sum(one.cut for one in whole) / max(1, len(whole))
     figures["calls"] = len(taken)
-    figures["unended"] = sum(one.last is None for one in taken)
+    figures["unended"] = sum(one.last is None and not one.polite for one in taken)
     figures |= {f"p{q}_ms": percentile(waits, q) for q in (50, 95, 99)}
     after = [one.wait_ms for one in paused if one.wait_ms is not None]
     figures |= {f"paused_p{q}_ms": percentile(after, q) for q in (50, 95)}

@@ -10,7 +10,16 @@ from rules.load import locales
 from schemas.ids import EN_US, JA_JP, Locale
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Completeness
-from services.audio.endpointing import Endpointing, doubted, endpointing, is_backchannel, judge_words, timing
+from services.audio.endpointing import (
+    Endpointing,
+    doubted,
+    endpointing,
+    gone_on_politely,
+    is_backchannel,
+    is_courtesy,
+    judge_words,
+    timing,
+)
 from services.audio.keypad import Keypad
 from services.audio.stable import stable_prefix
 
@@ -29,6 +38,7 @@ def test_every_locale_has_thresholds_with_ids_and_waits_longer_for_what_is_unfin
     assert len({rules.threshold(kind)[1] for kind in Completeness}) == len(Completeness)
     assert max(waits[Completeness.COMPLETE], waits[Completeness.YES_NO]) <= 200
     assert waits[Completeness.COMPLETE] < waits[Completeness.DOUBTFUL] < waits[Completeness.UNKNOWN]
+    assert waits[Completeness.COMPLETE] < waits[Completeness.COURTESY] <= 250
     assert waits[Completeness.COMPLETE] < waits[Completeness.OPEN] < waits[Completeness.UNKNOWN]
     unfinished = (Completeness.MISSING_SLOT, Completeness.HESITATION, Completeness.TRAILING)
     assert waits[Completeness.UNKNOWN] < min(waits[kind] for kind in unfinished)
@@ -55,10 +65,42 @@ def test_backchannels(locale: Locale, words: str, expected: bool) -> None:
     assert is_backchannel(words, locale) is expected
 
 
-def test_a_broken_pattern_is_refused_when_the_rules_are_read() -> None:
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("talk to an agent", Completeness.COURTESY),
+        ("Lock my card.", Completeness.COURTESY),
+        ("talk to an agent please", Completeness.COMPLETE),
+        ("what's my balance", Completeness.COMPLETE),
+    ],
+)
+def test_please_may_follow_a_closed_mouth(words: str, expected: Completeness) -> None:
+    heard = Transcript.typed(words, EN_US)
+    assert gone_on_politely(Completeness.COMPLETE, heard) is expected
+    assert gone_on_politely(Completeness.MISSING_SLOT, heard) is Completeness.MISSING_SLOT
+
+
+@pytest.mark.parametrize(
+    ("locale", "words", "expected"),
+    [
+        (EN_US, "Please.", True),
+        (EN_US, "thank you", True),
+        (EN_US, "yes please", False),
+        (EN_US, "please stop", False),
+        (EN_US, "", False),
+        (JA_JP, "お願いします。", True),
+        (JA_JP, "はい、お願いします", False),
+    ],
+)
+def test_courtesies(locale: Locale, words: str, expected: bool) -> None:
+    assert is_courtesy(words, locale) is expected
+
+
+@pytest.mark.parametrize("field", ["unfinished", "courtesy"])
+def test_a_broken_pattern_is_refused_when_the_rules_are_read(field: str) -> None:
     good = endpointing(EN_US).model_dump()
     with pytest.raises(ValidationError, match="not a pattern"):
-        Endpointing.model_validate(good | {"unfinished": ["("]})
+        Endpointing.model_validate(good | {field: ["("]})
 
 
 def transcript(*hypotheses: tuple[str, float], locale: Locale = EN_US) -> Transcript:
