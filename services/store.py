@@ -43,7 +43,10 @@ _POOL_WAIT_S: Final = 5.0
 _ANSWER_S: Final = 5.0
 """What PostgreSQL may take to let us in, and over any one statement."""
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-_SQLITE: Final = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON")
+_SQLITE: Final = (
+    "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", "PRAGMA secure_delete=ON",
+)  # fmt: skip
+_EMPTY_WAL: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 
 def micros(at: datetime) -> int:
@@ -135,6 +138,17 @@ class Store:
 
         with _outages(f"writing {name}"):
             return await finish(greenlet_spawn(executing))
+
+    async def erase(self, name: str, statement: sa.Executable) -> int:
+        """As `execute`, for rows that shall leave SQLite's files too: what is freed there is overwritten with zeros.
+
+        PostgreSQL keeps what was deleted until it vacuums, and in its backups.
+        """
+        done = await self.execute(name, statement)
+        if self.embedded:
+            async with self._writers:
+                await self.look(lambda connection: connection.exec_driver_sql(_EMPTY_WAL).all())
+        return done
 
     async def run_migrations(self, upgrade: Callable[[sa.Connection], None]) -> None:
         """Hand `upgrade` a connection within one transaction."""

@@ -132,12 +132,12 @@ class ChainedAudit:
     async def shred(self, customer: CustomerId) -> bool:
         """Make everything personal of a customer unreadable for ever; whether there was anything."""
         gone = sa.delete(t.seeds).where(t.seeds.c.subject == self._keys.subject(customer))
-        return await self._store.execute("audit.shred", gone) > 0
+        return await self._store.erase("audit.shred", gone) > 0
 
     async def forget(self, through: date) -> int:
         """Make everything personal said on the UTC day `through` or before unreadable for ever; customer days lost."""
         gone = sa.delete(t.seeds).where(t.seeds.c.day <= through.isoformat())
-        return await self._store.execute("audit.forget", gone)
+        return await self._store.erase("audit.forget", gone)
 
     def _sealed(self, connection: sa.Connection, subject: str, seq: int, record: AuditRecord) -> bytes | None:
         if not record.personal:

@@ -70,6 +70,22 @@ async def test_an_append_that_was_asked_for_is_made_though_its_caller_is_cancell
     assert last.seq == len(appending)
 
 
+def bytes_of(store: Store) -> bytes:
+    """All that SQLite keeps of a database: the file and its write-ahead log."""
+    file = Path(str(store._engine.url.database))
+    return b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+
+
+async def test_a_shredded_key_is_gone_from_the_files(sqlite_store: Store, tmp_path: Path) -> None:
+    log = ChainedAudit(sqlite_store, KEYS, FileHead(tmp_path / "head.json"))
+    await fill(log)
+    seeds = {row.subject: row.seed for row in await rows(sqlite_store, sa.select(t.seeds))}
+    assert all(seed in bytes_of(sqlite_store) for seed in seeds.values())
+    await log.shred(BOB)
+    assert seeds[KEYS.subject(BOB)] not in bytes_of(sqlite_store)
+    assert seeds[KEYS.subject(ANN)] in bytes_of(sqlite_store)
+
+
 async def test_nothing_personal_stands_in_the_open(store: Store, log: ChainedAudit) -> None:
     await fill(log)
     records = await rows(store, sa.select(t.records))
