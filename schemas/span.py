@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from typing import Literal, Self
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from schemas.ids import RuleId
 from schemas.money import MAX_MINOR
@@ -126,6 +127,32 @@ class Span:
     def values(self) -> tuple[SpanValue, ...]:
         """Every value the words may mean, the preferred one first."""
         return (self.value, *(r.value for r in self.readings))
+
+
+class SpanJson(BaseModel):
+    """A span as JSON. The text contract, the wire and the records of replays each write these fields, and some more."""
+
+    kind: Literal["money", "number", "ordinal", "digits", "date", "time", "percent"]
+    surface: str
+    start: int
+    end: int
+    value: JsonValue
+    rule: str
+    ambiguity: str | None = None
+
+    @classmethod
+    def of(cls, span: Span, **more: object) -> Self:
+        """`span`, with values for the fields that a subclass adds."""
+        fields = {
+            "kind": span.kind.value,
+            "surface": span.surface,
+            "start": span.start,
+            "end": span.end,
+            "value": jsonable(span.value),
+            "rule": span.rule,
+            "ambiguity": span.ambiguity.value if span.ambiguity else None,
+        }
+        return cls.model_validate(fields | more)
 
 
 def amount_readings(span: Span, digits: int) -> tuple[MoneyValue, ...]:

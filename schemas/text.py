@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
 
+from schemas.span import SpanJson
+
 MAX_TEXT = 2_000
 """Characters of one utterance."""
 MAX_BOOK = 10_000
@@ -44,16 +46,9 @@ class TextIn(BaseModel):
     payees_file: str | None = None
 
 
-class TextSpan(BaseModel):
+class TextSpan(SpanJson):
     """A normalised span; `readings` are the other values the words may have, `ambiguity` says why."""
 
-    kind: Literal["money", "number", "ordinal", "digits", "date", "time", "percent"]
-    surface: str
-    start: int
-    end: int
-    value: JsonValue
-    rule: str
-    ambiguity: str | None = None
     readings: list[JsonValue] = Field(default_factory=list)
 
 

@@ -102,16 +102,7 @@ def payee_of(given: TextPayee) -> Payee:
 
 def text_span(span: Span) -> TextSpan:
     """A span as JSON."""
-    return TextSpan(
-        kind=span.kind.value,
-        surface=span.surface,
-        start=span.start,
-        end=span.end,
-        value=jsonable(span.value),
-        rule=span.rule,
-        ambiguity=span.ambiguity.value if span.ambiguity else None,
-        readings=[jsonable(reading.value) for reading in span.readings],
-    )
+    return TextSpan.of(span, readings=[jsonable(reading.value) for reading in span.readings])
 
 
 def slot_values(slots: Slots) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, JsonValue
 from schemas import turn
 from schemas.decision import Execute
 from schemas.intent import Slots
-from schemas.span import Span, jsonable
+from schemas.span import jsonable
 from schemas.wire.money import LedgerEvent, ReadBackEvent
 from schemas.wire.server import HandoffEvent
 from schemas.wire.understood import DecisionEvent, PayeeCandidateBody, PayeesEvent, SpanBody, SpansEvent
@@ -25,7 +25,7 @@ def stage_event(
     """What a stage found in a turn, as the event that tells of it."""
     match said:
         case turn.Normalized(spans):
-            return SpansEvent(response_id=reply, spans=[_span(span) for span in spans])
+            return SpansEvent(response_id=reply, spans=[SpanBody.of(span) for span in spans])
         case turn.PayeesMatched():
             return _payees(reply, said)
         case turn.Decided():
@@ -99,16 +99,4 @@ def _read_back(reply: str, said: turn.ReadBackReady) -> ReadBackEvent:
         verification=proposal.verification.value,
         step_up_required=proposal.step_up_required,
         expires_at=proposal.expires_at.isoformat(),
-    )
-
-
-def _span(span: Span) -> SpanBody:
-    return SpanBody(
-        kind=span.kind.value,
-        surface=span.surface,
-        start=span.start,
-        end=span.end,
-        value=jsonable(span.value),
-        rule=span.rule,
-        ambiguity=span.ambiguity.value if span.ambiguity else None,
     )

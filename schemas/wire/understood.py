@@ -4,21 +4,14 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from schemas.span import SpanJson
 from schemas.wire.event import Event
 
 
-class SpanBody(BaseModel):
+class SpanBody(SpanJson):
     """A normalised expression: `value` as in the text contract; offsets are code points of the transcript."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kind: Literal["money", "number", "ordinal", "digits", "date", "time", "percent"]
-    surface: str
-    start: int
-    end: int
-    value: JsonValue
-    rule: str
-    ambiguity: str | None = None
 
 
 class SpansEvent(Event):

@@ -16,12 +16,10 @@ from services.ports import Recognizer
 
 
 @dataclass(frozen=True)
-class RunningApp:
-    """The application, what it is made of, and a client."""
+class Running:
+    """A composed application that gives its own tokens."""
 
-    app: FastAPI
     gateway: Gateway
-    client: httpx.AsyncClient
 
     def token(self, subject: str, *scopes: Scope) -> dict[str, str]:
         """Headers with an access token."""
@@ -31,12 +29,28 @@ class RunningApp:
         return {"Authorization": f"Bearer {token}"}
 
 
+@dataclass(frozen=True)
+class RunningApp(Running):
+    """The application, what it is made of, and a client."""
+
+    app: FastAPI
+    client: httpx.AsyncClient
+
+
+@asynccontextmanager
+async def composed(
+    state: Path, recognizer: Recognizer | None, **settings: object
+) -> AsyncIterator[tuple[Gateway, Settings, FastAPI]]:
+    """Compose and take down."""
+    given = Settings.model_validate({"state_dir": state, "database_url": ""} | settings)
+    async with gateway(given, recognizer=recognizer) as made:
+        yield made, given, create_app(made)
+
+
 @asynccontextmanager
 async def running_app(state: Path, recognizer: Recognizer, **settings: object) -> AsyncIterator[RunningApp]:
-    """Compose, serve in process, take down."""
-    given = Settings.model_validate({"state_dir": state, "database_url": ""} | settings)
-    async with gateway(given, recognizer=recognizer) as composed:
-        app = create_app(composed)
+    """The application in process, without a socket."""
+    async with composed(state, recognizer, **settings) as (made, _, app):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://tellerline") as client:
-            yield RunningApp(app, composed, client)
+            yield RunningApp(made, app, client)

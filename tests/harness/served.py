@@ -11,19 +11,15 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.auth.principal import Scope
-from app.bootstrap import Gateway, gateway
-from app.main import create_app
 from app.server import make_server
-from app.settings import Settings
 from services.ports import Recognizer
+from tests.harness.app import Running, composed
 
 
 @dataclass(frozen=True)
-class Served:
+class Served(Running):
     """A running gateway and where it listens."""
 
-    gateway: Gateway
     port: int
 
     @property
@@ -34,26 +30,18 @@ class Served:
     def calls(self) -> str:
         return f"ws://127.0.0.1:{self.port}/v1/calls"
 
-    def token(self, subject: str, *scopes: Scope) -> dict[str, str]:
-        """Headers with an access token."""
-        assert self.gateway.issuer is not None
-        clock = self.gateway.clock
-        token = self.gateway.issuer.token(subject, scopes or (Scope.CALL,), clock.now(), clock)
-        return {"Authorization": f"Bearer {token}"}
-
 
 @asynccontextmanager
 async def served(state: Path, recognizer: Recognizer | None, **settings: object) -> AsyncIterator[Served]:
     """Compose, listen, take down."""
-    given = Settings.model_validate({"state_dir": state, "database_url": "", "drain_seconds": 2.0} | settings)
-    async with gateway(given, recognizer=recognizer) as composed:
-        server = make_server(create_app(composed), given, composed.admission)
+    async with composed(state, recognizer, **({"drain_seconds": 2.0} | settings)) as (made, given, app):
+        server = make_server(app, given, made.admission)
         with socket.socket() as listening:
             listening.bind(("127.0.0.1", 0))
             listening.listen(256)  # a client that comes before the server has started waits here
             serving = asyncio.create_task(server.serve([listening]))
             try:
-                yield Served(composed, listening.getsockname()[1])
+                yield Served(made, listening.getsockname()[1])
             finally:
                 server.should_exit = True
                 await serving

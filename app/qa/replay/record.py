@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from app.qa.replay.manifest import Expectation, MoneyMove
 from schemas.intent import Slots
 from schemas.payee import PayeeMatch
-from schemas.span import Reading, Span, jsonable
+from schemas.span import Reading, Span, SpanJson, jsonable
 
 SCORE_DIGITS: Final = 4
 """Digits kept of scores and log-probabilities, so that the last bits of a float never make two runs differ."""
@@ -36,16 +36,9 @@ class ReadingRecord(Record):
     rule: str
 
 
-class SpanRecord(Record):
+class SpanRecord(Record, SpanJson):
     """A typed span of the transcript that was heard."""
 
-    kind: str
-    surface: str
-    start: int
-    end: int
-    value: JsonValue
-    rule: str
-    ambiguity: str | None = None
     readings: tuple[ReadingRecord, ...] = ()
     rejected: tuple[ReadingRecord, ...] = ()
 
@@ -172,16 +165,8 @@ def parse(model: type[R], data: bytes) -> R:
 
 def span_record(span: Span) -> SpanRecord:
     """A span with its derivation."""
-    return SpanRecord(
-        kind=span.kind.value,
-        surface=span.surface,
-        start=span.start,
-        end=span.end,
-        value=jsonable(span.value),
-        rule=span.rule,
-        ambiguity=span.ambiguity.value if span.ambiguity else None,
-        readings=tuple(map(_reading, span.readings)),
-        rejected=tuple(map(_reading, span.rejected)),
+    return SpanRecord.of(
+        span, readings=tuple(map(_reading, span.readings)), rejected=tuple(map(_reading, span.rejected))
     )
 
 
