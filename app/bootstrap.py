@@ -17,7 +17,7 @@ from app.auth.jwks import FixedKeys, HttpKeys, TokenVerifier
 from app.auth.signature import RequestVerifier
 from app.auth.tokens import TokenRules
 from app.callers import Callers
-from app.keys import secret
+from app.keys import audit_keys, secret
 from app.migrate import migrate
 from app.models import answerer, extractor
 from app.retention import Retention
@@ -39,7 +39,7 @@ from services.asr import load as load_recognizer
 from services.audio.vad import SileroVad
 from services.clock import SystemClock
 from services.guard.admission import Admission
-from services.guard.audit import AuditKeys, ChainedAudit
+from services.guard.audit import ChainedAudit
 from services.guard.audit_heads import FileHead
 from services.observe import Metrics
 from services.perform import Hands
@@ -82,11 +82,7 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
         store = Store(settings.database)
         stack.push_async_callback(store.close)
         await migrate(store)
-        audit = ChainedAudit(
-            store,
-            AuditKeys(secret(settings, "audit_key", settings.audit_key)),
-            FileHead(settings.state_dir / "audit.head"),
-        )
+        audit = ChainedAudit(store, audit_keys(settings), FileHead(settings.state_dir / "audit.head"))
         retention = Retention(audit, settings.recordings, clock, settings.transcript_days, settings.recording_days)
         _keep_running(stack, retention.run)
         issuer, authenticator = _identity(settings, clock, client)

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from app.settings import Environment, Settings
 from schemas.errors import ConfigInvalid
+from services.guard.audit import AuditKeys
 
 KEY_BYTES: Final = 32
 
@@ -21,6 +22,11 @@ def secret(settings: Settings, name: str, given: SecretStr) -> bytes:
     if settings.environment is Environment.PRODUCTION:
         raise ConfigInvalid(f"TELLERLINE_{name.upper()} is not set")
     return _own(settings.state_dir / "keys" / name)
+
+
+def audit_keys(settings: Settings) -> AuditKeys:
+    """The audit's keys, which also seal recordings."""
+    return AuditKeys(secret(settings, "audit_key", settings.audit_key))
 
 
 def _own(path: Path) -> bytes:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from app import errors, openapi
 from app.bootstrap import Gateway
+from app.keys import audit_keys
 from app.qa.recording import Opener, Recordings
 from app.qa.replay.jobs import ReplayJobs
 from app.transports import demo, health, http, mobile, replays
@@ -66,7 +67,7 @@ def _mobile(gateway: Gateway) -> mobile.MobileDeps:
     handler: Opener = gateway.callers.open
     recognizer = gateway.recognizer
     if gateway.settings.recording_days:
-        recordings = Recordings(gateway.settings.recordings, gateway.clock, consent=True)
+        recordings = Recordings(gateway.settings.recordings, gateway.clock, audit_keys(gateway.settings), consent=True)
         handler, recognizer = recordings.opener(handler), recordings.recognizer(recognizer)
     return mobile.MobileDeps(
         admission=gateway.admission,

@@ -7,6 +7,7 @@ A day is a UTC day. What was said on one is kept for it and the days that follow
 import asyncio
 import logging
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -14,8 +15,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from app.qa.recording import HEAD_FILE, RecordingHead
+from schemas.audit import AuditRecord
 from schemas.errors import TellerlineError
-from services.guard.audit import ChainedAudit
+from schemas.ids import CustomerId
+from services.guard.audit import AuditKeys, ChainedAudit
 from services.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -55,19 +58,46 @@ class Retention:
         return (tomorrow - now).total_seconds()
 
 
+async def erase(audit: ChainedAudit, keys: AuditKeys, customer: CustomerId, recordings: Path, clock: Clock) -> int:
+    """Forget all that a customer said, and put that on record; how many recordings there were.
+
+    Raises StoreUnavailable, OSError.
+    """
+    subject = keys.subject(customer)
+    await audit.shred(customer)
+    calls = await asyncio.to_thread(_remove, recordings, lambda call: _subject(call) == subject)
+    await audit.append(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
+    return calls
+
+
 def _forget(folder: Path, through: date) -> int:
     """Remove the recordings of calls that began on the day `through` or before; how many."""
-    calls = [call for call in folder.iterdir() if call.is_dir()] if folder.is_dir() else []
-    over = [call for call in calls if _began(call) <= through]
-    for call in over:
+    return _remove(folder, lambda call: _began(call) <= through)
+
+
+def _remove(folder: Path, unwanted: Callable[[Path], bool]) -> int:
+    """Remove recordings; how many."""
+    calls = [call for call in folder.iterdir() if call.is_dir() and unwanted(call)] if folder.is_dir() else []
+    for call in calls:
         shutil.rmtree(call)
-    return len(over)
+    return len(calls)
+
+
+def _head(call: Path) -> RecordingHead | None:
+    try:
+        return RecordingHead.model_validate_json((call / HEAD_FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _subject(call: Path) -> str | None:
+    head = _head(call)
+    return head.subject if head else None
 
 
 def _began(call: Path) -> date:
     """The day a recording began; of one whose head does not read, the day it was last written to."""
-    try:
-        head = RecordingHead.model_validate_json((call / HEAD_FILE).read_bytes())
-    except (OSError, ValidationError):
+    head = _head(call)
+    if head is None:
         return datetime.fromtimestamp(call.stat().st_mtime, UTC).date()
     return head.started_at.astimezone(UTC).date()

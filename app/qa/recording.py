@@ -1,13 +1,15 @@
 """Recording a live call, where the caller agreed: a folder that `tellerline label from-recording` makes a test of.
 
-The folder holds `recording.json` (RecordingHead), `turns.jsonl` (RecordedTurn) and a FLAC file a turn. Keyed digits,
+The folder holds `recording.json` (RecordingHead) and, sealed, a RecordedTurn and a FLAC file a turn. Keyed digits,
 spoken codes and account numbers are withheld, sound and words alike. Recording is two decorators, so the call itself
 knows nothing of it: the recogniser's keeps the samples of every final decode, the handler's says what became of them.
 """
 
 import asyncio
+import io
 import logging
 import re
+import secrets
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from datetime import datetime
@@ -16,15 +18,16 @@ from typing import Final, Literal
 
 import av
 import numpy as np
-import orjson
 from pydantic import BaseModel, ConfigDict
 
+from app.qa.sealed import SEED_BYTES, SealedFolder
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import NotAllowed, TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Completeness, Decided, Normalized, ReplyEvent, ReplyId, ReplyText
+from services.guard.audit import AuditKeys
 from services.ports import Clock, Recognizer, TurnHandler
 
 log = logging.getLogger(__name__)
@@ -32,7 +35,6 @@ log = logging.getLogger(__name__)
 Opener = Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
 """Opens the turn handler of a call."""
 HEAD_FILE: Final = "recording.json"
-TURNS_FILE: Final = "turns.jsonl"
 MAX_TURNS: Final = 60
 """Turns kept of one call; what follows is not recorded."""
 MAX_CALLS: Final = 10_000
@@ -44,16 +46,25 @@ _LONG_NUMBER: Final = re.compile(r"\d[\d\s-]{5,}\d")
 
 
 class RecordingHead(BaseModel):
-    """What the folder is. `consent` and `redacted` are always true: the format has no place for anything else."""
+    """What the folder is. `consent` and `redacted` are always true: the format has no place for anything else.
+
+    `subject` is the customer's pseudonym and `seed` (hex) this recording's part of the key that seals it.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: Literal["tellerline.recording@1"] = "tellerline.recording@1"
+    format: Literal["tellerline.recording@2"] = "tellerline.recording@2"
     call: str
     locale: str
     started_at: datetime
+    subject: str
+    seed: str
     consent: Literal[True] = True
     redacted: Literal[True] = True
+
+    def sealed(self, folder: Path, keys: AuditKeys) -> SealedFolder:
+        """The recording's files, in the folder where it is."""
+        return SealedFolder(folder, keys, self.subject, bytes.fromhex(self.seed))
 
 
 class RecordedTurn(BaseModel):
@@ -96,11 +107,12 @@ class Shelf:
 class Recordings:
     """Records a gateway's calls below `folder`. Made only where every caller agreed to it; `consent` says so."""
 
-    def __init__(self, folder: Path, clock: Clock, *, consent: bool) -> None:
+    def __init__(self, folder: Path, clock: Clock, keys: AuditKeys, *, consent: bool) -> None:
         if not consent:
             raise NotAllowed("calls are recorded only with consent")
         self._folder = folder
         self._clock = clock
+        self._keys = keys
         self._shelf = Shelf()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -116,7 +128,14 @@ class Recordings:
             if await asyncio.to_thread(self._full):
                 log.warning("calls are no longer recorded: the folder holds %d", MAX_CALLS)
                 return handler
-            recorder = CallRecorder(self._folder / call, call, locale, self._clock, self._shelf)
+            head = RecordingHead(
+                call=call,
+                locale=locale,
+                started_at=self._clock.now(),
+                subject=self._keys.subject(customer),
+                seed=secrets.token_hex(SEED_BYTES),
+            )
+            recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf)
             return _RecordedHandler(handler, recorder)
 
         return recorded
@@ -128,12 +147,13 @@ class Recordings:
 class CallRecorder:
     """Records one call into `folder`. A disk that fails ends the recording, never the call."""
 
-    def __init__(self, folder: Path, call: CallId, locale: Locale, clock: Clock, shelf: Shelf) -> None:
+    def __init__(self, folder: Path, head: RecordingHead, keys: AuditKeys, clock: Clock, shelf: Shelf) -> None:
         self._folder = folder
+        self._head = head
+        self._sealed = head.sealed(folder, keys)
         self._clock = clock
         self._shelf = shelf
         self._turns = 0
-        self._head = RecordingHead(call=call, locale=locale, started_at=clock.now())
 
     async def turn(self, transcript: Transcript, events: list[ReplyEvent], error: str | None) -> None:
         """Write a turn, off the event loop."""
@@ -157,7 +177,7 @@ class CallRecorder:
         audio = None
         if samples is not None and not withheld:
             audio = f"turn-{number:02d}.flac"
-            write_flac(samples, self._folder / audio)
+            self._sealed.write(audio, flac(samples))
         decided = next((e for e in reversed(events) if isinstance(e, Decided)), None)
         turn = RecordedTurn(
             turn=number,
@@ -172,9 +192,7 @@ class CallRecorder:
             reply=next((e.template for e in events if isinstance(e, ReplyText) and e.template), None),
             error=error,
         )
-        body = orjson.dumps(turn.model_dump(mode="json", exclude_defaults=True), option=orjson.OPT_SORT_KEYS)
-        with (self._folder / TURNS_FILE).open("ab") as lines:
-            lines.write(body + b"\n")
+        self._sealed.write(f"turn-{number:02d}.json", turn.model_dump_json(exclude_defaults=True).encode())
 
 
 def is_secret(transcript: Transcript, events: list[ReplyEvent]) -> bool:
@@ -189,14 +207,16 @@ def is_secret(transcript: Transcript, events: list[ReplyEvent]) -> bool:
     )
 
 
-def write_flac(samples: Samples, path: Path) -> None:
-    """Mono samples at 16 kHz as FLAC."""
-    with av.open(str(path), "w", format="flac") as container:
+def flac(samples: Samples) -> bytes:
+    """Mono samples at 16 kHz as a FLAC file."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="flac") as container:
         stream = container.add_stream("flac", rate=SAMPLE_RATE, layout="mono")
         pcm = (np.clip(samples, -1, 1) * 32_767).astype(np.int16).reshape(1, -1)
         frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="mono")
         frame.sample_rate = SAMPLE_RATE
         container.mux([*stream.encode(frame), *stream.encode(None)])
+    return file.getvalue()
 
 
 class _RecordedRecognizer:

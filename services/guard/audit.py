@@ -34,6 +34,7 @@ MIN_KEY_BYTES: Final = 32
 _SEED_BYTES, _NONCE_BYTES, _SUBJECT_DIGITS = 32, 12, 32
 _BATCH: Final = 500
 _HEAD: Final = 1
+_PERSONAL: Final = b"tellerline.audit.personal.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,9 @@ class AuditKeys:
         """The customer's pseudonym in the chain."""
         return hmac.new(self._pseudonyms, customer.encode(), hashlib.sha256).hexdigest()[:_SUBJECT_DIGITS]
 
-    def cipher(self, subject: str, seed: bytes) -> AESGCM:
-        """AES-256-GCM under the customer's key of the seed's day."""
-        return AESGCM(_derive(self._master, seed, b"tellerline.audit.personal.1" + subject.encode()))
+    def cipher(self, subject: str, seed: bytes, purpose: bytes = _PERSONAL) -> AESGCM:
+        """AES-256-GCM under the customer's key for this seed and purpose."""
+        return AESGCM(_derive(self._master, seed, purpose + subject.encode()))
 
 
 class ChainedAudit:

@@ -1,4 +1,4 @@
-"""`tellerline audit verify`: does the chain of records still hold?"""
+"""`tellerline audit`: does the chain of records still hold, and how a customer's words leave it."""
 
 import asyncio
 from pathlib import Path
@@ -12,11 +12,6 @@ audit = typer.Typer(no_args_is_help=True, help="The audit log.")
 def register(main: typer.Typer) -> None:
     """Add the subcommand."""
     main.add_typer(audit, name="audit")
-
-
-@audit.callback()
-def _group() -> None:
-    """Keep `verify` a subcommand of its own."""
 
 
 @audit.command()
@@ -48,3 +43,37 @@ def verify(
         typer.echo(f"broken: {broken.message}", err=True)
         raise typer.Exit(1) from broken
     typer.echo(f"{head.seq} records, head {head.hash}")
+
+
+@audit.command()
+def erase(
+    customer: Annotated[str, typer.Argument(help="whose words shall be forgotten")],
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+) -> None:
+    """Make all that a customer said unreadable for ever: the keys of their words on record, and their recordings.
+
+    The records stay, and the chain holds. Needs the gateway's own settings.
+    """
+    from app.keys import audit_keys
+    from app.retention import erase as forget
+    from app.settings import Settings
+    from schemas.ids import CustomerId
+    from services.clock import SystemClock
+    from services.guard.audit import ChainedAudit
+    from services.guard.audit_heads import FileHead
+    from services.store import Store
+
+    if not yes:
+        typer.confirm(f"Forget all that {customer} said, for ever?", abort=True)
+    settings, whose = Settings(), CustomerId(customer)
+    keys = audit_keys(settings)
+
+    async def erasing() -> int:
+        store = Store(settings.database)
+        try:
+            log = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+            return await forget(log, keys, whose, settings.recordings, SystemClock())
+        finally:
+            await store.close()
+
+    typer.echo(f"forgotten, with {asyncio.run(erasing())} recordings")

@@ -56,16 +56,22 @@ def apply(
 
 @label.command()
 def from_recording(
-    folder: Annotated[Path, typer.Argument(help="a recorded call: recording.json, turns.jsonl and its sound")],
+    folder: Annotated[Path, typer.Argument(help="a recorded call: recording.json and its sealed turns")],
     into: Annotated[Path, typer.Option(help="JSONL manifest to append to; sound goes beside it")],
     customer: Annotated[str, typer.Option(help="the sandbox customer who says it again")],
     case: Annotated[str, typer.Option(help="name of the test case; the folder's name unless given")] = "",
 ) -> None:
-    """Turn a recorded production call (recorded with consent, codes withheld) into a test case."""
-    from app.qa.replay.recorded import add_recording
+    """Turn a recorded production call (recorded with consent, codes withheld) into a test case.
+
+    Needs the gateway's own settings: its audit key unseals the call.
+    """
+    from app.keys import audit_keys
+    from app.qa.replay.recorded import add_recording, read_recording
+    from app.settings import Settings
 
     try:
-        added = add_recording(folder, into, case or folder.resolve().name, customer)
+        call = read_recording(folder, audit_keys(Settings()))
+        added = add_recording(call, into, case or folder.resolve().name, customer)
     except TellerlineError as error:
         typer.echo(f"{error.code}: {error}", err=True)
         raise typer.Exit(2) from error

@@ -1,14 +1,17 @@
 """What is kept of calls is kept for so many days and no longer; at first nothing is."""
 
+import asyncio
 import os
 import sqlite3
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from app.cli import main
 from app.qa.recording import HEAD_FILE, RecordingHead
-from app.retention import Retention
+from app.retention import Retention, erase
 from app.settings import Settings
 from schemas.audit import AuditRecord
 from schemas.errors import NotFound, StoreUnavailable
@@ -23,12 +26,13 @@ from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+KEYS = AuditKeys(b"a" * 32)
 ANN, BOB = CustomerId("ann"), CustomerId("bob")
 
 
 @pytest.fixture
 def audit(store: Store, tmp_path: Path) -> ChainedAudit:
-    return ChainedAudit(store, AuditKeys(b"a" * 32), FileHead(tmp_path / "head.json"))
+    return ChainedAudit(store, KEYS, FileHead(tmp_path / "head.json"))
 
 
 async def say(audit: ChainedAudit, customer: CustomerId, at: datetime) -> None:
@@ -42,12 +46,12 @@ async def readable(audit: ChainedAudit, customer: CustomerId, seq: int) -> bool:
         return False
 
 
-def record(folder: Path, name: str, began: datetime) -> Path:
+def record(folder: Path, name: str, began: datetime, subject: str = "") -> Path:
     call = folder / name
     call.mkdir(parents=True)
-    head = RecordingHead(call=name, locale=Locale("en-US"), started_at=began)
+    head = RecordingHead(call=name, locale=Locale("en-US"), started_at=began, subject=subject, seed="")
     (call / HEAD_FILE).write_text(head.model_dump_json())
-    (call / "turn-01.flac").write_bytes(b"sound")
+    (call / "turn-01.flac.sealed").write_bytes(b"sound")
     return call
 
 
@@ -87,7 +91,41 @@ async def test_recordings_go_by_the_day(audit: ChainedAudit, tmp_path: Path) -> 
     await retention.run_once()
     assert not old.exists()
     assert not torn.exists()
-    assert (new / "turn-01.flac").is_file()
+    assert (new / "turn-01.flac.sealed").is_file()
+
+
+async def test_a_customer_is_erased_with_their_recordings_and_the_chain_stands(
+    store: Store, audit: ChainedAudit, tmp_path: Path
+) -> None:
+    for customer in (ANN, BOB):
+        await say(audit, customer, NOON)
+    folder = tmp_path / "recordings"
+    anns, bobs = (record(folder, str(customer), NOON, KEYS.subject(customer)) for customer in (ANN, BOB))
+    (folder / "torn").mkdir()
+    assert await erase(audit, KEYS, ANN, folder, ManualClock(NOON)) == 1
+    assert not anns.exists()
+    assert bobs.is_dir()
+    assert not await readable(audit, ANN, 1)
+    assert await readable(audit, BOB, 2)
+    assert (await verify(store)).seq == 3
+
+
+async def test_erasing_by_command(tmp_path: Path) -> None:
+    own = CustomerId("alex-morgan")
+    async with running_app(tmp_path, FakeRecognizer(lambda _: ""), transcript_days=9) as app:
+        turn = await app.gateway.callers.open(own, CallId("c"), Locale("en-US"))
+        async for _ in turn.take(Transcript.typed("what's my balance", Locale("en-US")), ReplyId("r")):
+            pass
+    assert seeds(tmp_path) == 1
+    where = {"TELLERLINE_STATE_DIR": str(tmp_path)}
+    asked, done, verified = [
+        await asyncio.to_thread(CliRunner().invoke, main, ["audit", *wanted], input="n\n", env=where)
+        for wanted in (["erase", own], ["erase", own, "--yes"], ["verify"])
+    ]
+    assert asked.exit_code == 1
+    assert done.exit_code == 0, done.output
+    assert verified.exit_code == 0, verified.output
+    assert seeds(tmp_path) == 0
 
 
 async def test_a_pass_that_fails_comes_again(

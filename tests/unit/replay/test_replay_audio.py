@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 
-from app.qa.recording import write_flac
+from app.qa.recording import flac
 from app.qa.replay.audio import read_audio
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio
@@ -74,7 +74,7 @@ def test_the_channel_is_chosen(tmp_path: Path) -> None:
 
 def test_flac_of_a_recording_comes_back(tmp_path: Path) -> None:
     source = tone(500, SAMPLE_RATE)
-    write_flac(source, tmp_path / "a.flac")
+    (tmp_path / "a.flac").write_bytes(flac(source))
     assert np.abs(read_audio(tmp_path / "a.flac") - source).max() < 1e-3
 
 

@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.recording import CallRecorder, Recordings, Shelf
+from app.qa.recording import CallRecorder, RecordingHead, Recordings, Shelf
 from app.qa.replay import labels
+from app.qa.replay.audio import read_audio
 from app.qa.replay.manifest import Expectation
 from app.qa.replay.readers import load
 from app.qa.replay.recorded import as_case, read_recording
@@ -24,6 +25,7 @@ from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Completeness, Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
 from services.clock import ManualClock
+from services.guard.audit import AuditKeys
 from services.ports import TurnHandler
 
 
@@ -136,10 +138,14 @@ async def fake_handler(_customer: CustomerId, _call: CallId, _locale: Locale) ->
     return FakeHandler()
 
 
+MASTER = "a master key of thirty-two bytes"
+KEYS = AuditKeys(MASTER.encode())
+
+
 async def recorded(folder: Path, *said: str) -> Path:
     """A recorded call in which the caller says all of `said`."""
     clock = ManualClock(datetime(2026, 1, 15, 17, 0, tzinfo=UTC))
-    recordings = Recordings(folder.parent, clock, consent=True)
+    recordings = Recordings(folder.parent, clock, KEYS, consent=True)
     recognizer = recordings.recognizer(FakeRecognizer(*said))
     handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId(folder.name), EN_US)
     for number in range(len(said)):
@@ -169,12 +175,13 @@ async def test_a_recorded_call_becomes_a_case(tmp_path: Path) -> None:
             "--case",
             "x",
         ],
+        env={"TELLERLINE_AUDIT_KEY": MASTER},
     )
     assert done.exit_code == 0, done.output
     case = load(tmp_path / "m.jsonl").cases[0]
     assert (case.id, case.customer, case.locale, len(case.turns)) == ("x", "alex-morgan", "en-US", 2)
     assert case.turns[0].audio is not None
-    assert (tmp_path / case.turns[0].audio).is_file()
+    assert np.abs(read_audio(tmp_path / case.turns[0].audio) - 0.1).max() < 1e-3
     assert case.turns[0].expect == Expectation(
         transcript="send money", intent="transfer_money", route="clarify", decision="clarify", reply="ask.amount@1"
     )
@@ -183,28 +190,55 @@ async def test_a_recorded_call_becomes_a_case(tmp_path: Path) -> None:
 
 async def test_secrets_are_neither_heard_nor_read(tmp_path: Path) -> None:
     call = await recorded(tmp_path / "call", "send money", "four two", "card 4556 1234 9876", "then this")
-    written = b"".join(path.read_bytes() for path in call.iterdir() if path.suffix != ".flac")
+    read = read_recording(call, KEYS)
+    written = b"".join(read.files.read(name) for name in read.files.names("*.json"))
+    assert b"send money" in written
     assert b"four two" not in written
     assert b"4556" not in written
-    assert sorted(path.name for path in call.glob("*.flac")) == ["turn-01.flac", "turn-04.flac"]
-    case = as_case(call, "x", "alex-morgan", "recordings/x")
+    assert read.files.names("*.flac") == ["turn-01.flac", "turn-04.flac"]
+    case = as_case(read, "x", "alex-morgan", "recordings/x")
     assert len(case.turns) == 1, "nothing after a withheld turn can be replayed"
 
 
 async def test_keys_are_withheld(tmp_path: Path) -> None:
     clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
-    recorder = CallRecorder(tmp_path / "call", CallId("c1"), EN_US, clock, Shelf())
+    head = RecordingHead(call="c1", locale=EN_US, started_at=clock.now(), subject="s", seed="00" * 32)
+    recorder = CallRecorder(tmp_path / "call", head, KEYS, clock, Shelf())
     await recorder.turn(Transcript.typed("1234", EN_US, source=Source.DTMF), [], None)
-    (turn,) = read_recording(tmp_path / "call")[1]
+    call = read_recording(tmp_path / "call", KEYS)
+    (turn,) = call.turns
     assert (turn.withheld, turn.text, turn.audio) == (True, "", None)
     with pytest.raises(NotFound):
-        as_case(tmp_path / "call", "x", "c", "p")
+        as_case(call, "x", "c", "p")
+
+
+async def test_nobody_reads_a_recording_without_its_key(tmp_path: Path) -> None:
+    call = await recorded(tmp_path / "call", "send money")
+    files = {path.name: path.read_bytes() for path in call.iterdir()}
+    assert set(files) == {"recording.json", "turn-01.flac.sealed", "turn-01.json.sealed"}
+    for plain in (b"fLaC", b"send money", b"transfer", b'"x"'):
+        assert not [name for name, data in files.items() if plain in data], plain
+    with pytest.raises(MalformedMessage):
+        read_recording(call, AuditKeys(b"another master key of enough bytes"))
+    head = json.loads(files["recording.json"])
+    (call / "recording.json").write_text(json.dumps(head | {"subject": KEYS.subject(CustomerId("another"))}))
+    with pytest.raises(MalformedMessage):
+        read_recording(call, KEYS)
+    (call / "recording.json").write_bytes(files["recording.json"])
+    (call / "turn-02.json.sealed").write_bytes(files["turn-01.json.sealed"])
+    with pytest.raises(MalformedMessage, match="turn-02"):
+        read_recording(call, KEYS)
+
+
+def test_what_is_no_recording_is_not_read(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        read_recording(tmp_path, KEYS)
 
 
 def test_no_consent_no_recording(tmp_path: Path) -> None:
     clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
     with pytest.raises(NotAllowed):
-        Recordings(tmp_path / "call", clock, consent=False)
+        Recordings(tmp_path / "call", clock, KEYS, consent=False)
     assert not (tmp_path / "call").exists()
 
 
@@ -213,7 +247,7 @@ async def test_a_recording_without_consent_is_not_read(tmp_path: Path) -> None:
     head = call / "recording.json"
     head.write_text(head.read_text().replace('"consent": true', '"consent": false'))
     with pytest.raises(MalformedMessage):
-        read_recording(call)
+        read_recording(call, KEYS)
 
 
 async def test_a_full_disk_never_ends_a_call(tmp_path: Path) -> None:
