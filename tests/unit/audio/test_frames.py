@@ -1,0 +1,59 @@
+"""Numbered frames in any order, some of them lost or doubled; and any chunks into frames of the VAD."""
+
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.audio import Samples
+from services.audio.frames import MAX_GAP_FRAMES, REORDER_FRAMES, VAD_FRAME, Cutter, Reorder
+
+
+def frame(number: int) -> Samples:
+    """Four samples that say which frame they are; silence is 0."""
+    return np.full(4, number + 1, dtype=np.float32)
+
+
+def heard(reorder: Reorder, numbers: Iterable[int]) -> list[int]:
+    """Which frames came out, in order; -1 for silence."""
+    return [int(out[0]) - 1 for number in numbers for out in reorder.push(number, frame(number))]
+
+
+@given(st.permutations(range(REORDER_FRAMES)))
+def test_frames_come_out_in_order(shuffled: list[int]) -> None:
+    reorder = Reorder()
+    assert heard(reorder, [0, *(1 + number for number in shuffled)]) == list(range(REORDER_FRAMES + 1))
+    assert (reorder.lost, reorder.late) == (0, 0)
+
+
+def test_a_lost_frame_becomes_as_much_silence_once_too_many_wait_for_it() -> None:
+    reorder = Reorder()
+    assert heard(reorder, [0, *range(2, 2 + REORDER_FRAMES)]) == [0]
+    assert heard(reorder, [2 + REORDER_FRAMES]) == [-1, *range(2, 3 + REORDER_FRAMES)]
+    assert reorder.lost == 1
+
+
+def test_double_and_late_frames_are_dropped() -> None:
+    reorder = Reorder()
+    assert heard(reorder, [0, 1, 1, 0, 3, 3, 2, 2, 4]) == [0, 1, 2, 3, 4]
+    assert reorder.late == 4
+
+
+def test_a_jump_in_the_numbers_is_a_new_count() -> None:
+    reorder = Reorder()
+    far = 100 + MAX_GAP_FRAMES
+    assert heard(reorder, [0, 1, far, far + 1, 0, 1]) == [0, 1, far, far + 1, 0, 1]
+    assert reorder.lost == 0
+
+
+@given(st.lists(st.integers(0, 3 * VAD_FRAME), max_size=12))
+def test_chunks_of_any_size_are_cut_into_frames_and_nothing_is_lost(sizes: list[int]) -> None:
+    cutter, stream = Cutter(), np.arange(sum(sizes), dtype=np.float32)
+    ends = np.cumsum([0, *sizes])
+    out = [cutter.push(stream[a:b]) for a, b in itertools.pairwise(ends)]
+    assert all(piece.size % VAD_FRAME == 0 for piece in out)
+    whole = np.concatenate([np.zeros(0, dtype=np.float32), *out])
+    assert np.array_equal(whole, stream[: whole.size])
+    assert cutter.pending == stream.size - whole.size < VAD_FRAME

@@ -1,0 +1,200 @@
+"""A live call without a socket: what bounds it, what it cancels, and what voices, keys and replies do to each other."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import pytest
+
+from schemas.audio import Samples
+from schemas.call import (
+    AudioIn,
+    CallConfig,
+    CallEvent,
+    CallInput,
+    CutReason,
+    Fault,
+    KeyIn,
+    PlaybackIn,
+    PlaybackState,
+    ReplyCut,
+    ReplyEnded,
+    Timed,
+    TypedIn,
+)
+from schemas.errors import RateLimited, TimedOut
+from schemas.ids import EN_US
+from schemas.transcript import Transcript
+from schemas.turn import Completeness, Discarded, Ended, ItemId, ReplyDone, ReplyText, SpeechStarted, Waste
+from services.audio.codec import encode_pcm16
+from services.call import CallPorts, LiveCall, Outbox
+from services.call.conversation import Conversation, Heard
+from services.clock import ManualClock
+from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.turn_handler import FakeTurnHandler
+from tests.harness.gateway import clip, line, vad
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
+BALANCE = "what's my balance"
+LONG = (ReplyText("A sentence that takes quite a while to be said, you know."), ReplyDone())
+CHUNK = 640
+E = TypeVar("E", bound=CallEvent)
+
+
+@dataclass
+class Talk:
+    """A call whose clock stands still but for 40 ms with each chunk of sound; `seen` is what came out of it."""
+
+    call: LiveCall
+    outbox: Outbox
+    clock: ManualClock
+    handler: FakeTurnHandler
+    recognizer: FakeRecognizer
+    seen: list[CallEvent] = field(default_factory=list)
+
+    async def put(self, given: CallInput) -> None:
+        await self.call.put(given)
+
+    async def say(self, *parts: Samples | float) -> None:
+        sound = line(*parts)
+        for start in range(0, sound.size, CHUNK):
+            await self.put(AudioIn(encode_pcm16(sound[start : start + CHUNK])))
+            self.clock.advance(0.04)
+
+    async def until(self, kind: type[E]) -> E:
+        async with asyncio.timeout(10):
+            while (event := await self.outbox.get()) is not None:
+                self.seen.append(event)
+                if isinstance(event, kind):
+                    return event
+        raise AssertionError("the call is over")
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in self.seen if isinstance(event, kind)]
+
+
+def made(words: str = BALANCE) -> Talk:
+    handler = FakeTurnHandler({BALANCE: LONG}, {BALANCE: Completeness.COMPLETE, "please": Completeness.COMPLETE})
+    recognizer, clock, outbox = FakeRecognizer(lambda _: words), ManualClock(NOW), Outbox()
+    call = LiveCall(CallPorts(handler, recognizer, vad(), clock), outbox, CallConfig(EN_US), seconds=60)
+    return Talk(call, outbox, clock, handler, recognizer)
+
+
+@asynccontextmanager
+async def living(talk: Talk) -> AsyncIterator[None]:
+    task = asyncio.create_task(talk.call.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def comes_true(condition: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if condition():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it never came true")
+
+
+async def test_what_is_unheard_is_bounded() -> None:
+    talk = made()
+    for _ in range(128):
+        await talk.put(AudioIn(b""))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await talk.put(AudioIn(b""))
+
+
+async def test_what_waits_for_an_answer_is_bounded() -> None:
+    conversation = Conversation(FakeTurnHandler(), ManualClock(NOW), lambda _: None)
+    heard = Heard(ItemId("i"), Transcript.typed("hello", EN_US), 0.0, {})
+    for _ in range(16):
+        conversation.take(heard)
+    with pytest.raises(RateLimited):
+        conversation.take(heard)
+
+
+async def test_an_answer_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.call.conversation._REPLY_SECONDS", 0.05)
+    talk = made()
+    talk.handler.thinking_s = 60.0
+    async with living(talk):
+        await talk.put(TypedIn("hello"))
+        assert isinstance((await talk.until(Fault)).error, TimedOut)
+        await comes_true(lambda: talk.handler.told("failed") == ["timed_out"])
+
+
+async def test_a_turn_is_timed_from_the_arrival_of_its_last_sound() -> None:
+    talk = made()
+    await talk.say(clip("balance"), 1.0)  # a second of silence has arrived before the call hears any of it
+    async with living(talk):
+        moments = (await talk.until(Timed)).moments
+    assert 1000 <= moments["turn_end"] <= 1300
+    assert moments["turn_end"] <= moments["response_sent"]
+
+
+async def test_decodes_that_nobody_wants_any_more_are_cancelled() -> None:
+    talk = made()
+    talk.recognizer.delay_s = 60.0
+    async with living(talk):
+        await talk.say(0.3, clip("balance")[:12_800], 0.1, clip("to_catherine")[:12_800])
+        await comes_true(lambda: sum(final for _, final, _ in talk.recognizer.decodes) > 0)
+        await comes_true(lambda: talk.recognizer.cancelled == len(talk.recognizer.decodes) - 1)
+
+
+async def test_a_second_of_voice_stops_a_reply_without_words() -> None:
+    talk = made(words="")
+    async with living(talk):
+        await talk.put(TypedIn(BALANCE))
+        await talk.until(ReplyEnded)
+        await talk.say(clip("balance")[:12_000], 1.0)
+        await talk.until(Discarded)
+        assert not talk.of(ReplyCut)
+        await talk.say(clip("to_catherine"), clip("balance"), clip("to_catherine"), 1.0)
+        assert (await talk.until(ReplyCut)).reason is CutReason.TURN_DETECTED
+
+
+@pytest.mark.parametrize("given", [TypedIn("hello"), KeyIn("1")])
+async def test_typing_and_keys_drop_the_speech_under_way(given: CallInput) -> None:
+    talk = made()
+    async with living(talk):
+        await talk.say(0.3, clip("balance"))
+        await talk.until(SpeechStarted)
+        await talk.put(given)
+        assert (await talk.until(Discarded)).reason is Waste.CLEARED
+        await talk.put(KeyIn("#"))
+        await talk.say(0.5)
+        await talk.until(ReplyEnded)
+    assert BALANCE not in talk.handler.told("take")
+
+
+async def answered_and_heard(talk: Talk) -> None:
+    await talk.say(0.3, clip("balance"), 0.25)
+    await talk.put(PlaybackIn((await talk.until(ReplyEnded)).reply, PlaybackState.COMPLETED))
+    await comes_true(lambda: bool(talk.handler.told("delivered")))
+
+
+async def test_a_turn_whose_answer_was_heard_is_not_withdrawn() -> None:
+    talk = made()
+    async with living(talk):
+        await answered_and_heard(talk)
+        await talk.say(clip("to_catherine"), 0.4)
+        await talk.until(Ended)
+        await talk.until(ReplyEnded)
+    assert len(talk.handler.told("take")) == 2
+    assert not talk.handler.told("withdraw")
+
+
+async def test_please_after_an_answer_was_heard_is_a_turn() -> None:
+    talk = made()
+    async with living(talk):
+        await answered_and_heard(talk)
+        talk.recognizer.words = lambda _: "please"
+        await talk.say(clip("yes"), 0.4)
+        await talk.until(ReplyEnded)
+    assert talk.handler.told("take") == [BALANCE, "please"]
