@@ -46,11 +46,12 @@ def write_curve(target: Path, until: str, play: Callable[[Patience], Mapping[str
         found = play(patience)
         p50, p95, p99, rate = (float(found[k] or 0) for k in ("p50_ms", "p95_ms", "p99_ms", "false_cutoff_rate"))
         points.append(Point(series, label, p50, p95, p99, rate, int(found["calls"] or 0)))
-    target.with_suffix(".svg").write_text(draw(points, until), encoding="utf-8")
+    axis = f"p95, last sound to {until}, ms"
+    target.with_suffix(".svg").write_text(draw(points, axis), encoding="utf-8")
     target.with_suffix(".json").write_bytes(orjson.dumps([asdict(p) for p in points], option=orjson.OPT_INDENT_2))
 
 
-def draw(points: list[Point], until: str) -> str:
+def draw(points: list[Point], axis: str) -> str:
     """An SVG: p95 on the horizontal axis, false cut-offs on the vertical one; below and to the left is better."""
     steps_ms = _ticks(max(100.0, *(p.p95_ms for p in points)))
     steps = _ticks(max(0.05, *(p.false_cutoff_rate for p in points)))
@@ -60,7 +61,7 @@ def draw(points: list[Point], until: str) -> str:
         x = MARGIN + p95_ms / far * (WIDTH - 2 * MARGIN)
         return x, HEIGHT - MARGIN - rate / high * (HEIGHT - 2 * MARGIN)
 
-    body = [_axes(steps_ms, steps, until)]
+    body = [_axes(steps_ms, steps, axis)]
     for row, (series, group) in enumerate(groupby(points, key=lambda p: p.series)):
         colour = COLOURS[row % len(COLOURS)]
         members = list(group)
@@ -86,7 +87,7 @@ def _ticks(most: float) -> list[float]:
     return [step * number for number in range(math.ceil(most / step - 1e-9) + 1)]
 
 
-def _axes(steps_ms: list[float], steps: list[float], until: str) -> str:
+def _axes(steps_ms: list[float], steps: list[float], axis: str) -> str:
     left, bottom, right = MARGIN, HEIGHT - MARGIN, WIDTH - MARGIN
     parts = [f'<path d="M{left},{MARGIN} V{bottom} H{right}" fill="none" stroke="#333"/>']
     for ms in steps_ms:
@@ -96,8 +97,6 @@ def _axes(steps_ms: list[float], steps: list[float], until: str) -> str:
         y = bottom - rate / steps[-1] * (bottom - MARGIN)
         parts.append(f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end">{rate:.0%}</text>')
     middle = (left + right) / 2
-    parts.append(
-        f'<text x="{middle}" y="{HEIGHT - 16}" text-anchor="middle">p95, last sound to {escape(until)}, ms</text>'
-    )
+    parts.append(f'<text x="{middle}" y="{HEIGHT - 16}" text-anchor="middle">{escape(axis)}</text>')
     parts.append(f'<text x="{left}" y="{MARGIN - 16}">callers cut off in a pause of 0.3 to 1.2 s</text>')
     return "".join(parts)
