@@ -21,8 +21,12 @@ class AsrRules(RuleFile):
     """The same, where a CTC head judges beside the decoder."""
     floor_partial_logprob: float
     """The same for partials, which have less sound behind them: higher, so that noise shows no words."""
-    most_blank_share: float
-    """Sound in which a CTC head hears nothing new for more of the time than this is no speech."""
+    least_surest: float
+    """Sound in which a CTC head is less sure than this of every label is no speech."""
+    least_over_silence: float
+    """Words whose natural-log odds against silence are lower than this by a CTC head are made up."""
+    most_unwritten: float
+    """Where a CTC head hears more labels than this beyond each one written, the words miss what was said."""
     loop_repeats: tuple[int, ...]
     """How often in a row one word, two words, … may come; the last number holds for all longer runs."""
     phantom_logprob: float

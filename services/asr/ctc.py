@@ -33,9 +33,10 @@ class CtcHead:
         changed = np.flatnonzero(np.diff(best, prepend=-1))
         return [int(label) for label in best[changed] if label != self.blank]
 
-    def blank_share(self, log_probs: Floats) -> float:
-        """Mean probability of hearing nothing new: above 0.9 where nobody speaks."""
-        return float(np.exp(log_probs[:, self.blank]).mean())
+    def new(self, log_probs: Floats) -> Floats:
+        """Probability at each position that a label is heard there: near 0 where nobody speaks."""
+        heard: Floats = 1 - np.exp(log_probs[:, self.blank])
+        return heard
 
     def score(self, log_probs: Floats, candidates: Sequence[Sequence[int]]) -> Floats:
         """Natural-log probability of each candidate, by the forward algorithm over all of them at once."""

@@ -19,17 +19,26 @@ _FRAME: Final = SAMPLE_RATE // 50
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
-    """Best hypothesis first; `no_speech_prob` is the model's own estimate.
+class Witness:
+    """What a CTC head, which hears sounds but guesses no phrases, says of the best hypothesis."""
 
-    A checkpoint with a CTC head also tells `joint_logprob`, the best hypothesis's natural-log probability a token by
-    decoder and head together, and `blank_share`, the part of the sound in which the head hears nothing new.
-    """
+    joint_logprob: float
+    """Natural-log probability a token by decoder and head together."""
+    surest: float
+    """Probability of the surest label in the sound, whatever the hypothesis."""
+    over_silence: float
+    """Natural-log odds of the hypothesis against silence."""
+    unwritten: float
+    """Labels that the head hears beyond those written, for each one written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Best hypothesis first; `no_speech_prob` is the model's own estimate, the witness a CTC head's, where one is."""
 
     hypotheses: tuple[Hypothesis, ...]
     no_speech_prob: float
-    joint_logprob: float | None = None
-    blank_share: float = 0.0
+    witness: Witness | None = None
 
 
 class Decoder(Protocol):
@@ -38,6 +47,16 @@ class Decoder(Protocol):
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode mono float32 samples at 16 kHz. A final has `ALTERNATIVES` hypotheses, a partial one."""
         ...
+
+
+def witness(written: int, joint: float, over_silence: float, new: NDArray[np.float32]) -> Witness:
+    """The testimony on `written` labels, out of their joint log-probability and `CtcHead.new`."""
+    return Witness(
+        joint_logprob=joint / (1 + written),
+        surest=float(new.max()),
+        over_silence=over_silence,
+        unwritten=(float(new.sum()) - written) / (1 + written),
+    )
 
 
 def token_limit(seconds: float, most: int) -> int:
@@ -79,10 +98,6 @@ def joined(parts: list[Decoded], joiner: str) -> Decoded:
         Hypothesis(joiner.join(h.text for h in row if h.text), sum(h.avg_logprob for h in row) / len(row))
         for row in rows
     )
-    joint = [p.joint_logprob for p in parts if p.joint_logprob is not None]
-    return Decoded(
-        hypotheses,
-        min(p.no_speech_prob for p in parts),
-        joint_logprob=max(joint, default=None),
-        blank_share=min(p.blank_share for p in parts),
-    )
+    witnesses = [p.witness for p in parts if p.witness is not None]
+    clearest = max(witnesses, key=lambda w: w.over_silence, default=None)
+    return Decoded(hypotheses, min(p.no_speech_prob for p in parts), clearest)

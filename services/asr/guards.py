@@ -8,7 +8,7 @@ import numpy as np
 from rules.asr import AsrRules
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.transcript import Hypothesis
-from services.asr.decoder import Decoded
+from services.asr.decoder import Decoded, Witness
 
 _WINDOW: Final = 1024
 _PITCH_HZ: Final = (80.0, 280.0)
@@ -42,10 +42,23 @@ class Guard:
 
     def _silent(self, best: Hypothesis, decoded: Decoded, *, final: bool) -> bool:
         rules, none = self._rules, decoded.no_speech_prob
-        joint, floor = decoded.joint_logprob, rules.floor_joint_logprob if final else rules.floor_partial_logprob
-        faint = best.avg_logprob < rules.floor_logprob if joint is None else joint < floor
         unsure = none > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
-        return faint or unsure or none > rules.certain_no_speech_prob or decoded.blank_share > rules.most_blank_share
+        if unsure or none > rules.certain_no_speech_prob:
+            return True
+        if decoded.witness is None:
+            return best.avg_logprob < rules.floor_logprob
+        return self._denied(decoded.witness, final=final)
+
+    def _denied(self, witness: Witness, *, final: bool) -> bool:
+        """Whether the CTC head does not hear what the decoder wrote."""
+        rules = self._rules
+        floor = rules.floor_joint_logprob if final else rules.floor_partial_logprob
+        return (
+            witness.joint_logprob < floor
+            or witness.surest < rules.least_surest
+            or witness.over_silence < rules.least_over_silence
+            or witness.unwritten > rules.most_unwritten
+        )
 
     def _invented(self, best: Hypothesis) -> bool:
         phantom = _plain(best.text) in self._phantoms and best.avg_logprob < self._rules.phantom_logprob

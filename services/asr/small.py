@@ -14,7 +14,7 @@ from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
 from services.asr.ctc import CtcHead
-from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit
+from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit, witness
 
 CONFIG: Final = "preprocessor_config.json"
 LONGEST_S: Final = 11.0
@@ -101,7 +101,8 @@ class SmallDecoder:
             ids.append(spelled)
             guessed.append(self._guess(spelled, encoded, len(log_probs)))
         lengths = np.array([len(i) for i in ids])
-        joint = CTC_WEIGHT * self._ctc.score(log_probs, ids) + (1 - CTC_WEIGHT) * np.array(guessed)
+        *heard, silence = self._ctc.score(log_probs, [*ids, []])
+        joint = CTC_WEIGHT * np.array(heard) + (1 - CTC_WEIGHT) * np.array(guessed)
         best: dict[str, float] = {}
         for k in np.argsort(-(joint + TOKEN_BONUS * lengths), kind="stable"):
             mean = max(guessed[k] / max(1, lengths[k]), joint[k] / (1 + lengths[k]))
@@ -110,8 +111,7 @@ class SmallDecoder:
         return Decoded(
             tuple(Hypothesis(text, score) for text, score in list(best.items())[:count]),
             float(result.no_speech_prob),
-            joint_logprob=float(joint[first] / (1 + lengths[first])),
-            blank_share=self._ctc.blank_share(log_probs),
+            witness(len(ids[first]), float(joint[first]), float(heard[first] - silence), self._ctc.new(log_probs)),
         )
 
     def _guess(self, ids: list[int], encoded: ctranslate2.StorageView, positions: int) -> float:

@@ -48,6 +48,6 @@ def test_greedy_drops_blanks_and_repeats(head: CtcHead) -> None:
     assert head.greedy(log_probs) == [0, 0, 1]
 
 
-def test_the_blank_share_is_its_mean_probability(head: CtcHead) -> None:
+def test_where_a_label_is_heard_is_where_blank_is_unlikely(head: CtcHead) -> None:
     log_probs = np.log(np.array([[0.1, 0.1, 0.1, 0.7], [0.3, 0.3, 0.3, 0.1]], dtype=np.float32))
-    assert head.blank_share(log_probs) == pytest.approx(0.4)
+    assert head.new(log_probs) == pytest.approx([0.3, 0.9])

@@ -1,14 +1,17 @@
 """What the guards let through, and what they empty."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rules.asr import asr_rules
 from schemas.transcript import Hypothesis
-from services.asr.decoder import Decoded
+from services.asr.decoder import Decoded, Witness
 from services.asr.guards import Guard
 
 LANGUAGES = ("en", "ja")
+CLEAR = Witness(joint_logprob=-2.0, surest=0.99, over_silence=20.0, unwritten=0.2)
 
 
 def decoded(text: str, logprob: float = -0.2, no_speech: float = 0.0) -> Decoded:
@@ -39,16 +42,24 @@ def test_what_nobody_said_is_empty(lang: str, heard: Decoded) -> None:
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(
-    ("joint", "blank", "stands"), [(-2.0, 0.6, True), (-3.0, 0.6, False), (-0.5, 0.95, False), (None, 0.0, False)]
+    ("witness", "stands"),
+    [
+        (CLEAR, True),
+        (None, False),
+        (replace(CLEAR, joint_logprob=-3.0), False),
+        (replace(CLEAR, surest=0.4), False),
+        (replace(CLEAR, over_silence=-9.0), False),
+        (replace(CLEAR, unwritten=2.0), False),
+    ],
 )
-def test_a_ctc_head_has_its_own_floor(lang: str, joint: float | None, blank: float, stands: bool) -> None:
-    heard = Decoded((Hypothesis("pay kate", -2.0),), 0.0, joint_logprob=joint, blank_share=blank)
+def test_a_ctc_head_must_hear_what_is_written(lang: str, witness: Witness | None, stands: bool) -> None:
+    heard = Decoded((Hypothesis("pay kate", -2.0),), 0.0, witness)
     assert bool(Guard(asr_rules(lang)).keep(heard, final=True)[0].text) is stands
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_partial_needs_more_than_a_final(lang: str) -> None:
-    heard = Decoded((Hypothesis("pay", -1.6),), 0.0, joint_logprob=-2.4, blank_share=0.6)
+    heard = Decoded((Hypothesis("pay", -1.6),), 0.0, replace(CLEAR, joint_logprob=-2.4))
     assert Guard(asr_rules(lang)).keep(heard, final=True)[0].text == "pay"
     assert Guard(asr_rules(lang)).keep(heard, final=False)[0].text == ""
 
