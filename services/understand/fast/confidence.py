@@ -1,8 +1,10 @@
 """How sure a match is: rule class × transcript × agreement of the alternatives × the payee's margin."""
 
+import math
+
 from schemas.intent import Heard
 from schemas.payee import PayeeMatch
-from schemas.transcript import Transcript
+from schemas.transcript import Hypothesis, Transcript
 from services.understand.fast.rules import ConfidenceFile, RuleClass
 
 
@@ -21,16 +23,16 @@ def _transcript(rules: ConfidenceFile, transcript: Transcript) -> float:
 
 
 def _agreement(rules: ConfidenceFile, transcript: Transcript) -> float:
-    """The alternatives' shared words: what they all say is more likely what was said."""
-    others = transcript.alternatives
+    """The alternatives' shared words: what they all say is more likely what was said. An unlikely one says little."""
+    best, *others = transcript.hypotheses or (Hypothesis("", 0.0),)
     if not others:
         return 1.0
-    best = set(_pieces(transcript.text))
-    shared = 0.0
+    words, doubt = set(_pieces(best.text)), 0.0
     for other in others:
-        words = set(_pieces(other))
-        shared += len(best & words) / max(1, len(best | words))
-    return 1.0 - rules.disagreement * (1.0 - shared / len(others))
+        theirs = set(_pieces(other.text))
+        likely = math.exp(min(0.0, other.avg_logprob - best.avg_logprob))
+        doubt += likely * (1.0 - len(words & theirs) / max(1, len(words | theirs)))
+    return 1.0 - rules.disagreement * doubt / len(others)
 
 
 def _pieces(text: str) -> list[str]:
