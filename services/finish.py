@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def finish(work: Coroutine[Any, Any, T]) -> T:
+async def finish(work: Coroutine[Any, Any, T] | asyncio.Task[T]) -> T:
     """Await `work` to its end; a cancellation of the caller, however often it comes, follows only then."""
     task = asyncio.ensure_future(work)
     try:

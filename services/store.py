@@ -86,6 +86,7 @@ class Store:
             options["connect_args"] = {"timeout": _ANSWER_S, "command_timeout": _ANSWER_S}
         self._engine = create_async_engine(url, **options)
         self._reads = self._engine
+        self._running: set[asyncio.Task[Any]] = set()
         self._writers: AbstractAsyncContextManager[Any] = nullcontext()
         if self.embedded:
             self._writers = asyncio.Lock()
@@ -102,7 +103,7 @@ class Store:
                 return work(connection)
 
         with _outages("reading"):
-            return await finish(greenlet_spawn(looking))
+            return await self._drive(looking)
 
     async def transact(self, name: str, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction: all of it is durable when this returns, or none of it happened."""
@@ -119,7 +120,7 @@ class Store:
 
         with _outages(f"writing {name}"):
             async with self._writers:
-                return await finish(greenlet_spawn(working))
+                return await self._drive(working)
 
     async def execute(self, name: str, statement: sa.Executable, values: Mapping[str, Any] = _NOTHING) -> int:
         """One statement, durable when this returns; how many rows it changed.
@@ -137,7 +138,7 @@ class Store:
                 return done
 
         with _outages(f"writing {name}"):
-            return await finish(greenlet_spawn(executing))
+            return await self._drive(executing)
 
     async def erase(self, name: str, statement: sa.Executable) -> int:
         """As `execute`, for rows that shall leave SQLite's files too: what is freed there is overwritten with zeros.
@@ -155,8 +156,17 @@ class Store:
         await self.transact("migrate", upgrade)
 
     async def close(self) -> None:
-        """Release the connections."""
-        await self._engine.dispose()
+        """Release the connections, once what has begun came to its end, and every writer that waits its turn."""
+        async with self._writers:
+            while self._running:
+                await asyncio.wait(self._running)
+            await self._engine.dispose()
+
+    async def _drive(self, work: Callable[[], T]) -> T:
+        task = asyncio.ensure_future(greenlet_spawn(work))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await finish(task)
 
 
 @contextmanager
@@ -188,6 +198,12 @@ def insert_new(connection: sa.Connection, table: sa.Table, values: Mapping[str, 
     build = sqlite_insert if connection.dialect.name == "sqlite" else postgresql_insert
     result = connection.execute(build(table).values(**values).on_conflict_do_nothing())
     return changed(result) == 1
+
+
+def alone(connection: sa.Connection, key: str) -> None:
+    """Let no other transaction pass here with the same `key` until this one ends. SQLite's writers are alone anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(key, 0))))
 
 
 def changed(result: sa.CursorResult[Any]) -> int:

@@ -18,7 +18,7 @@ from schemas.ids import CustomerId
 from schemas.stepup import Challenge
 from services.act.tables import challenges
 from services.ports import Clock
-from services.store import Store, changed, instant, micros
+from services.store import Store, alone, changed, instant, micros
 
 _c = challenges.c
 _HOUR: Final = timedelta(hours=1)
@@ -82,6 +82,7 @@ class SecondFactor:
         }
 
         def beginning(connection: sa.Connection) -> None:
+            alone(connection, f"stepup.begin:{customer}")
             if connection.execute(recent).scalar_one() >= self._policy.challenges_per_hour:
                 raise RateLimited("too many step-ups", retry_after_s=_HOUR.total_seconds())
             connection.execute(sa.insert(challenges), fresh)

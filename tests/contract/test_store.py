@@ -102,6 +102,13 @@ async def test_a_writer_cancelled_while_it_waits_its_turn_writes_nothing(sqlite_
     assert {row.id for row in await rows(sqlite_store, sa.select(pairs.c.id))} == {1}
 
 
+async def test_closing_waits_for_what_has_begun(paired: Store) -> None:
+    orphans = [asyncio.create_task(work(paired, 7)) for work in (write, look, execute)]
+    await asyncio.sleep(0)
+    await paired.close()
+    await asyncio.gather(*orphans)  # a connection that was left open would be a warning, and that an error
+
+
 async def test_what_fails_is_undone_and_said(paired: Store) -> None:
     def failing(connection: sa.Connection) -> None:
         connection.execute(sa.insert(pairs), {"id": 1, "half": 1})

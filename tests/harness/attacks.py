@@ -11,10 +11,10 @@ from datetime import date, timedelta
 
 import sqlalchemy as sa
 
-from schemas.errors import MoneyRefused, StepUpRequired
+from schemas.errors import MoneyRefused, RateLimited, StepUpRequired
 from schemas.ids import CallId, ProposalId
 from schemas.money import Money
-from schemas.stepup import card_purpose, proposal_purpose
+from schemas.stepup import Challenge, card_purpose, proposal_purpose
 from schemas.transfer import TransferReceipt
 from services.act import bank_tables as t
 from services.act import seal as seals
@@ -220,6 +220,20 @@ async def guessing_codes(store: Store) -> None:
     assert not await house.step_up.passed(ANN, "card:x")
 
 
+async def asking_for_codes_without_end(store: Store) -> None:
+    """Each code is a chance to guess: so many an hour, also when all are asked for at once."""
+    house = await a_house(store)
+    most = house.policy.challenges_per_hour
+    asked = (house.step_up.begin(ANN, f"card:{n}") for n in range(most + 10))
+    outcomes = await asyncio.gather(*asked, return_exceptions=True)
+    assert sum(isinstance(outcome, Challenge) for outcome in outcomes) == most, "codes without end"
+    assert all(isinstance(outcome, Challenge | RateLimited) for outcome in outcomes)
+    await refused(house.step_up.begin(ANN, "card:x"), RateLimited)
+    await house.step_up.begin(BOB, "card:x")
+    house.clock.advance(3600)
+    await house.step_up.begin(ANN, "card:x")
+
+
 async def a_call_that_was_resumed(store: Store) -> None:
     house = await a_house(store)
     old = await house.proposed(order())
@@ -239,7 +253,8 @@ ATTACKS: tuple[Attack, ...] = (
     a_yes_that_grows_late_while_the_bank_is_asked, yes_after_a_correction, yes_from_another_call_or_customer,
     yes_to_another_proposals_seal, a_row_changed_behind_the_ledgers_back, a_row_changed_while_unsettled,
     two_transfers_race_the_days_limit, a_limit_lowered_after_the_read_back, a_payee_changed_after_the_read_back,
-    no_second_factor, a_second_factor_for_something_else_or_used_up, guessing_codes, an_answer_that_is_lost,
+    no_second_factor, a_second_factor_for_something_else_or_used_up, guessing_codes, asking_for_codes_without_end,
+    an_answer_that_is_lost,
     a_request_that_is_lost, a_bank_that_is_still_at_it, a_bank_that_forgot, answers_out_of_order, a_bank_that_says_no,
     a_call_that_was_resumed, the_same_key_again, many_yeses_at_once, a_caller_who_hangs_up,
 )  # fmt: skip

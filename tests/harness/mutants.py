@@ -111,6 +111,7 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     "a second factor can be used again": (Edit(stepup, "& _c.spent_at.is_(None)", ""),),
     "a second factor serves any purpose": (Edit(stepup, "& (_c.purpose == purpose)", ""),),
     "codes may be guessed for ever": (Edit(stepup, "& (_c.attempts < self._policy.code_attempts)", ""),),
+    "codes are sent without end": (Edit(stepup, ">= self._policy.challenges_per_hour", ">= 10**9"),),
     "codes live for ever": (
         Edit(stepup, "return mine & _c.passed_at.is_(None) & (_c.expires_at > now)",
              "return mine & _c.passed_at.is_(None)"),

@@ -31,6 +31,7 @@ NOTICED_BY: dict[str, Attack] = {
     "a second factor serves any purpose": attacks.a_second_factor_for_something_else_or_used_up,
     "codes may be guessed for ever": attacks.guessing_codes,
     "codes live for ever": attacks.guessing_codes,
+    "codes are sent without end": attacks.asking_for_codes_without_end,
     "a timeout counts as failure": attacks.an_answer_that_is_lost,
     "an error counts as failure": attacks.an_answer_that_is_lost,
     "a fresh key on retry": attacks.a_request_that_is_lost,

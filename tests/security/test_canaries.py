@@ -1,8 +1,8 @@
 """Canaries: marked names, numbers, codes, tokens and words go through real calls, and must be found in no sink.
 
 Sinks: the log at its most talkative, metrics, error events and answers, close reasons, timings, the audit (rows and
-exported head), and the database's bytes but for the sandbox's own tables, which are the bank. What a caller's own
-events tell the caller is no sink.
+exported head), recordings, and the database's bytes but for the sandbox's own tables, which are the bank. What a
+caller's own events tell the caller is no sink.
 """
 
 import asyncio
@@ -72,9 +72,10 @@ def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
         each.setLevel(level)
 
 
-@pytest.fixture(params=[0, 7], ids=["nothing kept", "transcripts kept"])
+@pytest.fixture(params=[0, 7], ids=["nothing kept", "words and sound kept"])
 async def gateway(request: pytest.FixtureRequest, tmp_path: Path, log: io.StringIO) -> AsyncIterator[Served]:
-    async with served(tmp_path, FakeRecognizer(lambda _: SPOKEN), transcript_days=request.param) as running:
+    kept = {"transcript_days": request.param, "recording_days": request.param}
+    async with served(tmp_path, FakeRecognizer(lambda _: SPOKEN), **kept) as running:
         await plant(running)
         yield running
 
@@ -112,6 +113,7 @@ class Sinks:
             self.add("metrics", (await client.get("/metrics")).text)
         self.add("log", log.getvalue())
         self.add("database", await asyncio.to_thread(rows, state / "tellerline.db"))
+        self.add("recordings", await asyncio.to_thread(recorded, state / "recordings"))
         self.add("head", await asyncio.to_thread((state / "audit.head").read_text))
 
     def leaks(self) -> list[str]:
@@ -123,6 +125,12 @@ class Sinks:
                 if match := re.search(around.format(re.escape(secret)), text.casefold()):
                     found.append(f"{secret} in {sink}: …{text[max(0, match.start() - 60) : match.end() + 20]}…")
         return found
+
+
+def recorded(folder: Path) -> str:
+    """Every name and byte of recorded calls."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return "".join(f"{path.relative_to(folder)}\n{path.read_bytes().decode('latin-1')}\n" for path in files)
 
 
 def rows(path: Path) -> str:
@@ -199,6 +207,7 @@ async def test_a_call_leaves_no_canary_anywhere(gateway: Served, log: io.StringI
     await sinks.gather(gateway, log, tmp_path)
     assert len(sinks.secrets) > len(CANARIES) + 3, "no code, or no token"
     assert sinks.leaks() == []
+    assert (".sealed" in sinks.texts["recordings"]) is (gateway.gateway.settings.recording_days > 0)
     raw = b"".join(await asyncio.to_thread(lambda: [path.read_bytes() for path in tmp_path.glob("tellerline.db*")]))
     for words in (SPOKEN, "orville", "7777 0001", *sinks.secrets[len(CANARIES) :]):
         assert words.encode() not in raw.lower(), f"{words} in the database's bytes"
