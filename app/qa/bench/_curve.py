@@ -72,7 +72,7 @@ def draw(points: list[Point], axis: str) -> str:
             body.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
             body.append(f'<text x="{x + 6:.1f}" y="{y - 6:.1f}" fill="{colour}">{escape(point.label)}</text>')
         name = escape(NAMES.get(series, series))
-        body.append(f'<text x="{WIDTH - MARGIN - 200}" y="{MARGIN + row * 18}" fill="{colour}">{name}</text>')
+        body.append(f'<text x="{WIDTH - MARGIN - 200}" y="{18 + row * 16}" fill="{colour}">{name}</text>')
     view = f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {view}>'
