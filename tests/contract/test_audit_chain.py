@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from app.cli import main
 from schemas.audit import AuditRecord
-from schemas.errors import AuditBroken, ConfigInvalid, NotFound
+from schemas.errors import AuditBroken, ConfigInvalid, NotFound, StoreUnavailable
 from schemas.ids import CallId, CustomerId
 from services.guard import audit_tables as t
 from services.guard.audit import AuditKeys, ChainedAudit, Head, chain_hash, verify
@@ -34,6 +34,16 @@ def record(n: int = 0) -> AuditRecord:
 @pytest.fixture
 def log(store: Store, tmp_path: Path) -> ChainedAudit:
     return ChainedAudit(store, KEYS, FileHead(tmp_path / "head.json"))
+
+
+async def forge(store: Store, *statements: sa.Executable) -> None:
+    """Change the chain as an administrator could, who first takes away what keeps the database from it."""
+    if store.embedded:
+        gone = [sa.text(f"DROP TRIGGER IF EXISTS audit_records_no_{deed}") for deed in ("UPDATE", "DELETE")]
+        await tamper(store, *gone, *statements)
+    else:
+        off, on = (sa.text(f"ALTER TABLE audit_records {switch} TRIGGER USER") for switch in ("DISABLE", "ENABLE"))
+        await tamper(store, off, *statements, on)
 
 
 async def fill(log: ChainedAudit, count: int = 6) -> None:
@@ -68,6 +78,14 @@ async def test_an_append_that_was_asked_for_is_made_though_its_caller_is_cancell
     last = await verify(store)
     assert [last] == list(read_heads(tmp_path / "head.json"))
     assert last.seq == len(appending)
+
+
+async def test_the_database_itself_refuses_to_change_or_drop_a_record(store: Store, log: ChainedAudit) -> None:
+    await fill(log)
+    for forbidden in (sa.update(t.records).values(facts="{}"), sa.delete(t.records)):
+        with pytest.raises(StoreUnavailable):
+            await tamper(store, forbidden)
+    assert (await verify(store)).seq == 6
 
 
 def bytes_of(store: Store) -> bytes:
@@ -114,7 +132,7 @@ async def test_the_personal_part_opens_for_its_customer_until_it_is_shredded(sto
 async def test_a_ciphertext_can_not_be_moved_or_read_with_another_key(store: Store, log: ChainedAudit) -> None:
     await fill(log)
     third = sa.select(t.records.c.personal).where(t.records.c.seq == 3).scalar_subquery()
-    await tamper(store, sa.update(t.records).where(t.records.c.seq == 1).values(personal=third))
+    await forge(store, sa.update(t.records).where(t.records.c.seq == 1).values(personal=third))
     with pytest.raises(AuditBroken):
         await log.personal(BOB, 1)
     stranger = ChainedAudit(store, AuditKeys(b"b" * 32), log._export)
@@ -134,7 +152,7 @@ async def test_a_flipped_record_is_found(
     sqlite_store: Store, tmp_path: Path, seq: int, column: str, value: object
 ) -> None:
     await fill(ChainedAudit(sqlite_store, KEYS, FileHead(tmp_path / "head.json")))
-    await tamper(sqlite_store, sa.update(t.records).where(t.records.c.seq == seq).values({column: value}))
+    await forge(sqlite_store, sa.update(t.records).where(t.records.c.seq == seq).values({column: value}))
     with pytest.raises(AuditBroken, match=str(seq)):
         await verify(sqlite_store)
 
@@ -142,7 +160,7 @@ async def test_a_flipped_record_is_found(
 @pytest.mark.parametrize("seq", [1, 4, 6])
 async def test_a_dropped_record_is_found(store: Store, log: ChainedAudit, seq: int) -> None:
     await fill(log)
-    await tamper(store, sa.delete(t.records).where(t.records.c.seq == seq))
+    await forge(store, sa.delete(t.records).where(t.records.c.seq == seq))
     with pytest.raises(AuditBroken):
         await verify(store)
 
@@ -151,7 +169,7 @@ async def test_reordered_records_are_found(store: Store, log: ChainedAudit) -> N
     await fill(log)
     of = t.records.c.seq
     for seq, target in ((2, 90), (3, 2), (90, 3)):
-        await tamper(store, sa.update(t.records).where(of == seq).values(seq=target))
+        await forge(store, sa.update(t.records).where(of == seq).values(seq=target))
     with pytest.raises(AuditBroken):
         await verify(store)
 
@@ -162,7 +180,7 @@ async def test_an_end_cut_off_with_its_head_is_found_by_the_exported_head(
     await fill(log)
     exported = read_heads(tmp_path / "head.json")
     ((fourth,),) = await rows(store, sa.select(t.records.c.hash).where(t.records.c.seq == 4))
-    await tamper(store, sa.delete(t.records).where(t.records.c.seq > 4), sa.update(t.head).values(seq=4, hash=fourth))
+    await forge(store, sa.delete(t.records).where(t.records.c.seq > 4), sa.update(t.head).values(seq=4, hash=fourth))
     assert (await verify(store)).seq == 4
     with pytest.raises(AuditBroken, match="record 6 was exported"):
         await verify(store, exported)
@@ -179,7 +197,7 @@ async def test_a_chain_rewritten_from_the_start_is_found_by_the_exported_head(
     for row in forged:
         row["previous"] = previous
         row["hash"] = previous = chain_hash(row)
-    await tamper(
+    await forge(
         store, sa.delete(t.records), sa.insert(t.records).values(forged), sa.update(t.head).values(hash=previous)
     )
     assert (await verify(store)).seq == 6
@@ -209,7 +227,7 @@ def test_the_command(sqlite_template: Path, tmp_path: Path) -> None:
         store = Store(url)
         if not statements:
             await fill(ChainedAudit(store, KEYS, FileHead(heads)))
-        await tamper(store, *statements)
+        await forge(store, *statements)
         await store.close()
 
     asyncio.run(write())
