@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,9 @@ MONEY_WORDS: Final = {
     "ja": ("振り込", "振込", "送金", "送って", "払って", "支払"),
 }
 """Words that open a command which moves money; out-of-domain speech must not become one."""
-OUT_OF_DOMAIN: Final = frozenset({"everyday", "sentence", "words", "kathleen_arctic", "ljspeech_part1"})
+OUT_OF_DOMAIN: Final = frozenset({"everyday", "sentence", "words"})
+"""Categories that have nothing to do with a bank; what people read aloud for other corpora has neither."""
+PROMPTED: Final = "an4"
 DIGITS: Final = frozenset(
     [
         "zero",
@@ -46,7 +48,7 @@ DIGITS: Final = frozenset(
 GOALS: Final = {
     "en_held_out_clean_wer_percent": 6.0, "en_held_out_phone_wer_percent": 12.0, "ja_held_out_clean_cer_percent": 6.0,
     "ja_held_out_phone_cer_percent": 12.0, "en_letters_digits_people_wer_percent": 25.0, "phantom_files_with_words": 0,
-    "noise_files_with_words": 0, "out_of_domain_heard_as_money_per_200": 1.0, "weights_mb": 24.0,
+    "noise_files_with_words": 0, "out_of_domain_commands_per_200": 1.0, "weights_mb": 24.0,
 }  # fmt: skip
 """At most."""
 LEAST: Final = {
@@ -85,9 +87,9 @@ def error_rate(pairs: Iterable[tuple[str, str]], lang: str) -> float:
     return 100 * float(rate(list(references), list(hypotheses)))
 
 
-def scores(heard: Sequence[Heard]) -> dict[str, Figure]:
-    """Every figure that transcripts alone give."""
-    return rates(heard) | people(heard) | exact(heard) | single_digits(heard) | commands_heard(heard)
+def scores(heard: Sequence[Heard], commands: Callable[[str, str], bool]) -> dict[str, Figure]:
+    """Every figure that transcripts alone give; for `commands` see `commands_heard`."""
+    return rates(heard) | people(heard) | exact(heard) | single_digits(heard) | commands_heard(heard, commands)
 
 
 def missed(figures: Mapping[str, Figure]) -> list[str]:
@@ -182,18 +184,26 @@ def exact(heard: Sequence[Heard]) -> dict[str, Figure]:
     return flat
 
 
-def commands_heard(heard: Sequence[Heard]) -> dict[str, Figure]:
-    """Out-of-domain utterances whose transcript has a word that moves money and whose reference has none."""
-    outside = [h for h in heard if h.case.category in OUT_OF_DOMAIN]
-    moved = [h for h in outside if _moves(h.text, h.case.lang) and not _moves(h.case.text, h.case.lang)]
+def commands_heard(heard: Sequence[Heard], commands: Callable[[str, str], bool]) -> dict[str, Figure]:
+    """Out-of-domain speech that was heard as a command to move money, and as a word that opens one.
+
+    `commands(text, language)` tells whether the service would take the text as such a command, complete or begun.
+    """
+    outside = [h for h in heard if _outside(h.case)]
     if not outside:
         return {}
-    share = 200 * len(moved) / len(outside)
+    opened = sum(_moves(h.text, h.case.lang) and not _moves(h.case.text, h.case.lang) for h in outside)
+    taken = sum(commands(h.text, h.case.lang) for h in outside if h.text)
     return {
         "out_of_domain_utterances": len(outside),
-        "out_of_domain_heard_as_money": len(moved),
-        "out_of_domain_heard_as_money_per_200": share,
+        "out_of_domain_commands": taken,
+        "out_of_domain_commands_per_200": 200 * taken / len(outside),
+        "out_of_domain_first_words": opened,
     }
+
+
+def _outside(case: Case) -> bool:
+    return case.category in OUT_OF_DOMAIN or (_group(case.voice) == "human" and case.category != PROMPTED)
 
 
 def _moves(text: str, lang: str) -> bool:

@@ -5,6 +5,12 @@ from pathlib import Path
 import pytest
 
 from app.qa.bench._asr_score import Case, Heard, missed, scores
+from app.qa.bench.asr import money_commands
+
+
+def never(_text: str, _lang: str) -> bool:
+    """No command at all."""
+    return False
 
 
 def heard(voice: str, said: str, text: str, category: str = "amount", lang: str = "en") -> Heard:
@@ -19,7 +25,8 @@ def test_rates_are_by_kind_of_voice() -> None:
             heard("human:commonvoice1_en", "they left", "they left", "commonvoice1_en"),
             heard("moved:flite:slt", "yes please", "no no", "short"),
             heard("jtalk:nitech", "五千円", "五千", lang="ja"),
-        ]
+        ],
+        never,
     )
     assert found["en_held_out_clean_wer_percent"] == pytest.approx(25)
     assert found["en_letters_digits_people_wer_percent"] == pytest.approx(100 / 3)
@@ -32,7 +39,7 @@ def test_rates_are_by_kind_of_voice() -> None:
 
 
 def test_a_digit_alone_is_right_or_wrong() -> None:
-    found = scores([heard("rhvoice:bdl", "six", "six", "digit"), heard("rhvoice:bdl", "two", "to", "digit")])
+    found = scores([heard("rhvoice:bdl", "six", "six", "digit"), heard("rhvoice:bdl", "two", "to", "digit")], never)
     assert (found["en_held_out_single_digits"], found["en_held_out_single_digits_right_percent"]) == (2, 50)
 
 
@@ -41,9 +48,15 @@ def test_talk_that_becomes_a_payment_is_counted() -> None:
         [
             heard("rhvoice:bdl", "sand on the beach", "send on the beach", "everyday"),
             heard("rhvoice:bdl", "pay attention", "pay attention", "everyday"),
-        ]
+            heard("human:librivox_bits", "when kate ate", "send kate eight dollars", "librivox_bits"),
+            heard("rhvoice:bdl", "send kate eight dollars", "send kate eight dollars", "command"),
+        ],
+        money_commands(),
     )
-    assert (found["out_of_domain_heard_as_money"], found["out_of_domain_heard_as_money_per_200"]) == (1, 100)
+    assert found["out_of_domain_utterances"] == 3
+    assert found["out_of_domain_first_words"] == 2
+    assert found["out_of_domain_commands"] == 1
+    assert found["out_of_domain_commands_per_200"] == pytest.approx(200 / 3)
 
 
 def test_goals_are_missed_from_above_and_below() -> None:
