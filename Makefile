@@ -15,6 +15,7 @@ VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
 ASR_PYTHON ?= python3
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(ASR_PYTHON)
+# The size for a CPU; deploy/asr/gpu/train.sh has that of the shipped models.
 ASR_SHAPE  := --stack 3 --width 192 --encoder 4 --decoder 1 --frames 8000 --lr 1.4e-3 --warmup 0.03 --distort 0.6
 
 .PHONY: setup demo serve test test-slow test-vllm lint bench bench-peers lock clean

@@ -164,18 +164,28 @@ class Wave:
         return x.clamp(-top * (limit := 10 ** -self.uniform(0, 0.7, len(x), 1)), top * limit)
 
     def line(self, x: Tensor) -> Tensor:
-        """A telephone: soft band edges, 8 kHz, mu-law or A-law at a random level, and back."""
+        """A telephone: band edges soft or sharp, 8 kHz, noise, mu-law or A-law at a random level, and back."""
         size = x.shape[1]
         spectrum = torch.fft.rfft(x)
         hertz = torch.linspace(0, RATE / 2, spectrum.shape[1], device=self.device)[None]
-        low, high = self.uniform(80, 350, len(x), 1), self.uniform(3200, 3900, len(x), 1)
-        band = torch.sigmoid((hertz - low) / 25) * torch.sigmoid((high - hertz) / 45)
-        narrow = torch.fft.irfft((spectrum * band)[:, : size // 4 + 1], size // 2)
+        low, high = self.uniform(80, 400, len(x), 1), self.uniform(3000, 3900, len(x), 1)
+        soft = 10 ** self.uniform(0.3, 1.8, len(x), 1)  # hertz
+        band = torch.sigmoid((hertz - low) / soft) * torch.sigmoid((high - hertz) / soft)
+        leak = 10 ** self.uniform(-5, -1.5, len(x), 1)  # no filter is deaf outside its band
+        heard = spectrum + torch.fft.rfft(self.hiss(x))
+        narrow = torch.fft.irfft((heard * (band + leak))[:, : size // 4 + 1], size // 2)
         level = 10 ** self.uniform(-1.6, 0, len(x), 1) / narrow.abs().amax(1, keepdim=True).clamp(min=1e-5)
         law = self.uniform(0, 1, len(x), 1) < 0.5
         narrow = narrow * level
         coded = torch.where(law, mu_law(narrow), a_law(narrow)) / level
         return torch.fft.irfft(F.pad(torch.fft.rfft(coded), (0, size // 4)), size)
+
+    def hiss(self, x: Tensor) -> Tensor:
+        """A line's own noise, 5 to 25 dB below the speech, on half of the lines."""
+        noise = self.coloured(*x.shape)
+        below = 10 ** -self.uniform(0.25, 1.25, len(x), 1)
+        noisy = self.uniform(0, 1, len(x), 1) < 0.5
+        return torch.where(noisy, noise * below * power(x) / power(noise), 0.0)
 
     def loss(self, x: Tensor) -> Tensor:
         """Packets of 20 ms lost, singly or two in a row: silence, or the one before repeated more quietly."""
