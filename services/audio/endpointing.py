@@ -76,7 +76,7 @@ class Endpointing(RuleFile):
         return patterns
 
     def threshold(self, completeness: Completeness) -> tuple[int, RuleId]:
-        """How long to wait, in ms, and the rule's identity: `endpointing.en.complete@3`."""
+        """How long to wait, in ms, and the rule's identity: `endpointing.en.complete@4`."""
         return self.silence_ms[completeness], RuleId(f"{self.id}.{completeness.value}@{self.version}")
 
     def speaking_ms(self, text: str) -> float:

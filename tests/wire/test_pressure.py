@@ -161,6 +161,18 @@ async def test_a_client_that_does_not_read_is_let_go_and_slows_nobody(monkeypatc
         deaf.transport.abort()
 
 
+async def test_a_client_that_takes_no_message_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.transports.mobile, "SEND_S", 0.5)
+    long = FakeTurnHandler({"more": (*(ReplyText("x" * 200_000) for _ in range(60)), ReplyDone())})
+    async with gateway(lambda _: TEXT, lambda: long) as running:
+        deaf = await connect(running.url, max_queue=1, compression=None)
+        more = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "more"}]}
+        await deaf.send(orjson.dumps({"type": "conversation.item.create", "item": more}).decode())
+        assert running.admission.inside == 1
+        await asyncio.wait_for(running.admission.empty.wait(), 10)
+        deaf.transport.abort()
+
+
 async def test_a_call_whose_answer_hangs_holds_up_no_other() -> None:
     hung = complete()
     hung.thinking_s = 60.0

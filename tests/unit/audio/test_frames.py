@@ -1,4 +1,4 @@
-"""Numbered frames in any order, some of them lost or doubled; and any chunks into frames of the VAD."""
+"""Numbered frames in any order, some lost or doubled; any chunks into frames of the VAD; the tape that keeps them."""
 
 import itertools
 from collections.abc import Iterable
@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.audio import Samples
+from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.frames import MAX_GAP_FRAMES, REORDER_FRAMES, VAD_FRAME, Cutter, Reorder
+from services.audio.tape import TAPE_SECONDS, Tape
 
 
 def frame(number: int) -> Samples:
@@ -57,3 +58,16 @@ def test_chunks_of_any_size_are_cut_into_frames_and_nothing_is_lost(sizes: list[
     whole = np.concatenate([np.zeros(0, dtype=np.float32), *out])
     assert np.array_equal(whole, stream[: whole.size])
     assert cutter.pending == stream.size - whole.size < VAD_FRAME
+
+
+def test_the_tape_keeps_the_last_half_minute_by_absolute_sample() -> None:
+    tape, frames = Tape(), 2 * TAPE_SECONDS * SAMPLE_RATE // VAD_FRAME
+    for number in range(frames):
+        tape.push(np.full(VAD_FRAME, number, dtype=np.float32))
+    kept = tape.cut(0, tape.end)
+    assert (TAPE_SECONDS - 1) * SAMPLE_RATE < kept.size <= TAPE_SECONDS * SAMPLE_RATE
+    assert kept[-1] == frames - 1
+    inside = tape.cut(tape.end - 2 * VAD_FRAME - 3, tape.end - VAD_FRAME)
+    assert inside.tolist() == [frames - 3] * 3 + [frames - 2] * VAD_FRAME
+    tape.forget(tape.end - VAD_FRAME)
+    assert tape.cut(0, tape.end).tolist() == [frames - 1] * VAD_FRAME

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from schemas.audio import Samples
+from schemas.audio import SAMPLE_RATE, Samples
 from schemas.call import (
     AudioIn,
     CallConfig,
@@ -46,7 +46,7 @@ E = TypeVar("E", bound=CallEvent)
 
 @dataclass
 class Talk:
-    """A call whose clock stands still but for 40 ms with each chunk of sound; `seen` is what came out of it."""
+    """A call whose clock moves with its sound alone; `seen` is what came out of it."""
 
     call: LiveCall
     outbox: Outbox
@@ -58,11 +58,11 @@ class Talk:
     async def put(self, given: CallInput) -> None:
         await self.call.put(given)
 
-    async def say(self, *parts: Samples | float) -> None:
+    async def say(self, *parts: Samples | float, chunk: int = CHUNK) -> None:
         sound = line(*parts)
-        for start in range(0, sound.size, CHUNK):
-            await self.put(AudioIn(encode_pcm16(sound[start : start + CHUNK])))
-            self.clock.advance(0.04)
+        for start in range(0, sound.size, chunk):
+            await self.put(AudioIn(encode_pcm16(sound[start : start + chunk])))
+            self.clock.advance(chunk / SAMPLE_RATE)
 
     async def until(self, kind: type[E]) -> E:
         async with asyncio.timeout(10):
@@ -136,6 +136,15 @@ async def test_a_turn_is_timed_from_the_arrival_of_its_last_sound() -> None:
         moments = (await talk.until(Timed)).moments
     assert 1000 <= moments["turn_end"] <= 1300
     assert moments["turn_end"] <= moments["response_sent"]
+
+
+@pytest.mark.parametrize("lead_ms", [300, 308, 316, 324])
+async def test_a_turn_ends_with_the_chunk_that_makes_its_silence_long_enough(lead_ms: int) -> None:
+    talk = made()
+    async with living(talk):
+        await talk.say(lead_ms / 1000, clip("balance"), 0.5, chunk=64)
+        ended = await talk.until(Ended)
+    assert 150 <= ended.ended_at_ms - ended.voiced_until_ms <= 155
 
 
 async def test_decodes_that_nobody_wants_any_more_are_cancelled() -> None:
