@@ -19,6 +19,8 @@ from services.answer.words import Words, words_of
 K1: Final = 1.2
 B: Final = 0.5
 MAX_QUESTION_TERMS: Final = 64
+ABOUT: Final = 2
+"""How often each word of a clause's subject counts: it names what the clause answers, the text only says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class _Index:
     def __init__(self, passages: Sequence[Passage], words: Words) -> None:
         self.passages = tuple(passages)
         self.words = words
-        cut = [words.terms(p.text) + words.terms(p.title) + words.terms(p.about) for p in passages]
+        cut = [words.terms(p.text) + words.terms(p.title) + words.terms(p.about) * ABOUT for p in passages]
         self.term_sets = [frozenset(terms) for terms in cut]
         self._bm25 = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy")
         self._bm25.index(cut, show_progress=False, create_empty_token=False)

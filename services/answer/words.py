@@ -9,14 +9,13 @@ from typing import Final
 from rules.load import RuleFile, load
 
 _LATIN: Final = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
-_JAPANESE: Final = re.compile(r"[a-z0-9]+(?:[.,][a-z0-9]+)*|[ァ-ヴー]+|[一-龠々〆ヵヶ]+|[ぁ-ん]+")
-_KATAKANA: Final = re.compile(r"[ァ-ヴー]+")
-_ENDINGS: Final = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""))
+_JAPANESE: Final = re.compile(r"[a-z0-9]+(?:[.,][a-z0-9]+)*|[ァ-ヴー]+|[一-龠々〆〇ヵヶ]+")
+_KANJI: Final = re.compile(r"[一-龠々〆〇ヵヶ]+")
+_AMOUNT: Final = re.compile(r"\d[\d,.]*|[一二三四五六七八九十百千万億]+円?")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_ENDINGS: Final = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 SHORT: Final = 3
 """English words of this many letters keep all of them."""
-MIN_KANA: Final = 3
-"""Shorter runs of hiragana are particles and endings."""
-_KANJI: Final = re.compile(r"[一-龠々〆ヵヶ]+")
 
 
 class AnswerWords(RuleFile):
@@ -34,17 +33,17 @@ def words_of(language: str) -> "Words":
 
 
 class Words:
-    """Cuts text of one language into search terms."""
+    """Cuts text of one language into search terms: first what the language's data names, then what is left."""
 
     def __init__(self, language: str, rules: AnswerWords) -> None:
         self._spaced = language != "ja"
-        edge = r"\b" if self._spaced else ""
-        pairs = sorted(((said, term) for term, all_said in rules.same.items() for said in all_said), key=_longest_first)
-        self._same = dict(pairs)
-        self._same_pattern = re.compile("|".join(f"{edge}{re.escape(said)}{edge}" for said, _ in pairs) or r"(?!)")
+        said = {_fold(word): self._named(term) for term, words in rules.same.items() for word in (term, *words)}
+        self._same = said
         self._stop = frozenset(rules.stop)
-        stop = sorted(rules.stop, key=len, reverse=True)
-        self._stop_pattern = re.compile("|".join(map(re.escape, stop)) or r"(?!)")
+        # Spaced words begin and end at spaces; Japanese ones anywhere, and the longer of two wins over grammar too.
+        edges = (r"(?<![\w-])", r"(?![\w-])") if self._spaced else ("", "")
+        known = [*said, *(() if self._spaced else rules.stop)]
+        self._known = re.compile(f"({'|'.join(map(re.escape, sorted(known, key=_longest_first)))})".join(edges))
         self._personal = [re.compile(pattern) for pattern in rules.personal]
 
     def personal(self, text: str) -> bool:
@@ -53,23 +52,30 @@ class Words:
         return any(pattern.search(folded) for pattern in self._personal)
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in order, repeats kept."""
-        folded = self._same_pattern.sub(lambda m: f" {self._same[m[0]]} ", _fold(text))
-        return list(self._latin(folded) if self._spaced else self._japanese(folded))
+        """The terms of a text, in order, repeats kept. Amounts are none: they are what is asked, or a case of it."""
+        cut = self._latin if self._spaced else self._japanese
+        found: list[str] = []
+        for place, piece in enumerate(self._known.split(_fold(text))):
+            found += self._same.get(piece, ()) if place % 2 else cut(piece)
+        return found
+
+    def _named(self, term: str) -> tuple[str, ...]:
+        return tuple(map(stem, term.split())) if self._spaced else (term.lower(),)
 
     def _latin(self, text: str) -> Iterator[str]:
         for word in _LATIN.findall(text):
-            if word not in self._stop and (base := word.removesuffix("'s")) not in self._stop:
-                yield stem(base)
+            if word in self._stop or (base := word.removesuffix("'s")) in self._stop or _amount(base):
+                continue
+            yield stem(base)
 
     def _japanese(self, text: str) -> Iterator[str]:
-        for run in _JAPANESE.findall(self._stop_pattern.sub(" ", text)):
+        for run in _JAPANESE.findall(text):
+            if _amount(run):
+                continue
             if _KANJI.fullmatch(run) and len(run) > 1:
                 yield from (run[i : i + 2] for i in range(len(run) - 1))
-            elif not "ぁ" <= run[0] <= "ん":
+            else:
                 yield run
-            elif len(run) >= MIN_KANA:
-                yield from (run[i : i + 2] for i in range(len(run) - 1))
 
 
 def stem(word: str) -> str:
@@ -84,12 +90,16 @@ def stem(word: str) -> str:
     if len(base) <= SHORT:
         return base
     undoubled = base[:-1] if base[-1] == base[-2] else base
-    return undoubled.removesuffix("e")
+    return undoubled.removesuffix("e") if len(undoubled) > SHORT + 1 else undoubled
+
+
+def _amount(word: str) -> bool:
+    return bool(_AMOUNT.fullmatch(word)) and not _YEAR.fullmatch(word)
 
 
 def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'").replace("$", " dollars ")
 
 
-def _longest_first(pair: tuple[str, str]) -> tuple[int, str]:
-    return -len(pair[0]), pair[0]
+def _longest_first(word: str) -> tuple[int, str]:
+    return -len(word), word
