@@ -71,6 +71,11 @@ class _Index:
         self._to = np.array([p.effective_to.toordinal() for p in passages])
         self._products = np.array([p.product for p in passages])
 
+    def asked(self, text: str) -> list[str]:
+        """The terms of a question. A lone kanji that no passage has is the stem of some verb, and asks for nothing."""
+        terms = self.words.terms(text)[:MAX_QUESTION_TERMS]
+        return [term for term in terms if term in self._vocabulary or len(term) > 1]
+
     def search(self, terms: Sequence[str], on: date, product: str, k: int) -> list[tuple[int, float]]:
         """Places and scores of the `k` best, best first."""
         ids = [self._vocabulary[term] for term in terms if term in self._vocabulary]
@@ -113,7 +118,7 @@ class Retriever:
         index = self._indexes.get(language(question.locale))
         if index is None:
             return Found()
-        terms = index.words.terms(question.text)[:MAX_QUESTION_TERMS]
+        terms = index.asked(question.text)
         best = index.search(terms, on, question.product, k)
         personal = index.words.personal(question.text)
         if not best:

@@ -11,7 +11,8 @@ from rules.load import RuleFile, load
 _LATIN: Final = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
 _JAPANESE: Final = re.compile(r"[a-z0-9]+(?:[.,][a-z0-9]+)*|[ァ-ヴー]+|[一-龠々〆〇ヵヶ]+")
 _KANJI: Final = re.compile(r"[一-龠々〆〇ヵヶ]+")
-_AMOUNT: Final = re.compile(r"\d[\d,.]*|[一二三四五六七八九十百千万億]+円?")
+_KATAKANA: Final = re.compile(r"[ァ-ヴー]+")
+_AMOUNT: Final = re.compile(r"\d[\d,.]*|[一二三四五六七八九十百千万億]+[円年月日時分歳人回枚割]?")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _ENDINGS: Final = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
 SHORT: Final = 3
@@ -40,10 +41,8 @@ class Words:
         said = {_fold(word): self._named(term) for term, words in rules.same.items() for word in (term, *words)}
         self._same = said
         self._stop = frozenset(rules.stop)
-        # Spaced words begin and end at spaces; Japanese ones anywhere, and the longer of two wins over grammar too.
-        edges = (r"(?<![\w-])", r"(?![\w-])") if self._spaced else ("", "")
         known = [*said, *(() if self._spaced else rules.stop)]
-        self._known = re.compile(f"({'|'.join(map(re.escape, sorted(known, key=_longest_first)))})".join(edges))
+        self._known = re.compile(f"({'|'.join(map(_whole, sorted(known, key=_longest_first)))})")
         self._personal = [re.compile(pattern) for pattern in rules.personal]
 
     def personal(self, text: str) -> bool:
@@ -91,6 +90,12 @@ def stem(word: str) -> str:
         return base
     undoubled = base[:-1] if base[-1] == base[-2] else base
     return undoubled.removesuffix("e") if len(undoubled) > SHORT + 1 else undoubled
+
+
+def _whole(word: str) -> str:
+    """The pattern of a word that is not a part of another. Japanese has no spaces: only katakana words show their ends."""
+    inside = r"\w-" if word.isascii() else "ァ-ヴー" if _KATAKANA.fullmatch(word) else ""
+    return f"(?<![{inside}]){re.escape(word)}(?![{inside}])" if inside else re.escape(word)
 
 
 def _amount(word: str) -> bool:
