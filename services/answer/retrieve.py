@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -35,16 +35,12 @@ class Hit:
 class Found:
     """A search's result, best first. `coverage` is the share, weighted by rarity, of the question's terms in the best.
 
-    `margin` is how far the best is ahead of the second, `third` the third's share of the best's score, both 0 … 1.
-    `strange` counts the question's terms that no document has.
+    `margin` is how far the best is ahead of the second; both 0 … 1.
     """
 
     hits: tuple[Hit, ...] = ()
     coverage: float = 0.0
     margin: float = 0.0
-    third: float = 0.0
-    terms: int = 0
-    strange: int = 0
     personal: bool = False
 
     @property
@@ -72,8 +68,8 @@ class _Index:
         self._products = np.array([p.product for p in passages])
 
     def asked(self, text: str) -> list[str]:
-        """The terms of a question. A lone kanji that no passage has is the stem of some verb, and asks for nothing."""
-        terms = self.words.terms(text)[:MAX_QUESTION_TERMS]
+        """The terms of a question, each once. A lone kanji of no passage is some verb's stem and asks for nothing."""
+        terms = dict.fromkeys(self.words.terms(text)[:MAX_QUESTION_TERMS])
         return [term for term in terms if term in self._vocabulary or len(term) > 1]
 
     def search(self, terms: Sequence[str], on: date, product: str, k: int) -> list[tuple[int, float]]:
@@ -94,10 +90,6 @@ class _Index:
         held = self.term_sets[place]
         return sum(weight for term, weight in weights.items() if term in held) / total if total else 0.0
 
-    def strange(self, terms: Sequence[str]) -> int:
-        """How many of `terms` no passage holds."""
-        return sum(term not in self._idf for term in terms)
-
     def _allowed(self, on: date, product: str) -> NDArray[np.bool_]:
         day = on.toordinal()
         allowed: NDArray[np.bool_] = (self._from <= day) & (day <= self._to)
@@ -113,23 +105,27 @@ class Retriever:
             name: _Index([p for p in passages if p.language == name], words_of(name)) for name in languages
         }
 
-    def search(self, question: Question, on: date, k: int = 4) -> Found:
-        """The `k` best passages in force on a day, in the question's language (and product, if it names one)."""
+    def search(self, question: Question, on: date, k: int = 4, without: Container[str] = ()) -> Found:
+        """The `k` best passages in force on a day, in the question's language (and product, if it names one).
+
+        Passages with an id in `without` are looked past.
+        """
         index = self._indexes.get(language(question.locale))
         if index is None:
             return Found()
         terms = index.asked(question.text)
-        best = index.search(terms, on, question.product, k)
+        best = [
+            (place, score)
+            for place, score in index.search(terms, on, question.product, k)
+            if index.passages[place].id not in without
+        ]
         personal = index.words.personal(question.text)
         if not best:
-            return Found(terms=len(terms), personal=personal)
-        first, second, third, *_ = (*(score for _, score in best), 0.0, 0.0)
+            return Found(personal=personal)
+        first, second, *_ = (*(score for _, score in best), 0.0)
         return Found(
             hits=tuple(Hit(index.passages[place], score) for place, score in best),
             coverage=index.coverage(terms, best[0][0]),
             margin=(first - second) / first,
-            third=third / first,
-            terms=len(terms),
-            strange=index.strange(terms),
             personal=personal,
         )

@@ -1,5 +1,7 @@
 """rules/answer/thresholds.yaml: when evidence is strong enough, how much context is given, what is released."""
 
+import math
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from rules.load import RuleFile, load
@@ -11,21 +13,27 @@ class _Part(BaseModel):
 
 
 class Evidence(_Part):
-    """When a search's result is strong enough to answer from."""
+    """How likely the best passage answers: weights of what a search found, and how sure is sure enough.
 
-    coverage: float = Field(gt=0, le=1)
-    score: float = Field(gt=0)
-    strange_coverage: float = Field(gt=0, le=1)
-    strange_margin: float = Field(ge=0, le=1)
-    crowd: float = Field(gt=0)
+    The weights are fitted on one library of documents; another wants its own (`tellerline bench evidence`).
+    """
+
+    coverage: float = Field(ge=0)
+    score: float = Field(ge=0)
+    margin: float = Field(ge=0)
+    constant: float
+    sure: float = Field(gt=0, lt=1)
+
+    def probability(self, found: Found) -> float:
+        """0 … 1. The caller's own account is in no document."""
+        if found.personal or not found.hits:
+            return 0.0
+        odds = self.constant + self.coverage * found.coverage + self.score * found.score + self.margin * found.margin
+        return 1.0 / (1.0 + math.exp(-odds))
 
     def strong(self, found: Found) -> bool:
-        """Whether `found` may be answered from. The caller's own account never is."""
-        if found.personal or found.score < self.score:
-            return False
-        if found.strange:
-            return found.coverage >= self.strange_coverage and found.margin >= self.strange_margin
-        return found.coverage >= self.coverage and found.third < self.crowd
+        """Whether `found` may be answered from."""
+        return self.probability(found) >= self.sure
 
 
 class Context(_Part):

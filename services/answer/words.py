@@ -2,19 +2,20 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 from rules.load import RuleFile, load
 
 _LATIN: Final = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
 _JAPANESE: Final = re.compile(r"[a-z0-9]+(?:[.,][a-z0-9]+)*|[ァ-ヴー]+|[一-龠々〆〇ヵヶ]+")
 _KANJI: Final = re.compile(r"[一-龠々〆〇ヵヶ]+")
-_KATAKANA: Final = re.compile(r"[ァ-ヴー]+")
 _AMOUNT: Final = re.compile(r"\d[\d,.]*|[一二三四五六七八九十百千万億]+[円年月日時分歳人回枚割]?")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
-_ENDINGS: Final = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("s", ""))
+_ENDINGS: Final = tuple(
+    {"ies": "y", "sses": "ss", "ches": "ch", "shes": "sh", "xes": "x", "ing": "", "ed": "", "s": ""}.items()
+)
 SHORT: Final = 3
 """English words of this many letters keep all of them."""
 
@@ -27,6 +28,12 @@ class AnswerWords(RuleFile):
     personal: list[str]
 
 
+class _Cutter(Protocol):
+    """Cuts folded text into terms: the longest thing said that the data names, or else what is left of it."""
+
+    def cut(self, text: str) -> Iterator[str]: ...
+
+
 @lru_cache(maxsize=8)
 def words_of(language: str) -> "Words":
     """The word cutter of a language. Raises RulesInvalid where it has no data."""
@@ -34,15 +41,11 @@ def words_of(language: str) -> "Words":
 
 
 class Words:
-    """Cuts text of one language into search terms: first what the language's data names, then what is left."""
+    """Cuts text of one language into search terms."""
 
     def __init__(self, language: str, rules: AnswerWords) -> None:
-        self._spaced = language != "ja"
-        said = {_fold(word): self._named(term) for term, words in rules.same.items() for word in (term, *words)}
-        self._same = said
-        self._stop = frozenset(rules.stop)
-        known = [*said, *(() if self._spaced else rules.stop)]
-        self._known = re.compile(f"({'|'.join(map(_whole, sorted(known, key=_longest_first)))})")
+        said = [(_fold(word), term) for term, words in rules.same.items() for word in (term, *words)]
+        self._cutter: _Cutter = _Japanese(said, rules.stop) if language == "ja" else _Spaced(said, rules.stop)
         self._personal = [re.compile(pattern) for pattern in rules.personal]
 
     def personal(self, text: str) -> bool:
@@ -52,28 +55,70 @@ class Words:
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order, repeats kept. Amounts are none: they are what is asked, or a case of it."""
-        cut = self._latin if self._spaced else self._japanese
-        found: list[str] = []
-        for place, piece in enumerate(self._known.split(_fold(text))):
-            found += self._same.get(piece, ()) if place % 2 else cut(piece)
-        return found
+        return list(self._cutter.cut(_fold(text)))
 
-    def _named(self, term: str) -> tuple[str, ...]:
-        return tuple(map(stem, term.split())) if self._spaced else (term.lower(),)
 
-    def _latin(self, text: str) -> Iterator[str]:
-        for word in _LATIN.findall(text):
-            if word in self._stop or (base := word.removesuffix("'s")) in self._stop or _amount(base):
+class _Spaced:
+    """A language with spaces: what is said are whole words, and a word of no data is stemmed."""
+
+    def __init__(self, said: Iterable[tuple[str, str]], stop: Iterable[str]) -> None:
+        self._stop = frozenset(stop)
+        self._said: dict[str, list[tuple[list[str], list[str]]]] = {}
+        for phrase, term in said:
+            words = _LATIN.findall(phrase)
+            self._said.setdefault(words[0], []).append((words, [stem(word) for word in _LATIN.findall(term)]))
+        for phrases in self._said.values():
+            phrases.sort(key=lambda phrase: -len(phrase[0]))
+
+    def cut(self, text: str) -> Iterator[str]:
+        words = _LATIN.findall(text)
+        at = 0
+        while at < len(words):
+            taken, terms = self._at(words, at)
+            at += taken
+            yield from terms
+
+    def _at(self, words: Sequence[str], at: int) -> tuple[int, Sequence[str]]:
+        for phrase, terms in self._said.get(words[at], ()):
+            if words[at : at + len(phrase)] == phrase:
+                return len(phrase), terms
+        base = words[at].removesuffix("'s")
+        nothing = words[at] in self._stop or base in self._stop or _amount(base)
+        return 1, () if nothing else (stem(base),)
+
+
+class _Japanese:
+    """Japanese: what is said may begin and end anywhere. What is left gives katakana words and pairs of kanji.
+
+    Hiragana that the data does not name is grammar.
+    """
+
+    def __init__(self, said: Iterable[tuple[str, str]], stop: Iterable[str]) -> None:
+        self._said: dict[str, tuple[str, ...]] = {_fold(word): () for word in stop}
+        self._said |= {word: (term.lower(),) for word, term in said}
+        self._longest = max(map(len, self._said))
+
+    def cut(self, text: str) -> Iterator[str]:
+        at = begun = 0
+        while at < len(text):
+            if (word := self._at(text, at)) is None:
+                at += 1
                 continue
-            yield stem(base)
+            yield from self._rest(text[begun:at])
+            yield from self._said[word]
+            at = begun = at + len(word)
+        yield from self._rest(text[begun:])
 
-    def _japanese(self, text: str) -> Iterator[str]:
+    def _at(self, text: str, at: int) -> str | None:
+        lengths = range(min(self._longest, len(text) - at), 0, -1)
+        words = (text[at : at + length] for length in lengths)
+        return next((word for word in words if word in self._said and _whole(text, at, at + len(word))), None)
+
+    def _rest(self, text: str) -> Iterator[str]:
         for run in _JAPANESE.findall(text):
-            if _amount(run):
-                continue
-            if _KANJI.fullmatch(run) and len(run) > 1:
+            if _KANJI.fullmatch(run) and len(run) > 1 and not _amount(run):
                 yield from (run[i : i + 2] for i in range(len(run) - 1))
-            else:
+            elif not _amount(run):
                 yield run
 
 
@@ -83,8 +128,9 @@ def stem(word: str) -> str:
         return word
     base = word
     for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= SHORT and not word.endswith(("ss", "us")):
-            base = word.removesuffix(ending) + instead
+        cut = word.removesuffix(ending) + instead
+        if word.endswith(ending) and len(cut) >= SHORT and not word.endswith(("ss", "us")):
+            base = cut
             break
     if len(base) <= SHORT:
         return base
@@ -92,10 +138,13 @@ def stem(word: str) -> str:
     return undoubled.removesuffix("e") if len(undoubled) > SHORT + 1 else undoubled
 
 
-def _whole(word: str) -> str:
-    """The pattern of a word that is not a part of another. Japanese has no spaces: only katakana words show their ends."""
-    inside = r"\w-" if word.isascii() else "ァ-ヴー" if _KATAKANA.fullmatch(word) else ""
-    return f"(?<![{inside}]){re.escape(word)}(?![{inside}])" if inside else re.escape(word)
+def _whole(text: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` cuts through no word of katakana or of Latin letters."""
+    return not (_joined(text[start - 1 : start + 1]) if start else False) and not _joined(text[end - 1 : end + 1])
+
+
+def _joined(pair: str) -> bool:
+    return len(pair) > 1 and (all("ァ" <= c <= "ー" for c in pair) or (pair.isascii() and pair.isalnum()))
 
 
 def _amount(word: str) -> bool:
@@ -104,7 +153,3 @@ def _amount(word: str) -> bool:
 
 def _fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower().replace("’", "'").replace("$", " dollars ")
-
-
-def _longest_first(word: str) -> tuple[int, str]:
-    return -len(word), word

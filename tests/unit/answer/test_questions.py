@@ -45,11 +45,12 @@ def test_the_set_is_large_enough_and_its_answers_exist(language: str) -> None:
     assert len(texts) == len(set(texts)), "no question is in both halves"
 
 
-def test_nothing_unanswerable_of_the_development_half_is_answered() -> None:
+def test_what_was_tuned_on_stays_right_or_refused() -> None:
     found = tally("development")
     assert found.invented == 0
-    assert (found.ends["unanswerable_answered"], found.ends["wrong"]) == (0, 0)
-    assert found.ends["right"] >= 86
+    assert found.ends["right"] >= 320
+    assert found.ends["wrong"] <= 1
+    assert found.ends["unanswerable_answered"] <= 2
 
 
 def test_the_held_half_is_right_or_refused_and_invents_nothing() -> None:

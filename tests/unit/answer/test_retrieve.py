@@ -76,10 +76,39 @@ def test_forms_of_a_word_meet(word: str, other: str) -> None:
 
 
 def test_japanese_is_cut_into_pairs_and_katakana_words() -> None:
-    assert words_of("ja").terms("普通預金のサービス") == ["普通", "通預", "預金", "サービス"]
-    terms = words_of("ja").terms("デビットカードの利用限度額")
-    assert "デビットカード" in terms
-    assert {"利用", "限度", "度額"} <= set(terms)
+    assert words_of("ja").terms("信託業務のサービス") == ["信託", "託業", "業務", "サービス"]
+
+
+@pytest.mark.parametrize(
+    ("locale", "said", "other"),
+    [
+        ("en", "Your machine swallowed it", "the ATM ate it"),
+        ("en", "same-day", "the same day"),
+        ("en", "I can't remember the PIN", "forgot my pin"),
+        ("ja", "お金をおろす手数料", "引き出すといくらかかりますか"),
+        ("ja", "一日の上限", "1日の限度額"),
+    ],
+)
+def test_what_is_said_differently_is_one_term(locale: str, said: str, other: str) -> None:
+    words = words_of(locale)
+    assert set(words.terms(said)) == set(words.terms(other))
+
+
+def test_a_word_is_not_a_part_of_another() -> None:
+    assert "暗証番号" in words_of("ja").terms("ピンを忘れた")
+    assert "暗証番号" not in words_of("ja").terms("ピンクのカード")
+    assert words_of("en").terms("feedlot") == ["feedlot"]
+
+
+def test_amounts_are_no_terms_and_years_are() -> None:
+    assert words_of("en").terms("2,000 dollars") == words_of("en").terms("dollars")
+    assert "2019" in words_of("en").terms("the fee of 2019")
+    assert words_of("ja").terms("十五万円") == []
+
+
+def test_a_lone_kanji_of_no_passage_asks_for_nothing() -> None:
+    found = RETRIEVER.search(Question("貸金庫の料金を訊ねたい", JA_JP), TODAY)
+    assert found.coverage == 1.0
 
 
 @given(st.text(max_size=500), st.sampled_from([EN_US, JA_JP]))
