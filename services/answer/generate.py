@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +16,7 @@ from schemas.errors import ModelUnavailable
 from schemas.ids import CustomerId
 from services.answer.quote import MAX_QUESTION, Library, citation
 from services.answer.release import NO_ANSWER, Sentences, Shelf, Ungrounded
+from services.answer.stream import deltas
 from services.ports import Breaker, Clock
 
 MAX_ANSWER_CHARACTERS: Final = 2400
@@ -49,6 +50,7 @@ class _Telling:
 
     started: float
     retrieved: float = 0.0
+    latest: float = 0.0
     first_token: float | None = None
     first_sentence: float | None = None
     released: int = 0
@@ -150,49 +152,55 @@ class GemmaAnswerer:
             raise ModelUnavailable("the QnA endpoint keeps failing")
         self._in_flight += 1
         outcome: bool | None = None
-        stream: openai.AsyncStream[ChatCompletionChunk] | None = None
         try:
-            stream = await self._open(question, shelf)
-            characters = 0
-            while characters < MAX_ANSWER_CHARACTERS and (delta := await self._next(stream, telling)) is not None:
-                characters += len(delta)
-                if delta and telling.first_token is None:
-                    telling.first_token = self._clock.monotonic()
-                yield delta
-            outcome = telling.first_token is not None
-        except (openai.OpenAIError, httpx2.HTTPError, TimeoutError, ValueError) as error:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(self._patience_s(telling)):
+                    response = await stack.enter_async_context(self._request(question, shelf))
+                words = deltas(response.iter_bytes())
+                characters = 0
+                while characters < MAX_ANSWER_CHARACTERS and (delta := await self._next(words, telling)) is not None:
+                    characters += len(delta)
+                    yield delta
+                outcome = telling.first_token is not None
+        except ModelUnavailable:
+            outcome = False
+            raise
+        except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as error:
             outcome = False
             raise ModelUnavailable(f"the QnA endpoint failed: {type(error).__name__}") from error
         finally:
             self._in_flight -= 1
             self._breaker.settle(outcome)
-            if stream is not None:
-                await stream.close()
 
-    async def _next(self, stream: openai.AsyncStream[ChatCompletionChunk], telling: _Telling) -> str | None:
+    async def _next(self, words: AsyncGenerator[str, None], telling: _Telling) -> str | None:
         """The next delta, "" of an event without words, None at the end."""
-        patience = self._endpoint.first_token_s if telling.first_token is None else self._endpoint.stall_s
-        left = telling.started + self._endpoint.total_s - self._clock.monotonic()
-        async with asyncio.timeout(max(0.0, min(patience, left))):
-            try:
-                event = await anext(stream)
-            except StopAsyncIteration:
-                return None
-        return "".join(choice.delta.content or "" for choice in event.choices if choice.delta)
+        async with asyncio.timeout(self._patience_s(telling)):
+            delta = await anext(words, None)
+        if delta:
+            telling.latest = self._clock.monotonic()
+            telling.first_token = telling.latest if telling.first_token is None else telling.first_token
+        return delta
 
-    async def _open(self, question: Question, shelf: Shelf) -> openai.AsyncStream[ChatCompletionChunk]:
-        async with asyncio.timeout(self._endpoint.first_token_s):
-            return await self._client.chat.completions.create(
-                model=self._endpoint.model,
-                messages=self.messages(question, shelf),
-                stream=True,
-                temperature=0,
-                max_tokens=self._endpoint.max_tokens,
-                extra_body={
-                    "chat_template_kwargs": {"enable_thinking": False},
-                    "cache_salt": self._endpoint.tenant,
-                },
-            )
+    def _patience_s(self, telling: _Telling) -> float:
+        """How long the next words may take. Events without words do not lengthen it."""
+        begun = telling.first_token is not None
+        due = telling.latest + self._endpoint.stall_s if begun else telling.started + self._endpoint.first_token_s
+        return max(0.0, min(due, telling.started + self._endpoint.total_s) - self._clock.monotonic())
+
+    def _request(
+        self, question: Question, shelf: Shelf
+    ) -> AbstractAsyncContextManager[openai.AsyncAPIResponse[openai.AsyncStream[ChatCompletionChunk]]]:
+        return self._client.chat.completions.with_streaming_response.create(
+            model=self._endpoint.model,
+            messages=self.messages(question, shelf),
+            stream=True,
+            temperature=0,
+            max_tokens=self._endpoint.max_tokens,
+            extra_body={
+                "chat_template_kwargs": {"enable_thinking": False},
+                "cache_salt": self._endpoint.tenant,
+            },
+        )
 
     def messages(self, question: Question, shelf: Shelf) -> list[ChatCompletionMessageParam]:
         """The prompt: the language's fixed part, then the numbered passages, then the question on one line."""
