@@ -47,11 +47,13 @@ class Endpoint:
         return found if isinstance(found, dict) else None
 
     async def chat(self, **body: object) -> tuple[Body, float]:
-        """A completion's body and its milliseconds. Raises httpx.HTTPError."""
+        """A completion's body and its milliseconds. Raises httpx.HTTPError, ValueError of a body that is no object."""
         began = time.perf_counter()
         reply = await self.ask("POST", "/v1/chat/completions", body)
         reply.raise_for_status()
         found = orjson.loads(reply.content[:MAX_BODY])
+        if not isinstance(found, dict):
+            raise ValueError("the reply is no object")  # noqa: TRY004 - a fault of the server's, as bad JSON is
         return found, (time.perf_counter() - began) * 1000
 
     async def leave_early(self, **body: object) -> None:
@@ -101,7 +103,8 @@ def content(completion: Body) -> str:
 
 def cached_tokens(completion: Body) -> int | None:
     """How many prompt tokens came from the cache, if the server tells."""
-    usage = completion.get("usage") or {}
-    details = usage.get("prompt_tokens_details") or {}
-    found = details.get("cached_tokens")
+    try:
+        found = completion["usage"]["prompt_tokens_details"]["cached_tokens"]
+    except (KeyError, TypeError):
+        return None
     return found if isinstance(found, int) else None

@@ -70,7 +70,8 @@ async def identity(endpoint: Endpoint, report: Report) -> str:
     number = (version or sglang or {}).get("version", "?")
     report.add("engine", Health.NOTE if engine == "unknown engine" else Health.OK, f"{engine} {number}")
     report.figures |= {"engine": engine, "engine_version": str(number)}
-    served = [entry for entry in (models or {}).get("data", []) if isinstance(entry, dict)]
+    listed = (models or {}).get("data")
+    served = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     if not served:
         report.add("model", Health.FAIL, "no model is told at /v1/models (is the key right?)")
         return ""
@@ -165,7 +166,8 @@ async def prefix_cache(endpoint: Endpoint, model: str, report: Report) -> None:
     hits = _grown(before.total("vllm:prefix_cache_hits_total"), after.total("vllm:prefix_cache_hits_total"))
     told = cached_tokens(again)
     cached = told if told is not None else hits
-    prompt = (again.get("usage") or {}).get("prompt_tokens", 0)
+    usage = again.get("usage")
+    prompt = usage.get("prompt_tokens", 0) if isinstance(usage, dict) else 0
     report.figures |= {"prefix_cached_tokens": cached, "prefix_prompt_tokens": prompt}
     if cached is None:
         report.add("prefix cache", Health.NOTE, "the server does not tell")

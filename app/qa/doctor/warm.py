@@ -9,8 +9,8 @@ from typing import Final
 from app.qa.bench._offers import offers
 from app.qa.doctor.client import Endpoint
 from app.qa.doctor.findings import Health, Report
-from schemas.answer import Question
-from schemas.errors import TellerlineError
+from schemas.answer import Done, Question
+from schemas.errors import ModelUnavailable, TellerlineError
 from schemas.extraction import ExtractionOffer
 from schemas.ids import EN_US, CustomerId
 from services.answer.generate import Endpoint as AnswerEndpoint
@@ -101,8 +101,10 @@ def qna_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask]
     answerer = GemmaAnswerer(endpoint, Library.load(), CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
 
     async def ask(text: str) -> None:
-        async for _ in answerer.answer(_CUSTOMER, Question(text, EN_US)):
-            pass
+        """Raises ModelUnavailable where the model wrote nothing: a caller would hear a quoted passage instead."""
+        async for event in answerer.answer(_CUSTOMER, Question(text, EN_US)):
+            if isinstance(event, Done) and not event.model:
+                raise ModelUnavailable("no answer was streamed")
 
     async def short(number: int) -> None:
         await ask(_SHORT[number % len(_SHORT)])

@@ -2,7 +2,8 @@
 
 Without --url each server of the phase is started from its profile, warmed by `tellerline doctor`, measured and stopped.
 With --url the server that runs there is measured, under the name of the phase's first. The load comes from
-`vllm bench serve`. DIR gets raw/*.json, PHASE.csv, PHASE.md and PHASE-*.svg.
+`vllm bench serve`. DIR gets raw/*.json, PHASE.csv, PHASE.md and PHASE-*.svg: bars of every run, and curves over what
+was varied.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from app.qa.doctor.findings import Report
 from deploy.vllm.sweep import datasets
 from deploy.vllm.sweep.gpu import Watch
 from deploy.vllm.sweep.plan import Job, Phase, Server, jobs, sweep
-from deploy.vllm.sweep.report import Record, as_csv, as_plot, as_table, record
+from deploy.vllm.sweep.plots import as_bars, as_curves
+from deploy.vllm.sweep.report import Record, as_csv, as_table, record
 from deploy.vllm.sweep.servers import Engine
 
 RUN_S = 900
@@ -48,19 +50,27 @@ def measure(job: Job, url: str, about: dict[str, object], given: argparse.Namesp
     if given.prompts:
         job = job.model_copy(update={"flags": job.flags | {"num-prompts": given.prompts, "num-warmups": 1}})
     argv = job.argv(url, given.model, given.tokenizer or given.model, given.out, datasets.schemas())
-    with Watch() as seen:
-        done = subprocess.run(
-            [*shlex.split(given.bench), *argv], capture_output=True, text=True, timeout=RUN_S, check=False
-        )
     found = given.out / "raw" / f"{job.key}.json"
-    if done.returncode != 0 or not found.is_file():
-        print(f"{job.key}: failed\n{done.stderr[-2000:]}", file=sys.stderr)
+    found.unlink(missing_ok=True)
+    with Watch() as seen:
+        fault = load([*shlex.split(given.bench), *argv])
+    if fault or not found.is_file():
+        print(f"{job.key}: failed\n{fault or 'it left no result'}", file=sys.stderr)
         return None
     varied = " ".join(f"{key}={value}" for key, value in job.varied.items())
     head = {"phase": job.phase, "server": job.server, "label": job.label, "varied": varied}
     row = record(json.loads(found.read_text(encoding="utf-8")), **head, **about, **seen.figures())
     print(f"{job.key}: e2el p50 {row['p50_e2el_ms']} p95 {row['p95_e2el_ms']} ms", flush=True)
     return row
+
+
+def load(command: list[str]) -> str:
+    """Run the load generator; its last words where it failed or did not end, "" where it did well."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {RUN_S} s"
+    return done.stderr[-2000:] or f"exit status {done.returncode}" if done.returncode else ""
 
 
 def on_server(phase: Phase, server: Server, url: str, log: Path | None, given: argparse.Namespace) -> list[Record]:
@@ -95,7 +105,9 @@ def write(phase: Phase, rows: list[Record], out: Path) -> None:
     (out / f"{phase.name}.csv").write_text(as_csv(rows), encoding="utf-8")
     (out / f"{phase.name}.md").write_text(as_table(phase.title, rows), encoding="utf-8")
     for metric in ("ttft", "tpot", "e2el"):
-        (out / f"{phase.name}-{metric}.svg").write_text(as_plot(phase.title, rows, metric), encoding="utf-8")
+        (out / f"{phase.name}-{metric}.svg").write_text(as_bars(phase.title, rows, metric), encoding="utf-8")
+        if curves := as_curves(phase.title, rows, metric):
+            (out / f"{phase.name}-{metric}-curves.svg").write_text(curves, encoding="utf-8")
     print(as_table(phase.title, rows))
 
 

@@ -9,11 +9,20 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.doctor.client import Metrics
+from app.qa.doctor.client import Endpoint, Metrics
 from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.findings import Health, Report
-from app.qa.doctor.probes import read_log
-from app.qa.doctor.warm import warm
+from app.qa.doctor.probes import (
+    Probe,
+    disconnect,
+    drafting,
+    guarded,
+    legacy_parameters,
+    prefix_cache,
+    read_log,
+    structured,
+)
+from app.qa.doctor.warm import extraction_asks, qna_asks, warm
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, random_weights, stream
 
 METRICS = """# HELP x
@@ -69,6 +78,12 @@ async def test_a_sound_qna_endpoint_is_usable() -> None:
     assert not [f for f in report.findings if f.subject.startswith("structured")]
 
 
+async def test_an_endpoint_that_streams_nothing_is_not_usable() -> None:
+    report = await examined(lambda body: Reply([b"{}"], status=500) if body.get("stream") else sound(body), role="qna")
+    assert said(report, "warm-up") is Health.FAIL
+    assert not report.usable
+
+
 async def test_an_ignored_schema_makes_it_unusable() -> None:
     report = await examined(unconstrained)
     assert not report.usable
@@ -88,6 +103,90 @@ async def test_routes_without_a_key_are_told() -> None:
     report = await examined(sound)
     assert said(report, "key") is Health.WARN
     assert "/metrics" in str(report.figures["open_routes"])
+
+
+async def probed(probe: Probe, behave: Callable[[Body], Reply], counting: str = "", step: float = 1.0) -> Report:
+    """A report of one probe, against a server whose `counting` metric grows with every request it gets."""
+    report = Report()
+
+    def count(body: Body) -> Reply:
+        server.metrics = f"{counting} {len(server.requests) * step}\n{METRICS}" if counting else METRICS
+        return behave(body)
+
+    async with FakeGemma(count, METRICS) as server, Endpoint(server.url) as endpoint:
+        await probe(endpoint, "fake-gemma", report)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("counting", "health"),
+    [('vllm:prefix_cache_hits_total{model_name="n"}', Health.OK), ("", Health.WARN)],
+    ids=["counted", "never"],
+)
+async def test_prefix_cache_hits_are_looked_for(counting: str, health: Health) -> None:
+    report = await probed(prefix_cache, sound, counting, 64.0)
+    assert said(report, "prefix cache") is health
+    assert report.figures["prefix_cached_tokens"] == (128.0 if counting else 0.0)
+
+
+async def test_acceptance_is_told_by_position() -> None:
+    grown = iter([(0, 0, 0), (10, 8, 3)])
+
+    def metrics() -> str:
+        drafts, first, second = next(grown)
+        name = "vllm:spec_decode_num_accepted_tokens"
+        at = f'{name}_per_pos_total{{position="0"}} {first}\n{name}_per_pos_total{{position="1"}} {second}\n'
+        return f"vllm:spec_decode_num_drafts_total {drafts}\n{name}_total {first + second}\n{at}"
+
+    def behave(body: Body) -> Reply:
+        server.metrics = metrics()
+        return sound(body)
+
+    report = Report()
+    async with FakeGemma(behave, metrics()) as server, Endpoint(server.url) as endpoint:
+        await drafting(endpoint, "fake-gemma", report)
+    assert report.figures["acceptance_length"] == pytest.approx(2.1)
+    assert (report.figures["accepted_at_0"], report.figures["accepted_at_1"]) == (0.8, 0.3)
+
+
+@pytest.mark.parametrize(("running", "health"), [(0, Health.OK), (1, Health.WARN)])
+async def test_a_request_that_runs_on_without_its_client_is_told(running: int, health: Health) -> None:
+    report = Report()
+    slow = Reply([b"x", 30.0])
+    async with FakeGemma(lambda _: slow, f"vllm:num_requests_running {running}\n") as server:
+        async with Endpoint(server.url) as endpoint:
+            await disconnect(endpoint, "fake-gemma", report, patience_s=0.3)
+        assert server.hang_ups == 1
+    assert said(report, "disconnect") is health
+
+
+@pytest.mark.parametrize(
+    ("behave", "health"),
+    [(sound, Health.NOTE), (lambda _: Reply([b"{}"], status=400), Health.OK)],
+    ids=["taken", "400"],
+)
+async def test_a_parameter_that_is_silently_ignored_is_told(behave: Callable[[Body], Reply], health: Health) -> None:
+    assert said(await probed(legacy_parameters, behave), "guided_json") is health
+
+
+@pytest.mark.parametrize("body", [b"[1, 2]", b'{"usage": 5, "choices": 7}', b"{", b'"text"', b"\xff"])
+async def test_a_probe_of_a_server_that_sends_nonsense_is_a_finding(body: bytes) -> None:
+    report = Report()
+    async with FakeGemma(lambda _: Reply([body])) as server, Endpoint(server.url) as endpoint:
+        for probe in (structured, prefix_cache, drafting):
+            await guarded(probe, endpoint, "fake-gemma", report)
+    assert not report.usable
+
+
+@pytest.mark.parametrize("role", ["extraction", "qna"])
+async def test_every_request_of_the_warm_up_reaches_the_model(role: str) -> None:
+    async with FakeGemma(sound) as server:
+        asks, client = (extraction_asks if role == "extraction" else qna_asks)(server.url, "fake-gemma", "", 4)
+        for ask in asks.values():
+            for number in range(12):
+                await ask(number)
+        await client.close()
+        assert len(server.requests) == 12 * len(asks)
 
 
 async def test_an_absent_server_is_not_healthy() -> None:

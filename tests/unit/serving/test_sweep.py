@@ -1,20 +1,26 @@
 """The sweep: its plan multiplies out as written, its commands are ones vllm bench knows, its report reads back."""
 
+import asyncio
 import csv
 import io
 import json
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deploy.vllm.serving import HERE
 from deploy.vllm.sweep import datasets
 from deploy.vllm.sweep.plan import Job, jobs, sweep
-from deploy.vllm.sweep.report import COLUMNS, as_csv, as_plot, as_table, record
-from deploy.vllm.sweep.run import main
+from deploy.vllm.sweep.plots import as_bars, as_curves
+from deploy.vllm.sweep.report import COLUMNS, as_csv, as_table, record
+from deploy.vllm.sweep.run import load, main
+from tests.fakes.gemma import FakeGemma
 
 SWEEP = sweep()
+SVG = "{http://www.w3.org/2000/svg}"
 BENCH = set((HERE / "flags" / "vllm-bench-serve-0.24.0.txt").read_text().split())
 SERVE = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
 EVERY = [job for phase in SWEEP.phases.values() for server in phase.servers for job in jobs(SWEEP.bench, phase, server)]
@@ -79,8 +85,64 @@ def test_a_record_keeps_the_figures_and_the_report_reads_back() -> None:
     assert list(read) == list(COLUMNS)
     assert (read["p95_e2el_ms"], read["acceptance"], read["attention"]) == ("95.5", "0.800 0.000", "FA4")
     assert "| mtp-2 | answers |" in as_table("t", [row])
-    svg = ET.fromstring(as_plot("a < b & c", [row, row]))
-    assert len(svg.findall("{http://www.w3.org/2000/svg}rect")) == 4
+    svg = ET.fromstring(as_bars("a < b & c", [row, row]))
+    assert len(svg.findall(f"{SVG}rect")) == 1 + 4
+
+
+def measured(server: str, varied: str, p95_ms: float) -> dict[str, Any]:
+    return record(RAW | {"p95_e2el_ms": p95_ms}, server=server, label="line", varied=varied)
+
+
+def test_a_curve_is_drawn_for_each_setting_over_what_was_varied_first() -> None:
+    rows = [
+        measured("a<b", f"random-input-len={x} random-output-len={y}", x / 10 + y) for x in (512, 128) for y in (16, 32)
+    ]
+    svg = ET.fromstring(as_curves("t", rows))
+    lines = svg.findall(f"{SVG}polyline")
+    assert len(lines) == 2
+    first, second = ([float(x) for x in point.split(",")] for point in lines[0].attrib["points"].split())
+    assert first[0] < second[0], "128 lies left of 512"
+    assert first[1] > second[1], "a longer time lies higher"
+    told = [text.text for text in svg.findall(f"{SVG}text")]
+    assert "a<b line random-output-len=16" in told
+    assert {"128", "512"} <= set(told)
+
+
+@pytest.mark.parametrize("varied", ["", "dataset=x", "max-concurrency=8"])
+def test_without_two_points_there_is_no_curve(varied: str) -> None:
+    assert not as_curves("t", [measured("s", varied, 5.0)])
+
+
+LOAD = """
+import json, pathlib, sys
+given = dict(zip(sys.argv[1:], sys.argv[2:]))
+if given["--max-concurrency"] == "4":
+    sys.exit("no more sockets")
+name = pathlib.Path(given["--result-dir"], given["--result-filename"])
+name.write_text(json.dumps(RAW | {"p95_e2el_ms": 10.0 * int(given["--max-concurrency"])}))
+"""
+
+
+async def test_a_phase_is_one_command_and_a_failed_run_costs_only_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "load.py"
+    script.write_text(f"RAW = {RAW!r}\n{LOAD}")
+    async with FakeGemma() as server:
+        given = ["--url", server.url, "--out", str(tmp_path / "out"), "--bench", f"{sys.executable} {script}"]
+        assert await asyncio.to_thread(main, ["concurrency", *given]) == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "concurrency.csv").read_text())))
+    assert [row["varied"] for row in rows] == [f"max-concurrency={n}" for n in (1, 2, 8, 16)]
+    assert "no more sockets" in capsys.readouterr().err
+    assert "| max-concurrency=16 |" in (tmp_path / "out" / "concurrency.md").read_text()
+    drawn = {path.name for path in (tmp_path / "out").glob("*.svg")}
+    assert drawn >= {"concurrency-e2el.svg", "concurrency-e2el-curves.svg", "concurrency-ttft.svg"}
+
+
+def test_a_load_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deploy.vllm.sweep.run.RUN_S", 0.2)
+    assert "did not end" in load([sys.executable, "-c", "import time; time.sleep(30)"])
+    assert load([sys.executable, "-c", "pass"]) == ""
 
 
 def test_the_command_lists_phases(capsys: pytest.CaptureFixture[str]) -> None:
