@@ -11,7 +11,8 @@ from rules.load import RuleFile, load
 _LATIN: Final = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
 _JAPANESE: Final = re.compile(r"[a-z0-9]+(?:[.,][a-z0-9]+)*|[ァ-ヴー]+|[一-龠々〆〇ヵヶ]+")
 _KANJI: Final = re.compile(r"[一-龠々〆〇ヵヶ]+")
-_AMOUNT: Final = re.compile(r"\d[\d,.]*|[一二三四五六七八九十百千万億]+[円年月日時分歳人回枚割]?")
+_AMOUNT: Final = re.compile(r"\d[\d,.]*|[一二三四五六七八九十百千万億]+")
+_COUNTED: Final = re.compile(r"[一二三四五六七八九十百千万億]+[円年月日時分歳人回枚割]")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _ENDINGS: Final = tuple(
     {"ies": "y", "sses": "ss", "ches": "ch", "shes": "sh", "xes": "x", "ing": "", "ed": "", "s": ""}.items()
@@ -59,32 +60,32 @@ class Words:
 
 
 class _Spaced:
-    """A language with spaces: what is said are whole words, and a word of no data is stemmed."""
+    """A language with spaces: what is said are whole words in any of their forms; other words are stemmed too."""
 
     def __init__(self, said: Iterable[tuple[str, str]], stop: Iterable[str]) -> None:
         self._stop = frozenset(stop)
         self._said: dict[str, list[tuple[list[str], list[str]]]] = {}
         for phrase, term in said:
-            words = _LATIN.findall(phrase)
-            self._said.setdefault(words[0], []).append((words, [stem(word) for word in _LATIN.findall(term)]))
+            words = _stems(phrase)
+            self._said.setdefault(words[0], []).append((words, _stems(term)))
         for phrases in self._said.values():
             phrases.sort(key=lambda phrase: -len(phrase[0]))
 
     def cut(self, text: str) -> Iterator[str]:
-        words = _LATIN.findall(text)
+        words, stems = _LATIN.findall(text), _stems(text)
         at = 0
         while at < len(words):
-            taken, terms = self._at(words, at)
+            taken, terms = self._at(words[at], stems, at)
             at += taken
             yield from terms
 
-    def _at(self, words: Sequence[str], at: int) -> tuple[int, Sequence[str]]:
-        for phrase, terms in self._said.get(words[at], ()):
-            if words[at : at + len(phrase)] == phrase:
+    def _at(self, word: str, stems: Sequence[str], at: int) -> tuple[int, Sequence[str]]:
+        for phrase, terms in self._said.get(stems[at], ()):
+            if stems[at : at + len(phrase)] == phrase:
                 return len(phrase), terms
-        base = words[at].removesuffix("'s")
-        nothing = words[at] in self._stop or base in self._stop or _amount(base)
-        return 1, () if nothing else (stem(base),)
+        base = word.removesuffix("'s")
+        nothing = word in self._stop or base in self._stop or _amount(base)
+        return 1, () if nothing else (stems[at],)
 
 
 class _Japanese:
@@ -115,7 +116,7 @@ class _Japanese:
         return next((word for word in words if word in self._said and _whole(text, at, at + len(word))), None)
 
     def _rest(self, text: str) -> Iterator[str]:
-        for run in _JAPANESE.findall(text):
+        for run in _JAPANESE.findall(_COUNTED.sub("", text)):
             if _KANJI.fullmatch(run) and len(run) > 1 and not _amount(run):
                 yield from (run[i : i + 2] for i in range(len(run) - 1))
             elif not _amount(run):
@@ -136,6 +137,10 @@ def stem(word: str) -> str:
         return base
     undoubled = base[:-1] if base[-1] == base[-2] else base
     return undoubled.removesuffix("e") if len(undoubled) > SHORT + 1 else undoubled
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(word.removesuffix("'s")) for word in _LATIN.findall(text)]
 
 
 def _whole(text: str, start: int, end: int) -> bool:

@@ -15,7 +15,6 @@ COLOURS = ("#2f5d8c", "#c0622d", "#4a8c4f", "#8c4a7d", "#6b6b6b", "#b59a2a", "#3
 _NUMBER = re.compile(r"(\d+)$")
 
 Record = dict[str, Any]
-Point = tuple[float, float]
 
 
 def as_bars(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
@@ -37,7 +36,7 @@ def as_bars(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
 
 def as_curves(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
     """p95 over the first number that was varied, a curve for each server and setting; "" where none has two points."""
-    curves = {name: sorted(points) for name, points in _curves(rows, metric).items() if len(points) > 1}
+    curves = {name: sorted(points.items()) for name, points in _curves(rows, metric).items() if len(points) > 1}
     if not curves:
         return ""
     xs = sorted({x for points in curves.values() for x, _ in points})
@@ -58,19 +57,19 @@ def as_curves(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
         parts += [
             f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
             f'<rect x="{right + 16}" y="{y - 9}" width="10" height="10" fill="{colour}"/>',
-            f'<text x="{right + 32}" y="{y}">{html.escape(name)}</text>',
+            f'<text x="{right + 32}" y="{y}">{html.escape(name[:38])}</text>',
         ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _curves(rows: Sequence[Record], metric: str) -> dict[str, list[Point]]:
-    curves: dict[str, list[Point]] = {}
+def _curves(rows: Sequence[Record], metric: str) -> dict[str, dict[float, float]]:
+    curves: dict[str, dict[float, float]] = {}
     for row in rows:
         first, _, rest = str(row["varied"]).partition(" ")
         found = _NUMBER.search(first)
         if found and int(found[1]) > 0 and (y := _number(row[f"p95_{metric}_ms"])) > 0:
             name = " ".join(part for part in (str(row["server"]), str(row["label"]), rest) if part)
-            curves.setdefault(name[:38], []).append((float(found[1]), y))
+            curves.setdefault(name, {})[float(found[1])] = y
     return curves
 
 
