@@ -23,7 +23,7 @@ class Answerable(_Part):
 
 
 class Half(_Part):
-    """One half of a language's questions."""
+    """One part of a language's questions."""
 
     answerable: list[Answerable]
     unanswerable: list[str]
@@ -36,9 +36,10 @@ class Questions(_Part):
     version: int
     development: Half
     held: Half
+    fresh: Half
 
 
 def read_questions(folder: Path, language: str) -> dict[str, Half]:
-    """Both halves of a language's questions: `development` may be tuned on, `held` not."""
+    """A language's questions: `development` may be tuned on, `held` and the later `fresh` not."""
     read = Questions.model_validate(yaml.safe_load((folder / f"{language}.yaml").read_text(encoding="utf-8")))
-    return {"development": read.development, "held": read.held}
+    return {"development": read.development, "held": read.held, "fresh": read.fresh}

@@ -75,7 +75,7 @@ def _stamp(done: Done, tally: Tally) -> None:
 
 
 def cases_of(folder: Path, half: str) -> list[Case]:
-    """One half's questions of every language."""
+    """One set's questions of every language."""
     cases = []
     for name, locale in LOCALES.items():
         questions = read_questions(folder, name)[half]
@@ -110,7 +110,7 @@ def bench(
     url: Annotated[str, typer.Option(help="an OpenAI-compatible server; without one, passages are quoted")] = "",
     model: str = "google/gemma-4-E4B-it",
     key: str = "",
-    half: Literal["development", "held"] = "held",
+    half: Literal["development", "held", "fresh"] = "fresh",
     questions: Path = Path("tests/data/answer"),
     json: Path | None = None,
 ) -> None:
@@ -129,4 +129,4 @@ def bench(
         if stamps:
             figures |= {f"{name}_p50_ms": percentile(stamps, 50), f"{name}_p95_ms": percentile(stamps, 95)}
     how = f"model {model} at {url}" if url else "no model, passages quoted"
-    publish("qna", f"{len(cases)} questions of the {half} half, {how}", figures, json)
+    publish("qna", f"{len(cases)} questions of the {half} set, {how}", figures, json)

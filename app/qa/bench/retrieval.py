@@ -81,7 +81,7 @@ def bench(
     figures |= {"searches": len(taken), "p50_ms": percentile(taken, 50), "p99_ms": percentile(taken, 99)}
     figures |= {"best_of_rounds_p99_ms": percentile(quiet, 99), "slowest_question_best_ms": max(quiet)}
     own = Retriever(load_passages())
-    for half in ("development", "held"):
+    for half in ("development", "held", "fresh"):
         figures[f"{half}_recall_at_1"] = recall(own, half, questions, day, 1)
         figures[f"{half}_recall_at_3"] = recall(own, half, questions, day, 3)
     publish("retrieval", f"{len(asked)} questions in English and Japanese, {rounds} rounds", figures, json)
