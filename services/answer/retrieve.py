@@ -68,9 +68,8 @@ class _Index:
         self._products = np.array([p.product for p in passages])
 
     def asked(self, text: str) -> list[str]:
-        """The terms of a question, each once. A lone kanji of no passage is some verb's stem and asks for nothing."""
-        terms = dict.fromkeys(self.words.terms(text)[:MAX_QUESTION_TERMS])
-        return [term for term in terms if term in self._vocabulary or len(term) > 1]
+        """The terms of a question, each once."""
+        return list(dict.fromkeys(self.words.terms(text)[:MAX_QUESTION_TERMS]))
 
     def search(self, terms: Sequence[str], on: date, product: str, k: int) -> list[tuple[int, float]]:
         """Places and scores of the `k` best, best first."""

@@ -9,7 +9,9 @@ from typing import Final, Protocol
 from rules.load import RuleFile, load
 
 _LATIN: Final = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
-_JAPANESE: Final = re.compile(r"[a-z0-9]+(?:[.,][a-z0-9]+)*|[ァ-ヴー]+|[一-龠々〆〇ヵヶ]+")
+_JAPANESE: Final = re.compile(
+    r"[a-z0-9]+(?:[.,][a-z0-9]+)*|[ァ-ヴー]+|[一-龠々〆〇ヵヶ]{2,}|[一-龠](?=[をにはがでとのもへや、。]|$)"
+)
 _KANJI: Final = re.compile(r"[一-龠々〆〇ヵヶ]+")
 _AMOUNT: Final = re.compile(r"\d[\d,.]*|[一二三四五六七八九十百千万億]+")
 _COUNTED: Final = re.compile(r"[一二三四五六七八九十百千万億]+[円年月日時分歳人回枚割]")
@@ -91,7 +93,7 @@ class _Spaced:
 class _Japanese:
     """Japanese: what is said may begin and end anywhere. What is left gives katakana words and pairs of kanji.
 
-    Hiragana that the data does not name is grammar.
+    Hiragana that the data does not name is grammar, and a lone kanji before other kana than a particle a verb's stem.
     """
 
     def __init__(self, said: Iterable[tuple[str, str]], stop: Iterable[str]) -> None:

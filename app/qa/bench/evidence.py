@@ -21,7 +21,7 @@ RIDGE: Final = 1.0
 NEWTON: Final = 40
 TAKEN_AWAY: Final = 0.3
 """The weight of a question asked again without the passages that answer it."""
-SURE: Final = (0.5, 0.6, 0.7, 0.8, 0.9)
+SURE: Final = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 MORE: Final = 8
 """Hits looked at, so that some are left where the right ones are taken away."""
 
