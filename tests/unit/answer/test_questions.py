@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.qa.bench._questions import read_questions
+from app.qa.bench.evidence import fit, trials, unseen
 from app.qa.bench.qna import Tally, ask, cases_of
 from app.qa.bench.retrieval import library_of, measure, recall
 from schemas.answer import Question
@@ -37,7 +38,7 @@ def test_the_set_is_large_enough_and_its_answers_exist(language: str) -> None:
     halves = read_questions(FOLDER, language)
     for half in halves.values():
         assert len(half.answerable) >= 40
-        assert len(half.unanswerable) >= 30
+        assert len(half.unanswerable) >= 25
     ids = {p.id for p in PASSAGES if p.language == language and p.holds_on(DAY)}
     for half in halves.values():
         assert {p for entry in half.answerable for p in entry.passages} <= ids
@@ -48,23 +49,35 @@ def test_the_set_is_large_enough_and_its_answers_exist(language: str) -> None:
 def test_what_was_tuned_on_stays_right_or_refused() -> None:
     found = tally("development")
     assert found.invented == 0
-    assert found.ends["right"] >= 320
+    assert found.ends["right"] >= 345
     assert found.ends["wrong"] <= 1
-    assert found.ends["unanswerable_answered"] <= 2
+    assert found.ends["unanswerable_answered"] <= 4
 
 
-def test_the_held_half_is_right_or_refused_and_invents_nothing() -> None:
-    found = tally("held")
+@pytest.mark.parametrize(("half", "right", "answered"), [("held", 82, 1), ("fresh", 74, 2)])
+def test_what_was_not_tuned_on_is_right_or_refused_and_invents_nothing(half: str, right: int, answered: int) -> None:
+    found = tally(half)
     assert found.invented == 0
-    assert found.ends["right"] >= 60
+    assert found.ends["right"] >= right
     assert found.ends["wrong"] <= 1
-    assert found.ends["unanswerable_answered"] <= 1
+    assert found.ends["unanswerable_answered"] <= answered
 
 
 def test_the_right_passage_is_among_the_first_three() -> None:
     retriever = Retriever(PASSAGES)
-    assert recall(retriever, "development", FOLDER, DAY, 3) >= 0.97
-    assert recall(retriever, "held", FOLDER, DAY, 3) >= 0.92
+    for half, least in (("development", 0.98), ("held", 0.97), ("fresh", 0.95)):
+        assert recall(retriever, half, FOLDER, DAY, 3) >= least
+
+
+def test_the_fit_tells_right_passages_from_the_next_best() -> None:
+    data = list(trials(Library.load(PASSAGES), cases_of(FOLDER, "held"), DAY))
+    assert any(trial.weight < 1 for trial in data), "questions are asked again without their answers"
+    coverage, score, _, constant = fit(data)
+    assert coverage > 0
+    assert score > 0
+    assert constant < 0
+    likely, right = unseen(data), [trial.right for trial in data]
+    assert likely[right].mean() > likely[[not each for each in right]].mean() + 0.3
 
 
 def test_a_large_library_is_mixed_and_searched() -> None:
