@@ -98,7 +98,7 @@ class _Japanese:
 
     def __init__(self, said: Iterable[tuple[str, str]], stop: Iterable[str]) -> None:
         self._said: dict[str, tuple[str, ...]] = {_fold(word): () for word in stop}
-        self._said |= {word: (term.lower(),) for word, term in said}
+        self._said |= {word: tuple(term.lower().split()) for word, term in said}
         self._longest = max(map(len, self._said))
 
     def cut(self, text: str) -> Iterator[str]:

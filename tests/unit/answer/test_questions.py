@@ -51,7 +51,7 @@ def test_what_was_tuned_on_stays_right_or_refused() -> None:
     assert found.invented == 0
     assert found.ends["right"] >= 345
     assert found.ends["wrong"] <= 1
-    assert found.ends["unanswerable_answered"] <= 4
+    assert found.ends["unanswerable_answered"] <= 5
 
 
 @pytest.mark.parametrize(("half", "right", "answered"), [("held", 82, 1), ("fresh", 74, 2)])
