@@ -152,8 +152,14 @@ class Store:
         return done
 
     async def run_migrations(self, upgrade: Callable[[sa.Connection], None]) -> None:
-        """Hand `upgrade` a connection within one transaction."""
-        await self.transact("migrate", upgrade)
+        """Hand `upgrade` a connection within one transaction, which takes as long as it takes."""
+        if self.embedded:
+            await self.transact("migrate", upgrade)
+            return
+        patient = create_async_engine(self._engine.url, poolclass=sa.NullPool)
+        with _outages("migrating"):
+            async with patient.begin() as connection:
+                await connection.run_sync(upgrade)
 
     async def close(self) -> None:
         """Release the connections, once what has begun came to its end, and every writer that waits its turn."""

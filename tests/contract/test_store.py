@@ -152,7 +152,7 @@ async def test_a_server_that_has_no_such_database_is_unavailable(postgres_server
     await strange.close()
 
 
-async def test_a_statement_that_takes_too_long_is_given_up(
+async def test_a_statement_that_takes_too_long_is_given_up_but_not_a_migration(
     postgres_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.store._ANSWER_S", 0.3)
@@ -160,6 +160,7 @@ async def test_a_statement_that_takes_too_long_is_given_up(
     with pytest.raises(StoreUnavailable):
         await hurried.look(lambda connection: connection.execute(sa.text("SELECT pg_sleep(30)")).all())
     assert len(await rows(hurried, sa.select(sa.literal(1)))) == 1
+    await hurried.run_migrations(lambda connection: connection.execute(sa.text("SELECT pg_sleep(0.9)")).close())
     await hurried.close()
 
 
