@@ -33,11 +33,15 @@ class _Job:
 
 
 class Pool:
-    """`workers` threads and at most `waiting` jobs in line. One event loop at a time uses it."""
+    """`workers` threads and at most `waiting` jobs in line. One event loop at a time uses it.
+
+    Of several threads one is kept from partials, so that however many callers speak, a final hardly waits.
+    """
 
     def __init__(self, workers: int, waiting: int) -> None:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="asr")
         self._free = workers
+        self._kept = 1 if workers > 1 else 0
         self._waiting = waiting
         self._line: list[_Job] = []
         self._numbers = count()
@@ -80,6 +84,8 @@ class Pool:
     def _start(self) -> None:
         """Hand waiting jobs to free threads."""
         while self._free and self._line:
+            if self._line[0].urgency is Urgency.PARTIAL and self._free <= self._kept:
+                return
             job = heapq.heappop(self._line)
             if job.answer.done():
                 continue

@@ -59,6 +59,21 @@ async def test_the_most_urgent_goes_first(pool: Pool) -> None:
     assert done == ["CONFIRMING", "FINAL", "PARTIAL"]
 
 
+async def test_partials_leave_a_thread_to_finals() -> None:
+    pool, gate, done = Pool(workers=2, waiting=8), Gate(), list[str]()
+    try:
+        first = asyncio.create_task(pool.run(Urgency.PARTIAL, gate.work))
+        assert await asyncio.to_thread(gate.begun.wait, 10)
+        second = await queue(pool, Urgency.PARTIAL, noting(done, "PARTIAL"))
+        await pool.run(Urgency.FINAL, noting(done, "FINAL"))
+        assert done == ["FINAL"]
+        gate.opened.set()
+        await asyncio.gather(first, second)
+    finally:
+        gate.opened.set()
+        pool.close()
+
+
 async def test_a_cancelled_job_never_runs(pool: Pool) -> None:
     gate, first = await held(pool)
     done: list[str] = []
