@@ -23,7 +23,7 @@ MOST_TOKENS: Final = 120
 TAIL_S: Final = 0.16
 """Silence put after the last sample, as training had it."""
 CTC_WEIGHT: Final = 0.4
-TOKEN_BONUS: Final = 0.5
+TOKEN_BONUS: Final = 0.8
 """Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
 
