@@ -1,6 +1,6 @@
 """Every Protocol the pipeline depends on. Adapters and their fakes pass the same suite in tests/contract."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -164,15 +164,15 @@ class StepUp(Protocol):
         ...
 
 
+Settle = Callable[[bool | None], None]
+"""Told once how an admitted call ended; None when that says nothing of the dependency (the caller went away)."""
+
+
 class Breaker(Protocol):
-    """Stops asking a dependency that keeps failing. Every `admit` is followed by exactly one `settle`."""
+    """Stops asking a dependency that keeps failing."""
 
-    def admit(self) -> bool:
-        """Whether a call may be made now."""
-        ...
-
-    def settle(self, ok: bool | None) -> None:
-        """How the admitted call ended; None when it says nothing of the dependency (the caller went away)."""
+    def admit(self) -> Settle | None:
+        """A call may be made, and what it is to be settled by; None while the dependency is left alone."""
         ...
 
 

@@ -148,7 +148,8 @@ class GemmaAnswerer:
         """The model's words as they come. Raises ModelUnavailable; bounded in time and in length."""
         if self._in_flight >= self._endpoint.in_flight:
             raise ModelUnavailable("too many answers are being written")
-        if not self._breaker.admit():
+        settle = self._breaker.admit()
+        if settle is None:
             raise ModelUnavailable("the QnA endpoint keeps failing")
         self._in_flight += 1
         outcome: bool | None = None
@@ -170,7 +171,7 @@ class GemmaAnswerer:
             raise ModelUnavailable(f"the QnA endpoint failed: {type(error).__name__}") from error
         finally:
             self._in_flight -= 1
-            self._breaker.settle(outcome)
+            settle(outcome)
 
     async def _next(self, words: AsyncGenerator[str, None], telling: _Telling) -> str | None:
         """The next delta, "" of an event without words, None at the end."""

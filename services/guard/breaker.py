@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
-from services.ports import Clock
+from services.ports import Clock, Settle
 
 
 class BreakerState(StrEnum):
@@ -33,6 +34,7 @@ class CircuitBreaker:
         self._rest_s = self._limits.rest_s
         self._opened_at: float | None = None
         self._trial_running = False
+        self._epoch = 0
 
     @property
     def state(self) -> BreakerState:
@@ -42,24 +44,32 @@ class CircuitBreaker:
         rested = self._clock.monotonic() - self._opened_at >= self._rest_s
         return BreakerState.HALF_OPEN if rested or self._trial_running else BreakerState.OPEN
 
-    def admit(self) -> bool:
-        """Whether a call may be made now; every True is to be followed by one `settle`."""
+    def admit(self) -> Settle | None:
+        """What settles the call that may be made now; None where none may."""
         state = self.state
-        if state is BreakerState.HALF_OPEN:
-            if self._trial_running:
-                return False
-            self._trial_running = True
-            return True
-        return state is BreakerState.CLOSED
+        if state is BreakerState.CLOSED:
+            return partial(self._settle, self._epoch)
+        if state is BreakerState.OPEN or self._trial_running:
+            return None
+        self._trial_running = True
+        return self._settle_trial
 
-    def settle(self, ok: bool | None) -> None:
-        """How an admitted call ended; None when the caller went away, which says nothing of the dependency."""
-        trial, self._trial_running = self._trial_running, False
+    def _settle(self, epoch: int, ok: bool | None) -> None:
+        """A call of a time before it last opened is no news, however it ended."""
+        if ok is None or epoch != self._epoch:
+            return
+        self._failures = 0 if ok else self._failures + 1
+        if self._failures >= self._limits.failures:
+            self._open()
+
+    def _settle_trial(self, ok: bool | None) -> None:
+        self._trial_running = False
         if ok:
             self._failures, self._opened_at, self._rest_s = 0, None, self._limits.rest_s
         elif ok is False:
-            self._failures += 1
-            if trial:
-                self._rest_s = min(self._rest_s * 2, self._limits.longest_rest_s)
-            if trial or self._failures >= self._limits.failures:
-                self._opened_at = self._clock.monotonic()
+            self._rest_s = min(self._rest_s * 2, self._limits.longest_rest_s)
+            self._open()
+
+    def _open(self) -> None:
+        self._opened_at = self._clock.monotonic()
+        self._epoch += 1

@@ -64,7 +64,8 @@ class GemmaExtractor:
         started = self._clock.monotonic()
         if self._admitted >= self._endpoint.in_flight + self._endpoint.waiting:
             raise ModelUnavailable("too many extractions wait already", retry_after_s=self._endpoint.deadline_s)
-        if not self._breaker.admit():
+        settle = self._breaker.admit()
+        if settle is None:
             raise ModelUnavailable("the extraction endpoint keeps failing")
         self._admitted += 1
         outcome: bool | None = None
@@ -80,7 +81,7 @@ class GemmaExtractor:
             raise
         finally:
             self._admitted -= 1
-            self._breaker.settle(outcome)
+            settle(outcome)
         self.last_usage = reply.usage
         return self._extraction(offer, reply, (self._clock.monotonic() - started) * 1000)
 

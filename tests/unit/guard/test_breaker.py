@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
 from services.clock import ManualClock
 from services.guard.breaker import BreakerLimits, BreakerState, CircuitBreaker
 
@@ -13,34 +15,40 @@ def breaker() -> tuple[CircuitBreaker, ManualClock]:
     return CircuitBreaker(clock, LIMITS), clock
 
 
+def call(guard: CircuitBreaker, ok: bool | None) -> None:
+    """An admitted call that ends at once."""
+    settle = guard.admit()
+    assert settle is not None
+    settle(ok)
+
+
 def opened() -> tuple[CircuitBreaker, ManualClock]:
     guard, clock = breaker()
     for _ in range(3):
-        assert guard.admit()
-        guard.settle(False)
+        call(guard, False)
     return guard, clock
 
 
 def test_failures_in_a_row_open_it_and_a_success_between_does_not() -> None:
     guard, _ = breaker()
     for outcome in (False, False, True, False, False):
-        assert guard.admit()
-        guard.settle(outcome)
+        call(guard, outcome)
     assert guard.state is BreakerState.CLOSED
-    guard.settle(False)
+    call(guard, False)
     assert guard.state is BreakerState.OPEN
-    assert not guard.admit()
+    assert guard.admit() is None
 
 
 def test_after_its_rest_one_call_tries() -> None:
     guard, clock = opened()
     clock.advance(1.9)
-    assert not guard.admit()
+    assert guard.admit() is None
     clock.advance(0.2)
     assert guard.state is BreakerState.HALF_OPEN
-    assert guard.admit()
-    assert not guard.admit(), "one trial at a time"
-    guard.settle(True)
+    settle = guard.admit()
+    assert settle is not None
+    assert guard.admit() is None, "one trial at a time"
+    settle(True)
     assert guard.state is BreakerState.CLOSED
 
 
@@ -48,27 +56,41 @@ def test_a_failed_trial_doubles_the_rest_up_to_its_bound() -> None:
     guard, clock = opened()
     for rest in (2.0, 4.0, 5.0, 5.0):
         clock.advance(rest - 0.1)
-        assert not guard.admit()
+        assert guard.admit() is None
         clock.advance(0.2)
-        assert guard.admit()
-        guard.settle(False)
+        call(guard, False)
     clock.advance(5.1)
-    assert guard.admit()
-    guard.settle(True)
+    call(guard, True)
     assert guard.state is BreakerState.CLOSED
 
 
 def test_a_caller_who_leaves_during_the_trial_frees_it() -> None:
     guard, clock = opened()
     clock.advance(2.1)
-    assert guard.admit()
-    guard.settle(None)
-    assert guard.admit()
+    call(guard, None)
+    assert guard.admit() is not None
 
 
 def test_cancelled_calls_never_open_it() -> None:
     guard, _ = breaker()
     for _ in range(10):
-        assert guard.admit()
-        guard.settle(None)
+        call(guard, None)
+    assert guard.state is BreakerState.CLOSED
+
+
+@pytest.mark.parametrize("late", [True, False, None])
+def test_a_call_from_before_it_opened_is_no_trial(late: bool | None) -> None:
+    guard, clock = breaker()
+    settle = guard.admit()
+    assert settle is not None
+    for _ in range(3):
+        call(guard, False)
+    settle(late)
+    assert guard.state is BreakerState.OPEN
+    clock.advance(2.1)
+    trial = guard.admit()
+    assert trial is not None
+    settle(late)
+    assert guard.admit() is None, "the trial still runs"
+    trial(True)
     assert guard.state is BreakerState.CLOSED
