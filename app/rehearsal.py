@@ -66,7 +66,7 @@ class Rehearsal:
             yield handler
             await handler.close()
         finally:
-            await store.close()
+            await store.release()
             for leftover in self._folder.glob(f"{path.stem}.*"):
                 leftover.unlink(missing_ok=True)
             self._idle.append((path, store))
@@ -82,6 +82,8 @@ class Rehearsal:
         for model in (self._extractor, self._models):
             if model is not None:
                 await model.close()
+        for _, store in self._idle:
+            await store.close()
         self._scratch.close()
 
     async def _bank(self, now: datetime) -> Path:
@@ -107,4 +109,4 @@ class Rehearsal:
 
 
 def _url(path: Path) -> str:
-    return f"sqlite+aiosqlite:///{path}"
+    return f"sqlite:///{path}"

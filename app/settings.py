@@ -97,4 +97,4 @@ class Settings(BaseSettings):
     @property
     def database(self) -> str:
         """The SQLAlchemy URL; an SQLite file under `state_dir` unless one is set."""
-        return self.database_url or f"sqlite+aiosqlite:///{self.state_dir / 'tellerline.db'}"
+        return self.database_url or f"sqlite:///{self.state_dir / 'tellerline.db'}"

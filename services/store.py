@@ -6,6 +6,7 @@ Rooms keep their own tables (`services/act/tables.py`, `services/guard/audit_tab
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -46,6 +47,9 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _SQLITE: Final = (
     "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", "PRAGMA secure_delete=ON",
 )  # fmt: skip
+_SQLITE_THREADS: Final = 4
+"""One for the writer of the moment, the others for readers."""
+_NOWHERE: Final = frozenset({"sqlite://", "sqlite:///"})
 _EMPTY_WAL: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 
@@ -68,38 +72,42 @@ def _ignore(_point: str) -> None:
 class Store:
     """An engine with two ways in: `look` and `transact`; `execute` is a transaction of one statement.
 
-    What they are given runs as one task of the driver: a task a statement would take three times as long. Once begun
-    it comes to its end even if the caller is cancelled, who thus wrote all of it or nothing: a driver that is stopped
-    halfway leaves a connection with its transaction open, and every other writer waiting. Driver errors come out as
+    What they are given runs as one piece, on a thread with SQLite and as a task of the driver with PostgreSQL: handing
+    over each statement would take three times as long, and far longer while other threads are busy. Once begun it comes
+    to its end even if the caller is cancelled, who thus wrote all of it or nothing: a driver that is stopped halfway
+    leaves a connection with its transaction open, and every other writer waiting. Driver errors come out as
     StoreUnavailable.
 
     SQLite writers queue on a lock of the process, so that they wait their turn instead of polling the file.
     """
 
     def __init__(self, url: str, *, pool_size: int = 16, probe: Probe = _ignore) -> None:
-        if ":memory:" in url or url.endswith("sqlite+aiosqlite://"):
+        if url in _NOWHERE or ":memory:" in url:
             raise ConfigInvalid("the store must outlive the process: use a file or PostgreSQL")
         self.embedded = url.startswith("sqlite")
         self.probe = probe
-        options: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": _POOL_WAIT_S}
-        if not self.embedded:
-            options["connect_args"] = {"timeout": _ANSWER_S, "command_timeout": _ANSWER_S}
-        self._engine = create_async_engine(url, **options)
-        self._reads = self._engine
         self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
         self._writers: AbstractAsyncContextManager[Any] = nullcontext()
+        self._threads: ThreadPoolExecutor | None = None
+        options: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": _POOL_WAIT_S}
         if self.embedded:
             self._writers = asyncio.Lock()
-            sa.event.listen(self._engine.sync_engine, "connect", _configure_sqlite)
-            sa.event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
+            self._threads = ThreadPoolExecutor(_SQLITE_THREADS, thread_name_prefix="store")
+            self._engine = sa.create_engine(url, connect_args={"check_same_thread": False}, **options)
+            self._reads = self._engine
+            sa.event.listen(self._engine, "connect", _configure_sqlite)
+            sa.event.listen(self._engine, "begin", _begin_sqlite)
         else:
+            waits = {"timeout": _ANSWER_S, "command_timeout": _ANSWER_S}
+            self._engine = create_async_engine(url, connect_args=waits, **options).sync_engine
             self._reads = self._engine.execution_options(isolation_level="AUTOCOMMIT")
 
     async def look(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work`, which changes nothing; each of its statements sees what is committed when it runs."""
 
         def looking() -> T:
-            with self._reads.sync_engine.connect() as connection:
+            with self._reads.connect() as connection:
                 return work(connection)
 
         with _outages("reading"):
@@ -109,7 +117,7 @@ class Store:
         """Run `work` in a transaction: all of it is durable when this returns, or none of it happened."""
 
         def working() -> T:
-            with self._engine.sync_engine.connect() as connection:
+            with self._engine.connect() as connection:
                 writing = connection.execution_options(tellerline_write=True)
                 with writing.begin():
                     self.probe(f"{name}:begin")
@@ -131,7 +139,7 @@ class Store:
             return await self.transact(name, lambda connection: changed(connection.execute(statement, values)))
 
         def executing() -> int:
-            with self._reads.sync_engine.connect() as connection:
+            with self._reads.connect() as connection:
                 self.probe(f"{name}:begin")
                 done = changed(connection.execute(statement, values))
                 self.probe(f"{name}:committed")
@@ -161,18 +169,41 @@ class Store:
             async with patient.begin() as connection:
                 await connection.run_sync(upgrade)
 
+    async def release(self) -> None:
+        """Let go of the connections, once what has begun came to its end, and every writer that waits its turn.
+
+        The next use opens new ones: the file may be another by then.
+        """
+        await self._let_go(for_good=False)
+
     async def close(self) -> None:
-        """Release the connections, once what has begun came to its end, and every writer that waits its turn."""
+        """As `release`, for good: what comes later raises StoreUnavailable."""
+        await self._let_go(for_good=True)
+        if self._threads is not None:
+            self._threads.shutdown()
+
+    async def _let_go(self, *, for_good: bool) -> None:
         async with self._writers:
+            self._closed = for_good
             while self._running:
                 await asyncio.wait(self._running)
-            await self._engine.dispose()
+            if self._threads is None:
+                await greenlet_spawn(self._engine.dispose)
+            else:
+                await asyncio.to_thread(self._engine.dispose)
 
     async def _drive(self, work: Callable[[], T]) -> T:
-        task = asyncio.ensure_future(greenlet_spawn(work))
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        task = asyncio.ensure_future(greenlet_spawn(work) if self._threads is None else _on(self._threads, work))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return await finish(task)
+
+
+async def _on(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+    """Run `work` on one of the threads."""
+    return await asyncio.get_running_loop().run_in_executor(threads, work)
 
 
 @contextmanager

@@ -221,7 +221,7 @@ def test_heads_only_go_forward(tmp_path: Path) -> None:
 def test_the_command(sqlite_template: Path, tmp_path: Path) -> None:
     database, heads = tmp_path / "audit.db", tmp_path / "head.json"
     database.write_bytes(sqlite_template.read_bytes())
-    url = f"sqlite+aiosqlite:///{database}"
+    url = f"sqlite:///{database}"
 
     async def write(*statements: sa.Executable) -> None:
         store = Store(url)

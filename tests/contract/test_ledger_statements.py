@@ -37,7 +37,7 @@ def asked(store: Store) -> Iterator[list[str]]:
         if "ledger_" in statement:
             seen.append(statement.partition(" ")[0])
 
-    engine = store._engine.sync_engine
+    engine = store._engine
     sa.event.listen(engine, "before_cursor_execute", note)
     try:
         yield seen

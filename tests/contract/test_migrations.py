@@ -72,7 +72,7 @@ async def test_migrating_again_changes_nothing(store: Store) -> None:
 
 
 async def test_gateways_that_start_together_migrate_once(tmp_path: Path) -> None:
-    url = f"sqlite+aiosqlite:///{tmp_path / 'new.db'}"
+    url = f"sqlite:///{tmp_path / 'new.db'}"
     stores = [Store(url) for _ in range(4)]
     await asyncio.gather(*(migrate(store) for store in stores))
     assert await stores[0].look(differences) == []

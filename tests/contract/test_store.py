@@ -53,7 +53,7 @@ async def unharmed(store: Store, key: int) -> None:
     assert time.monotonic() - began < AT_ONCE_S, "a writer waited for one that was cancelled"
     torn = sa.select(pairs.c.id).group_by(pairs.c.id).having(sa.func.count() != len(HALVES))
     assert not await rows(store, torn)
-    assert store._engine.sync_engine.pool.checkedout() == 0  # type: ignore[attr-defined] # the queue pool's
+    assert store._engine.pool.checkedout() == 0  # type: ignore[attr-defined] # the queue pool's
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
@@ -102,11 +102,15 @@ async def test_a_writer_cancelled_while_it_waits_its_turn_writes_nothing(sqlite_
     assert {row.id for row in await rows(sqlite_store, sa.select(pairs.c.id))} == {1}
 
 
-async def test_closing_waits_for_what_has_begun(paired: Store) -> None:
-    orphans = [asyncio.create_task(work(paired, 7)) for work in (write, look, execute)]
+async def test_closing_waits_for_what_has_begun(paired: Store, database_url: str) -> None:
+    closing = Store(database_url)
+    orphans = [asyncio.create_task(work(closing, 7 + n)) for n, work in enumerate((write, look, execute))]
     await asyncio.sleep(0)
-    await paired.close()
+    await closing.close()
     await asyncio.gather(*orphans)  # a connection that was left open would be a warning, and that an error
+    assert len(await rows(paired, sa.select(pairs.c.id))) == 4
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await write(closing, 10)
 
 
 async def test_what_fails_is_undone_and_said(paired: Store) -> None:

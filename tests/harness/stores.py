@@ -36,7 +36,7 @@ async def _administer(server: str, *statements: str) -> None:
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated, empty SQLite file."""
     path = tmp_path_factory.mktemp("template") / "template.db"
-    asyncio.run(_prepare(f"sqlite+aiosqlite:///{path}"))
+    asyncio.run(_prepare(f"sqlite:///{path}"))
     return path
 
 
@@ -75,7 +75,7 @@ def new_sqlite(template: Path, folder: Path, name: str = "tellerline.db") -> str
     """The URL of a fresh copy of the SQLite template."""
     path = folder / name
     shutil.copyfile(template, path)
-    return f"sqlite+aiosqlite:///{path}"
+    return f"sqlite:///{path}"
 
 
 async def emptied(server: str) -> str:

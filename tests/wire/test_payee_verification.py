@@ -48,7 +48,7 @@ LANGUAGES = pytest.mark.parametrize(("locale", "words"), [("en-US", ENGLISH), ("
 @pytest.fixture
 async def bank(tmp_path: Path) -> AsyncIterator[Store]:
     """The application's database, while it runs."""
-    store = Store(f"sqlite+aiosqlite:///{tmp_path / 'tellerline.db'}")
+    store = Store(f"sqlite:///{tmp_path / 'tellerline.db'}")
     yield store
     await store.close()
 

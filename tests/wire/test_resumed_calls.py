@@ -44,7 +44,7 @@ async def drop(call: Caller) -> None:
 
 
 async def states(state: Path) -> list[str]:
-    store = Store(f"sqlite+aiosqlite:///{state / 'tellerline.db'}")
+    store = Store(f"sqlite:///{state / 'tellerline.db'}")
     try:
         return await store.look(lambda connection: sorted(connection.execute(sa.select(transfers.c.state)).scalars()))
     finally:

@@ -40,7 +40,7 @@ def test_libraries_stay_quiet_whatever_the_level(capsys: pytest.CaptureFixture[s
     before, handlers = [each.level for each in (root, *loggers)], list(root.handlers)
     try:
         configure("DEBUG", str)
-        for name in ("uvicorn.error", "sqlalchemy.engine", "aiosqlite", "httpx", "openai"):
+        for name in ("uvicorn.error", "sqlalchemy.engine", "httpx", "openai"):
             logging.getLogger(name).debug("< TEXT 'send fifty to catherine' [30 bytes]")
         logging.getLogger("uvicorn.error").info(
             '%s - "WebSocket %s" [accepted]', "127.0.0.1", "/v1/calls?name=catherine"

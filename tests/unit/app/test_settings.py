@@ -12,7 +12,7 @@ def test_the_demo_needs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.chdir(tmp_path)
     settings = Settings()
     assert settings.environment is Environment.DEMO
-    assert settings.database.startswith("sqlite+aiosqlite:///")
+    assert settings.database.startswith("sqlite:///")
 
 
 def test_production_demands_its_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
