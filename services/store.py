@@ -184,26 +184,24 @@ class Store:
 
     async def _let_go(self, *, for_good: bool) -> None:
         async with self._writers:
-            self._closed = for_good
+            self._closed |= for_good
             while self._running:
                 await asyncio.wait(self._running)
-            if self._threads is None:
-                await greenlet_spawn(self._engine.dispose)
-            else:
-                await asyncio.to_thread(self._engine.dispose)
+            await self._piece(self._engine.dispose)
 
     async def _drive(self, work: Callable[[], T]) -> T:
         if self._closed:
             raise StoreUnavailable("the store is closed")
-        task = asyncio.ensure_future(greenlet_spawn(work) if self._threads is None else _on(self._threads, work))
+        task = asyncio.ensure_future(self._piece(work))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return await finish(task)
 
-
-async def _on(threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    """Run `work` on one of the threads."""
-    return await asyncio.get_running_loop().run_in_executor(threads, work)
+    async def _piece(self, work: Callable[[], T]) -> T:
+        """Run `work` on one of SQLite's threads, or as a task of PostgreSQL's driver."""
+        if self._threads is None:
+            return await greenlet_spawn(work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
 @contextmanager
