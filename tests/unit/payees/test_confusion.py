@@ -1,5 +1,9 @@
 """The confusion set, in small: what it promises, and what the search makes of it."""
 
+import subprocess
+import sys
+from subprocess import PIPE
+
 import pytest
 
 from app.qa.bench._payees.dice import Dice
@@ -25,6 +29,18 @@ def test_a_seed_fixes_everything():
 def test_strangers_are_strangers():
     made = setting("acceptance", "ja", payees=50, calls=40, strangers=1.0, parts=0.0, dice=Dice(4))
     assert all(call.meant is None for call in made.calls)
+
+
+def test_no_hash_seed_changes_what_a_seed_fixes():
+    asked = (
+        "from app.qa.bench._payees.sample import setting; from app.qa.bench._payees.dice import Dice;"
+        "print(setting('acceptance', 'en', payees=50, calls=20, strangers=0.5, parts=0.2, dice=Dice(3)))"
+    )
+    made = [
+        subprocess.run([sys.executable, "-c", asked], env={"PYTHONHASHSEED": seed}, check=True, stdout=PIPE)
+        for seed in ("1", "2")
+    ]
+    assert made[0].stdout == made[1].stdout
 
 
 @pytest.mark.parametrize(("language", "locale"), [("en", EN_US), ("ja", JA_JP)])

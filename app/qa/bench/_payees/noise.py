@@ -72,7 +72,7 @@ class Recogniser:
     def near(self, sound: str) -> tuple[tuple[int, float], ...]:
         """The words nearest to a sound, with their distance in phones."""
         scores = process.cdist([sound], self.sounds, scorer=Levenshtein.distance, score_cutoff=len(sound))[0]
-        order = np.argpartition(scores, _NEAREST)[:_NEAREST]
+        order = np.argsort(scores, kind="stable")[:_NEAREST]
         return tuple((int(place), float(scores[place]) / 2.0) for place in order)
 
     def write(self, sound: str, banned: str, line: Line, dice: Dice) -> tuple[str, float]:

@@ -48,10 +48,9 @@ class Stock:
         return Person("en", culture, (dice.one(given), dice.one(family)))
 
     def words(self) -> tuple[str, ...]:
-        """Every Latin name."""
-        return tuple(
-            {n for culture, parts in self.names.items() if culture != "ja_JP" for names in parts for n in names}
-        )
+        """Every Latin name, in an order that no hash seed changes."""
+        latin = {n for culture, parts in self.names.items() if culture != "ja_JP" for names in parts for n in names}
+        return tuple(sorted(latin))
 
 
 @lru_cache(maxsize=2)
