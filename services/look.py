@@ -11,7 +11,8 @@ from services.audio.endpointing import judge_words
 from services.normalize import Normalizer
 from services.observe import Stamp, Stamps
 from services.payees import PayeeIndex
-from services.understand.fast import Understander
+from services.understand.fast.understander import Understander
+from services.understand.rescore import rescored
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,14 @@ class Lookout:
     def of(cls, locale: Locale, payees: PayeeIndex, currencies: tuple[str, ...] = ()) -> "Lookout":
         """The stages of a locale. Raises UnsupportedLocale."""
         return cls(Normalizer.for_locale(locale), Understander.for_locale(locale), payees, currencies)
+
+    def rescore(self, transcript: Transcript, context: Context, now: datetime) -> Transcript:
+        """The same hypotheses, the one that is meant first (see `rescored`)."""
+
+        def meaning(led: Transcript) -> Understood:
+            return self.look(led, context, now, Stamps(lambda: 0.0)).understood
+
+        return rescored(transcript, context, meaning)
 
     def look(self, transcript: Transcript, context: Context, now: datetime, stamps: Stamps) -> Looked:
         """What `transcript` means to someone who was asked `context` at `now` (the caller's local time)."""

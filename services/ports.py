@@ -216,6 +216,7 @@ class TurnHandler(Protocol):
     """One call's understanding and dialogue; the live call (services/call.py) drives one object per call.
 
     Who calls what, when:
+    - `rescore` first on every final transcript of speech: pure and fast (≤ 5 ms);
     - `judge` on every partial and every eager final, often: pure and fast (≤ 2 ms), it decides how long to wait;
     - `speculate` on every eager final: may compute ahead and keep it, must have no effect that anyone could see;
     - `take` once, when the turn has ended, with the same text as the last eager final (or typed text, or digits). The
@@ -231,6 +232,10 @@ class TurnHandler(Protocol):
     next call. Barge-in stops one early, by cancelling the task that awaits it and closing it: whatever was submitted
     to the ledger must go on to its end regardless (shield it).
     """
+
+    def rescore(self, transcript: Transcript) -> Transcript:
+        """The same hypotheses, led by the one that the dialogue takes to be meant."""
+        ...
 
     def judge(self, transcript: Transcript) -> Completeness:
         """How complete the words are, in the dialogue's present state."""

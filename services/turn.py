@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 
 from rules.act import zone
@@ -150,6 +150,11 @@ class Turn:
 
     # What the live call asks
 
+    def rescore(self, transcript: Transcript) -> Transcript:
+        """The same hypotheses, led by the one that is meant."""
+        facts = self._facts
+        return self._lookout(transcript.locale).rescore(transcript, context_of(self._state, facts), self._local_now)
+
     def judge(self, transcript: Transcript) -> Completeness:
         """How complete the words are, in the dialogue's present state."""
         return completeness(self._look(transcript).looked)
@@ -230,8 +235,15 @@ class Turn:
 
     @property
     def _facts(self) -> Facts:
-        today = self._parts.clock.now().astimezone(zone(self._profile.zone)).date()
-        return Facts(self._profile, self._caller.payees, today, self._locale)
+        return Facts(self._profile, self._caller.payees, self._local_now.date(), self._locale)
+
+    @property
+    def _local_now(self) -> datetime:
+        return self._parts.clock.now().astimezone(zone(self._profile.zone))
+
+    def _lookout(self, locale: Locale) -> Lookout:
+        currencies = tuple(dict.fromkeys(account.balance.currency for account in self._profile.accounts))
+        return Lookout.of(locale, self._caller.index, currencies)
 
     def _look(self, transcript: Transcript) -> _Look:
         """What was seen ahead of the same words on the same day in the same context; else look now, and keep it."""
@@ -239,10 +251,8 @@ class Turn:
         key = (transcript, context_of(self._state, facts), facts.today)
         if self._ahead is None or self._ahead.key != key:
             stamps = Stamps(self._parts.clock.monotonic)
-            now = self._parts.clock.now().astimezone(zone(self._profile.zone))
-            currencies = tuple(dict.fromkeys(account.balance.currency for account in self._profile.accounts))
-            lookout = Lookout.of(transcript.locale, self._caller.index, currencies)
-            self._ahead = _Look(key, lookout.look(transcript, key[1], now, stamps), stamps)
+            looked = self._lookout(transcript.locale).look(transcript, key[1], self._local_now, stamps)
+            self._ahead = _Look(key, looked, stamps)
         return self._ahead
 
     async def _meaning(self, looked: Looked, progress: _Progress) -> Event:

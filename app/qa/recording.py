@@ -248,6 +248,9 @@ class _RecordedHandler:
         self._inner = inner
         self._recorder = recorder
 
+    def rescore(self, transcript: Transcript) -> Transcript:
+        return self._inner.rescore(transcript)
+
     def judge(self, transcript: Transcript) -> Completeness:
         return self._inner.judge(transcript)
 

@@ -49,14 +49,15 @@ class TextPath:
         transcript = Transcript.typed(given.text, Locale(given.locale), given.alternatives)
         return self.understand(transcript, given.now, given.id)
 
+    def hear(self, transcript: Transcript) -> tuple[Transcript, TextOut]:
+        """A recording's transcript, led by the hypothesis that is meant, and what that leads to."""
+        lookout, facts, local = self._moment(transcript.locale, None)
+        meant = lookout.rescore(transcript, context_of(DialogueState(), facts), local)
+        return meant, self.understand(meant)
+
     def understand(self, transcript: Transcript, now: datetime | None = None, identity: str = "") -> TextOut:
         """What a transcript of any source holds, means and leads to."""
-        at = now or self.clock.now()
-        profile = self.profile or anyone(transcript.locale, at)
-        local = now or at.astimezone(zone(profile.zone))
-        facts = Facts(profile, self._known(transcript.locale), local.date(), transcript.locale)
-        currencies = tuple(dict.fromkeys(account.balance.currency for account in profile.accounts))
-        lookout = Lookout.of(transcript.locale, self.index, currencies)
+        lookout, facts, local = self._moment(transcript.locale, now)
         state, stamps = DialogueState(), Stamps(time.perf_counter)
         stamps.mark(Stamp.REQUEST_RECEIVED)
         looked = lookout.look(transcript, context_of(state, facts), local, stamps)
@@ -79,6 +80,15 @@ class TextPath:
             reply=Speaker.for_locale(transcript.locale).say(reply) if reply else "",
             micros=_micros(stamps.stages_ms()),
         )
+
+    def _moment(self, locale: Locale, now: datetime | None) -> tuple[Lookout, Facts, datetime]:
+        """The stages that look, what is known of the caller, and the caller's local time. Raises UnsupportedLocale."""
+        at = now or self.clock.now()
+        profile = self.profile or anyone(locale, at)
+        local = now or at.astimezone(zone(profile.zone))
+        currencies = tuple(dict.fromkeys(account.balance.currency for account in profile.accounts))
+        facts = Facts(profile, self._known(locale), local.date(), locale)
+        return Lookout.of(locale, self.index, currencies), facts, local
 
     def _known(self, locale: Locale) -> Mapping[PayeeId, Payee]:
         """The payees, and those behind the bills that nobody in particular has."""

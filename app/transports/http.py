@@ -101,7 +101,7 @@ def router(gateway: Gateway) -> APIRouter:
         with gateway.admission.enter(), stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
             heard = await gateway.recognizer.transcribe(samples, spoken, final=True)
         path = await _path(principal, None)
-        decision = await run_in_threadpool(path.understand, heard)
+        heard, decision = await run_in_threadpool(path.hear, heard)
         stamps.mark(Stamp.RESPONSE_SENT)
         return UtteranceOut(
             transcript=heard.text,

@@ -319,16 +319,19 @@ class LiveCall:
         self._decodes.start(self._tasks, request, self._config.locale, confirming=confirming)
 
     def _decoded(self, request: DecodeRequest, transcript: Transcript) -> None:
-        completeness = self._judge(transcript) if request.final else Completeness.UNKNOWN
+        completeness = Completeness.UNKNOWN
+        if request.final:
+            transcript, completeness = self._judged(transcript)
         self._on(self._listener.heard(request.revision, transcript, completeness))
 
-    def _judge(self, transcript: Transcript) -> Completeness:
-        """How complete the words are; where the grammar fails, by the words alone."""
+    def _judged(self, heard: Transcript) -> tuple[Transcript, Completeness]:
+        """What was said and how complete it is; where the grammar fails, by the likeliest words alone."""
         try:
-            return self._ports.handler.judge(transcript)
+            transcript = self._ports.handler.rescore(heard)
+            return transcript, self._ports.handler.judge(transcript)
         except Exception as fault:
             log.exception("the grammar failed to judge: %s", type(fault).__name__)
-            return judge_words(transcript.text, transcript.locale)
+            return heard, judge_words(heard.text, heard.locale)
 
     def _undecoded(self, request: DecodeRequest, error: TellerlineError) -> None:
         wanted = request.final and self._listener.wants(request.revision)

@@ -2,26 +2,29 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Transcript
+from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyEvent, ReplyId, ReplyText
 from services.audio.endpointing import judge_words
 
 
 class FakeTurnHandler:
-    """`answers` gives the reply to a text; without one, the text is repeated."""
+    """`answers` gives the reply to a text (without one, it is repeated), `meant` what is taken to be meant by it."""
 
     def __init__(
         self,
         answers: Mapping[str, tuple[ReplyEvent, ...]] | None = None,
         judgements: Mapping[str, Completeness] | None = None,
         *,
+        meant: Mapping[str, str] | None = None,
         undo: bool = True,
     ) -> None:
         self.answers = answers or {}
         self.judgements = judgements or {}
+        self.meant = meant or {}
         self.undo = undo
         self.pause_s = 0.0
         self.thinking_s = 0.0
@@ -31,6 +34,10 @@ class FakeTurnHandler:
 
     def told(self, kind: str) -> list[str]:
         return [what for name, what in self.journal if name == kind]
+
+    def rescore(self, transcript: Transcript) -> Transcript:
+        text = self.meant.get(transcript.text, transcript.text)
+        return replace(transcript, text=text, hypotheses=(Hypothesis(text, -0.1), *transcript.hypotheses[1:]))
 
     def judge(self, transcript: Transcript) -> Completeness:
         return self.judgements.get(transcript.text, judge_words(transcript.text, transcript.locale))

@@ -1,7 +1,7 @@
 """Utterances through a live call in process, as fast as they go: audio time alone decides where its turns end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,8 +17,7 @@ from app.rehearsal import Rehearsal
 from schemas.audio import SAMPLE_RATE
 from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
 from schemas.ids import CustomerId, Locale
-from schemas.transcript import Transcript
-from schemas.turn import Completeness, Discarded, Ended, Merged, ReplyDone, ReplyEvent, Waste
+from schemas.turn import Discarded, Ended, Merged, ReplyDone, ReplyEvent, Waste
 from services.audio.vad import SileroVad
 from services.call import CallPorts, LiveCall, Outbox
 from services.clock import ManualClock
@@ -76,8 +75,8 @@ class Taken:
 class OnlyJudges:
     """A `TurnHandler` that judges as a fresh call would, and says nothing."""
 
-    def __init__(self, judge: Callable[[Transcript], Completeness]) -> None:
-        self.judge = judge
+    def __init__(self, handler: TurnHandler) -> None:
+        self.rescore, self.judge = handler.rescore, handler.judge
 
     async def _say_nothing(self, *_: object, **__: object) -> AsyncIterator[ReplyEvent]:
         yield ReplyDone()
@@ -128,7 +127,7 @@ class Ear:
         if utterance.customer not in self._handlers:
             opened = self._rehearsal.call(CustomerId(utterance.customer), Locale(utterance.locale), ManualClock(NOW))
             handler = await self._stack.enter_async_context(opened)
-            self._handlers[utterance.customer] = OnlyJudges(handler.judge)
+            self._handlers[utterance.customer] = OnlyJudges(handler)
         return self._handlers[utterance.customer]
 
 

@@ -84,7 +84,7 @@ class PipelinePlayer:
         if samples is None:
             transcript = typed(utterance, case.language)
         else:
-            transcript = await self._house.recognizer.transcribe(samples, case.language, final=True)
+            transcript = handler.rescore(await self._house.recognizer.transcribe(samples, case.language, final=True))
         heard_ms = (time.perf_counter() - begin) * 1_000
         collector = Collector(transcript, proposals)
         if transcript.text.strip():

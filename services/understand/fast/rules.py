@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from rules.load import RuleFile
-from schemas.intent import Intent, Route
+from schemas.intent import MONEY_MOVING, Intent, Route
 
 RuleClass = Literal["exact", "wide", "weak"]
 When = Literal["always", "asked", "confirming", "pending", "code", "offered", "joined"]
@@ -85,6 +85,26 @@ class RoutingFile(RuleFile):
     guesses: tuple[Guess, ...] = ()
 
 
+_SERIOUS = MONEY_MOVING | {Intent.CONFIRM, Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.INFORM, Intent.CORRECT}
+
+
+class Rescoring(BaseModel):
+    """Which alternative may take the place of the likeliest words: log-probabilities a token, and what it may mean."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    within: float = Field(ge=0, le=10)
+    above: float = Field(lt=0, ge=-10)
+    intents: frozenset[Intent]
+
+    @field_validator("intents")
+    @classmethod
+    def _harmless(cls, intents: frozenset[Intent]) -> frozenset[Intent]:
+        if intents & _SERIOUS:
+            raise ValueError("what moves money, changes a card or agrees is never taken from an alternative")
+        return intents
+
+
 class ConfidenceFile(RuleFile):
     """How sure a rule class is, what a poor transcript takes away, who wins a tie, where acting and asking begin."""
 
@@ -93,5 +113,6 @@ class ConfidenceFile(RuleFile):
     logprob_slope: float
     disagreement: float
     precedence: tuple[Intent, ...]
+    rescoring: Rescoring
     act: float
     ask: float

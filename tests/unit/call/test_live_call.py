@@ -28,7 +28,7 @@ from schemas.call import (
 from schemas.errors import RateLimited, TimedOut
 from schemas.ids import EN_US
 from schemas.transcript import Transcript
-from schemas.turn import Completeness, Discarded, Ended, ItemId, ReplyDone, ReplyText, SpeechStarted, Waste
+from schemas.turn import Completeness, Discarded, Eager, Ended, ItemId, ReplyDone, ReplyText, SpeechStarted, Waste
 from services.audio.codec import encode_pcm16
 from services.call import CallPorts, LiveCall, Outbox
 from services.call.conversation import Conversation, Heard
@@ -127,6 +127,28 @@ async def test_an_answer_that_never_comes_is_given_up(monkeypatch: pytest.Monkey
         await talk.put(TypedIn("hello"))
         assert isinstance((await talk.until(Fault)).error, TimedOut)
         await comes_true(lambda: talk.handler.told("failed") == ["timed_out"])
+
+
+async def test_what_is_meant_is_what_is_waited_on_shown_and_answered() -> None:
+    talk = made("what's my bellows")
+    talk.handler.meant = {"what's my bellows": BALANCE}
+    async with living(talk):
+        await talk.say(clip("balance"), 1.0)
+        ended = await talk.until(Ended)
+    assert ended.transcript.text == BALANCE == talk.of(Eager)[-1].transcript.text
+    assert ended.rule.startswith("endpointing.en.complete@")
+    assert talk.handler.told("speculate") == [BALANCE]
+
+
+async def test_where_the_grammar_fails_the_likeliest_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: Transcript) -> Transcript:
+        raise RuntimeError("broken on purpose")
+
+    talk = made()
+    monkeypatch.setattr(talk.handler, "rescore", broken)
+    async with living(talk):
+        await talk.say(clip("balance"), 2.0)
+        assert (await talk.until(Ended)).transcript.text == BALANCE
 
 
 async def test_a_turn_is_timed_from_the_arrival_of_its_last_sound() -> None:

@@ -104,6 +104,9 @@ class FakeRecognizer:
 class FakeHandler:
     """Asks back whatever is said; digits are spans of digits, "fail" fails."""
 
+    def rescore(self, transcript: Transcript) -> Transcript:
+        return transcript
+
     def judge(self, transcript: Transcript) -> Completeness:
         return Completeness.COMPLETE
 
