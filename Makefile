@@ -11,6 +11,8 @@ VLLM_VENV   ?= .venv-vllm
 VLLM_READY  := $(if $(VLLM_PYTHON),,$(VLLM_VENV)/.ready)
 VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
 
+BENCHES := normalize payees dialogue understanding negatives retrieval qna evidence ledger asr replay turns latency capacity soak
+
 # The recogniser's own steps (deploy/asr/README.md): the Python they need, and the folder of speech material.
 ASR_PYTHON ?= python3
 SPEECH     ?= speech
@@ -58,7 +60,7 @@ lint: setup  ## formatting, style, types, walls
 
 bench: setup  ## every benchmark that needs nothing but this machine, as tables and JSON under out/bench
 	mkdir -p out/bench
-	for name in normalize payees dialogue understanding negatives retrieval ledger asr turns latency; do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
+	for name in $(BENCHES); do $(BIN)/tellerline bench $$name --json out/bench/$$name.json || exit 1; done
 
 bench-peers: setup $(PIPECAT)/.ready  ## turn-taking side by side with a fixed silence and with pipecat
 	mkdir -p out/bench
