@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
 import httpx
@@ -24,13 +23,14 @@ from app.retention import Retention
 from app.settings import BankKind, Environment, Settings
 from rules.act import money_policy
 from rules.bank import demo_customers
-from schemas.errors import ConfigInvalid
+from schemas.errors import ConfigInvalid, TellerlineError
 from services.act.bank_fineract import FineractBank, FineractSettings
 from services.act.bank_sandbox import SandboxBank
 from services.act.bank_seed import open_demo_bank
 from services.act.cards import BankCards
 from services.act.code_senders import DemoPhone, WebhookSender
 from services.act.ledger import Parts, SqlLedger
+from services.act.outbox import Outbox
 from services.act.reconcile import Reconciler
 from services.act.seal import Sealer
 from services.act.stepup import CodeSender, SecondFactor
@@ -49,6 +49,7 @@ from services.store import Store
 log = logging.getLogger(__name__)
 
 RECONCILE_EVERY_S: Final = 2.0
+RECORD_EVERY_S: Final = 1.0
 AGAIN_AFTER_S: Final = 1.0
 
 
@@ -118,16 +119,20 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
         )
 
 
-def _keep_running(stack: AsyncExitStack, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Work in the background as long as the gateway lives; what fails unforeseen is begun again after a moment."""
+def _keep_running(
+    stack: AsyncExitStack, work: Callable[[], Coroutine[Any, Any, object]], every_s: float = AGAIN_AFTER_S
+) -> None:
+    """Work in the background, again and again, as long as the gateway lives; also where it failed."""
 
     async def always() -> None:
         while True:
             try:
                 await work()
+            except TellerlineError as error:
+                log.warning("background work failed: %s", error.code)
             except Exception as fault:
                 log.exception("background work failed: %s", type(fault).__name__)
-            await asyncio.sleep(AGAIN_AFTER_S)
+            await asyncio.sleep(every_s)
 
     working = asyncio.create_task(always())
 
@@ -180,15 +185,17 @@ async def _money(
     bank: CoreBank,
     sender: CodeSender,
     clock: Clock,
-    audit: AuditLog,
+    audit: ChainedAudit,
 ) -> Hands:
-    """The one door: ledger, second factor, and the reconciler that runs as long as the gateway."""
+    """The one door: ledger, second factor, and what settles and records in the background while the gateway runs."""
     key, policy = secret(settings, "confirmation_key", settings.confirmation_key), money_policy()
     step_up = SecondFactor(store, sender, clock, policy, key)
     parts = Parts(store, bank, step_up, Sealer([key]), clock, policy)
-    ledger = SqlLedger(parts)
+    ledger, outbox = SqlLedger(parts), Outbox(audit, clock)
+    stack.push_async_callback(outbox.close)
     stack.push_async_callback(ledger.close)
-    _keep_running(stack, partial(Reconciler(parts, audit).run, RECONCILE_EVERY_S))
+    _keep_running(stack, outbox.drain, RECORD_EVERY_S)
+    _keep_running(stack, Reconciler(parts).run_once, RECONCILE_EVERY_S)
     return Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
 
 

@@ -177,7 +177,9 @@ class Store:
         await self._let_go(for_good=False)
 
     async def close(self) -> None:
-        """As `release`, for good: what comes later raises StoreUnavailable."""
+        """As `release`, for good: what comes later raises StoreUnavailable. Again is harmless."""
+        if self._closed:
+            return
         await self._let_go(for_good=True)
         if self._threads is not None:
             self._threads.shutdown()

@@ -14,7 +14,6 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from schemas.audit import AuditRecord
 from schemas.banking import BankOutcome, BankReceipt, TransferState
 from schemas.errors import TellerlineError
 from schemas.ids import CustomerId, ProposalId
@@ -23,7 +22,6 @@ from services.act import transfers
 from services.act.ledger import Parts, binding
 from services.act.submit import Submitter
 from services.act.transfers import Entry
-from services.ports import AuditLog
 from services.store import micros
 
 log = logging.getLogger(__name__)
@@ -33,22 +31,12 @@ BATCH: Final = 100
 
 
 class Reconciler:
-    """Settles what the ledger left unsettled."""
+    """Settles what the ledger left unsettled, a pass at a time."""
 
-    def __init__(self, parts: Parts, audit: AuditLog) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
-        self._audit = audit
         self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
-
-    async def run(self, every_s: float) -> None:
-        """Pass after pass until cancelled; a pass that fails is logged and the next one tries again."""
-        while True:
-            try:
-                await self.run_once()
-            except TellerlineError as error:
-                log.warning("a reconciler's pass failed: %s", error.code)
-            await asyncio.sleep(every_s)
 
     async def run_once(self) -> int:
         """One pass over what is due; how many transfers were settled. Raises StoreUnavailable."""
@@ -58,7 +46,6 @@ class Reconciler:
             receipt = await self._attempt(customer, proposal)
             if receipt is not None and receipt.state in {TransferState.SUCCEEDED, TransferState.FAILED}:
                 settled += 1
-                await self._record(customer, receipt)
         return settled
 
     async def _attempt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt | None:
@@ -115,8 +102,3 @@ class Reconciler:
         """Only while the bank still remembers keys: later a repeat could move the money a second time."""
         since = entry.submitted_at
         return since is not None and self._clock.now() - since < timedelta(seconds=self._policy.resend_within_s)
-
-    async def _record(self, customer: CustomerId, receipt: TransferReceipt) -> None:
-        facts = {"proposal": receipt.proposal, "state": receipt.state.value, "reason": receipt.reason}
-        record = AuditRecord("transfer.reconciled", None, self._clock.now(), dict(facts))
-        await self._audit.append(customer, record)

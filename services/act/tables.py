@@ -9,6 +9,11 @@ from services.store import metadata
 
 STATES: Final = tuple(state.value for state in TransferState)
 
+UNRECORDED: Final = (
+    "state IN ('confirmed', 'unknown', 'succeeded', 'failed') AND (recorded IS NULL OR recorded <> state)"
+)
+"""Where a transfer rests in a state that has yet to go on record; to the letter the condition of an index below."""
+
 transfers: Final = sa.Table(
     "ledger_transfers",
     metadata,
@@ -38,6 +43,7 @@ transfers: Final = sa.Table(
     sa.Column("submitted_at", sa.BigInteger),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("next_try_at", sa.BigInteger),
+    sa.Column("recorded", sa.String(16)),
     sa.Column("created_at", sa.BigInteger, nullable=False),
     sa.Column("updated_at", sa.BigInteger, nullable=False),
     sa.UniqueConstraint("bank_key"),
@@ -46,6 +52,12 @@ transfers: Final = sa.Table(
     sa.CheckConstraint(sa.column("state").in_(STATES), name="state"),
     sa.Index("ix_ledger_transfers_customer_id_state", "customer_id", "state"),
     sa.Index("ix_ledger_transfers_state_next_try_at", "state", "next_try_at"),
+    sa.Index(
+        "ix_ledger_transfers_unrecorded",
+        "updated_at",
+        sqlite_where=sa.text(UNRECORDED),
+        postgresql_where=sa.text(UNRECORDED),
+    ),
     # A call has at most one open proposal: the database itself lets a new one in only after the old one is void.
     sa.Index(
         "uq_ledger_transfers_open",

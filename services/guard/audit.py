@@ -8,7 +8,7 @@ the chain still verifies, since it is taken over the ciphertext.
 import hashlib
 import hmac
 import secrets
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
@@ -53,6 +53,11 @@ class HeadExport(Protocol):
         ...
 
 
+Given = tuple[CustomerId, AuditRecord]
+Work = Callable[[sa.Connection], Sequence[Given]]
+"""Writes what the records it gives are about."""
+
+
 class AuditKeys:
     """Derives what the audit needs from one master key: pseudonyms, and one encryption key a customer and day."""
 
@@ -81,32 +86,51 @@ class ChainedAudit:
 
     async def append(self, customer: CustomerId, record: AuditRecord) -> str:
         """Store a record, even if the caller is cancelled; the chain's new head (hex). Raises StoreUnavailable."""
-        return await finish(self._append(customer, record))
-
-    async def _append(self, customer: CustomerId, record: AuditRecord) -> str:
-        head = await self._store.transact("audit.append", lambda connection: self._chain(customer, connection, record))
-        self._export.publish(head, record.at)
+        [head] = await finish(self._append("audit.append", lambda _: [(customer, record)]))
         return head.hash
 
-    def _chain(self, customer: CustomerId, connection: sa.Connection, record: AuditRecord) -> Head:
-        """Within a transaction: add a record to the chain's end, which it becomes."""
-        subject = self._keys.subject(customer)
-        seq, previous = _lock_head(connection)
+    async def append_with(self, name: str, work: Work) -> int:
+        """Store the records that `work` gives, in the transaction in which it runs; how many there were.
+
+        What `work` writes and the records are durable together, or neither happened. Raises StoreUnavailable.
+        """
+        return len(await finish(self._append(name, work)))
+
+    async def _append(self, name: str, work: Work) -> Sequence[Head]:
+        def appending(connection: sa.Connection) -> tuple[Sequence[Given], Sequence[Head]]:
+            given = work(connection)
+            return given, self._chain(connection, given) if given else ()
+
+        given, heads = await self._store.transact(name, appending)
+        if heads:
+            self._export.publish(heads[-1], given[-1][1].at)
+        return heads
+
+    def _chain(self, connection: sa.Connection, given: Sequence[Given]) -> Sequence[Head]:
+        """Within a transaction: add records to the chain; its end after each of them."""
+        heads, rows = [_lock_head(connection)], []
+        for customer, record in given:
+            rows.append(self._row(customer, connection, heads[-1], record))
+            heads.append(Head(rows[-1]["seq"], rows[-1]["hash"]))
+        connection.execute(sa.insert(t.records), rows)
+        last = {"seq": heads[-1].seq, "hash": heads[-1].hash}
+        connection.execute(sa.update(t.head).where(t.head.c.id == _HEAD).values(last))
+        return heads[1:]
+
+    def _row(self, customer: CustomerId, connection: sa.Connection, last: Head, record: AuditRecord) -> dict[str, Any]:
+        """A record as it is stored after `last`."""
+        subject, seq = self._keys.subject(customer), last.seq + 1
         row: dict[str, Any] = {
-            "seq": seq + 1,
-            "previous": previous,
+            "seq": seq,
+            "previous": last.hash,
             "at": micros(record.at),
             "event": record.event,
             "call_id": record.call or "",
             "subject": subject,
             "facts": orjson.dumps(open_facts(record.facts, record.personal), option=orjson.OPT_SORT_KEYS).decode(),
-            "personal": self._sealed(connection, subject, seq + 1, record),
+            "personal": self._sealed(connection, subject, seq, record),
         }
-        row["hash"] = chain_hash(row)
-        connection.execute(sa.insert(t.records), row)
-        head = Head(row["seq"], row["hash"])
-        connection.execute(sa.update(t.head).where(t.head.c.id == _HEAD).values(seq=head.seq, hash=head.hash))
-        return head
+        return row | {"hash": chain_hash(row)}
 
     async def personal(self, customer: CustomerId, seq: int) -> dict[str, AuditValue]:
         """The personal part of one of the customer's records. Raises NotFound, also once it was shredded."""
@@ -204,14 +228,14 @@ def _batch(after: int, connection: sa.Connection) -> Sequence[sa.Row[Any]]:
     return connection.execute(wanted).all()
 
 
-def _lock_head(connection: sa.Connection) -> tuple[int, str]:
+def _lock_head(connection: sa.Connection) -> Head:
     """The chain's end, locked until the transaction ends, so that appends follow one another."""
     wanted = sa.select(t.head.c.seq, t.head.c.hash).where(t.head.c.id == _HEAD).with_for_update()
     row = connection.execute(wanted).first()
     if row is None:
         insert_new(connection, t.head, {"id": _HEAD, "seq": 0, "hash": GENESIS})
         row = connection.execute(wanted).one()
-    return row.seq, row.hash
+    return Head(row.seq, row.hash)
 
 
 def _seed(connection: sa.Connection, subject: str, at: datetime) -> bytes | None:

@@ -3,18 +3,14 @@
 from collections import deque
 from collections.abc import Awaitable
 
-import sqlalchemy as sa
-
 from schemas.errors import MoneyRefused, NotFound, TellerlineError
 from schemas.ids import CallId
 from schemas.transfer import Proposal, TransferReceipt
-from services.act import bank_tables as t
 from services.act.bank_sandbox import SandboxBank
 from services.store import Store
 from tests.fakes.bank import UnreliableBank
 from tests.harness.invariants import always
 from tests.harness.money import ANN, BALANCE, CHECKING, House, RunClock, build, held, open_bank
-from tests.harness.rows import tamper
 
 
 async def an_unreliable_house(store: Store, *faults: str, **policy: object) -> tuple[House, UnreliableBank]:
@@ -45,7 +41,3 @@ async def unmoved(store: Store) -> None:
 async def say_yes(house: House, proposal: Proposal, **changes: str) -> TransferReceipt:
     call, seal = changes.get("call", proposal.call), changes.get("seal", proposal.seal)
     return await house.ledger.confirm(ANN, CallId(call), proposal.id, seal)
-
-
-async def clear(store: Store) -> None:
-    await tamper(store, *map(sa.delete, reversed(t.customers.metadata.sorted_tables)))

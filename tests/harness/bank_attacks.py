@@ -1,11 +1,14 @@
 """Attempts by way of the bank: answers lost, late, repeated or changed, and callers who do not wait for one."""
 
 import asyncio
+from collections import deque
+from collections.abc import Callable
 from datetime import date
 
 import sqlalchemy as sa
 
 from schemas.banking import BankOutcome, BankReceipt, TransferState
+from schemas.errors import StoreUnavailable
 from schemas.ids import CustomerId
 from schemas.transfer import TransferReceipt
 from services.act import bank_tables as t
@@ -14,17 +17,20 @@ from services.act.bank_sandbox import SandboxBank
 from services.act.submit import Submitter
 from services.act.tables import transfers
 from services.store import Store
-from tests.harness.attack_tools import a_house, an_unreliable_house, clear, refused, say_yes, unmoved
+from tests.fakes.bank import UnreliableBank
+from tests.harness.attack_tools import a_house, an_unreliable_house, refused, say_yes, unmoved
 from tests.harness.invariants import always, at_rest
-from tests.harness.money import ANN, BALANCE, BOB, CHECKING, RunClock, held, open_bank, order, settle
+from tests.harness.money import ANN, BALANCE, BOB, CHECKING, RunClock, build, held, open_bank, order, settle
 from tests.harness.rows import tamper
 
 
 async def an_answer_that_is_lost(store: Store) -> None:
     """The bank moved the money and could not say so."""
+    await open_bank(store)
+    clock = RunClock()
     for fault in ("lost_answer", "garbage", "hang"):
-        await clear(store)
-        house, bank = await an_unreliable_house(store, fault, "ok", submit_timeout_s=1 if fault == "hang" else 60)
+        bank = UnreliableBank(SandboxBank(store, clock), deque([fault, "ok"]))
+        house = build(store, clock, bank, submit_timeout_s=1 if fault == "hang" else 60)
         proposal = await house.proposed(order())
         receipt = await say_yes(house, proposal)
         assert receipt.state is TransferState.UNKNOWN, f"{fault}: said {receipt.state}"
@@ -54,6 +60,28 @@ async def a_bank_that_is_still_at_it(store: Store) -> None:
         await house.reconciler.run_once()
     assert len(bank.sent) == 1, "sent again while the bank was still working"
     await always(store)
+
+
+def failing_at(point: str) -> Callable[[str], None]:
+    """A probe by which the database is gone from a point on."""
+
+    def fail(passed: str) -> None:
+        if passed == point:
+            raise OSError
+
+    return fail
+
+
+async def an_outage_while_putting_on_record(store: Store) -> None:
+    """Before the write, within it, and after it, when it is durable and nobody was told."""
+    house = await a_house(store)
+    for point in ("begin", "written", "committed"):
+        await say_yes(house, await house.proposed(order(1_000)))
+        store.probe = failing_at(f"audit.transfers:{point}")
+        await refused(house.outbox.drain(), StoreUnavailable)
+        store.probe = lambda _: None
+        await house.outbox.drain()
+        await at_rest(store)
 
 
 async def a_bank_that_forgot(store: Store) -> None:

@@ -2,12 +2,15 @@
 
 from collections import Counter
 
+import orjson
 import sqlalchemy as sa
 
 from schemas.banking import BankOutcome, TransferState
 from services.act import bank_tables as t
 from services.act.bank_sandbox import books
 from services.act.tables import spending, transfers
+from services.guard import audit_tables
+from services.guard.audit import verify
 from services.store import Store
 from tests.harness.money import PER_DAY, states
 from tests.harness.rows import rows
@@ -25,6 +28,7 @@ AFTER = {
     "unknown": {"succeeded", "failed"},
 }
 """The arrows of the ledger."""
+SETTLED = ("succeeded", "failed")
 
 
 def reachable(before: str, now: str) -> bool:
@@ -64,9 +68,32 @@ async def always(store: Store) -> None:
     assert kept == dict(expected), "the day's count is not what was confirmed"
 
 
+async def recorded(store: Store) -> Counter[tuple[str, str]]:
+    """How often each state of each transfer is in the audit, whose chain holds."""
+    await verify(store)
+    r = audit_tables.records.c
+    found = await rows(store, sa.select(r.event, r.facts).where(r.event.like("transfer.%")))
+    facts = [orjson.loads(row.facts) for row in found]
+    assert [row.event for row in found] == [f"transfer.{fact['state']}" for fact in facts]
+    return Counter((fact["proposal"], fact["state"]) for fact in facts)
+
+
+async def never_recorded_wrongly(store: Store) -> None:
+    """At every moment: no state is on record twice, and none that the transfer was not in."""
+    now, times = await states(store), await recorded(store)
+    assert all(count == 1 for count in times.values()), f"on record more than once: {times}"
+    for transfer, state in times:
+        assert reachable(state, now[transfer]), f"{state} is on record, yet the ledger says {now[transfer]}"
+
+
 async def at_rest(store: Store) -> None:
-    """Once the bank is well and the reconciler has nothing left to do."""
+    """Once the bank is well and neither the reconciler nor the outbox has anything left to do."""
     await always(store)
-    found = await states(store)
+    await never_recorded_wrongly(store)
+    found, times = await states(store), await recorded(store)
     unsettled = {transfer: state for transfer, state in found.items() if state not in FINAL | {"proposed"}}
     assert not unsettled, f"promises not kept: {unsettled}"
+    for transfer, state in found.items():
+        settlings = [times[transfer, settled] for settled in SETTLED]
+        assert sum(settlings) == (state in SETTLED), f"{transfer} {state}: {sum(settlings)} records of its settling"
+        assert times[transfer, state] == (state in SETTLED), f"{transfer}: another state is on record than {state}"

@@ -30,7 +30,7 @@ from schemas.transfer import Proposal, TransferReceipt
 from services.act.bank_sandbox import SandboxBank
 from services.store import Store
 from tests.fakes.bank import FAULTS, UnreliableBank
-from tests.harness.invariants import always, at_rest, reachable
+from tests.harness.invariants import always, at_rest, never_recorded_wrongly, reachable
 from tests.harness.money import (
     ANN,
     PER_TRANSFER,
@@ -253,12 +253,17 @@ class MoneyMachine(RuleBasedStateMachine):
     def reconcile(self) -> None:
         self.attempt(self.house.reconciler.run_once())
 
+    @rule()
+    def record(self) -> None:
+        self.attempt(self.house.outbox.drain())
+
     @invariant()
     def holds(self) -> None:
         if not hasattr(self, "house"):
             return
         armed, self.fuse = self.fuse, -1
         self.run(always(self.house.store))
+        self.run(never_recorded_wrongly(self.house.store))
         now = self.run(states(self.house.store))
         for proposal, state in now.items():
             assert reachable(self.seen.get(proposal, "proposed"), state), "a state went back"
@@ -284,5 +289,6 @@ class MoneyMachine(RuleBasedStateMachine):
         for _ in range(3):
             self.clock.advance(1800)
             await self.house.reconciler.run_once()
+        await self.house.outbox.drain()
         if self.clock.now() < RunClock().now().replace(hour=23):  # while every key may still be sent again
             await at_rest(self.house.store)

@@ -16,14 +16,15 @@ from schemas.transfer import Proposal
 from services.act import bank_tables as t
 from services.act.bank_sandbox import SandboxBank
 from services.act.ledger import Parts, SqlLedger
+from services.act.outbox import Outbox
 from services.act.reconcile import Reconciler
 from services.act.seal import Sealer
 from services.act.stepup import SecondFactor
 from services.act.tables import spending, transfers
 from services.clock import ManualClock
+from services.guard.audit import AuditKeys, ChainedAudit, Head
 from services.ports import CoreBank
 from services.store import Store
-from tests.fakes.audit import FakeAudit
 from tests.harness.rows import rows, tamper
 
 START = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
@@ -60,6 +61,15 @@ class FakeSender:
 
     async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:
         self.codes[challenge.id] = code
+
+
+class LastHead:
+    """Takes heads, and keeps the newest."""
+
+    head: Head | None = None
+
+    def publish(self, head: Head, at: datetime) -> None:
+        self.head = head
 
 
 def _rows(customer: CustomerId) -> list[tuple[sa.Table, list[dict[str, Any]]]]:
@@ -114,7 +124,7 @@ class House:
     bank: CoreBank
     ledger: SqlLedger
     reconciler: Reconciler
-    audit: FakeAudit
+    outbox: Outbox
     policy: MoneyPolicy
 
     async def proposed(self, wanted: TransferOrder, call: CallId = CALL, customer: CustomerId = ANN) -> Proposal:
@@ -129,10 +139,11 @@ def build(store: Store, clock: ManualClock | None = None, bank: CoreBank | None 
     clock = clock or RunClock()
     figures = money_policy().model_copy(update=policy)
     bank = bank or SandboxBank(store, clock)
-    sender, audit = FakeSender(), FakeAudit()
+    sender = FakeSender()
     step_up = SecondFactor(store, sender, clock, figures, b"k" * 32)
     parts = Parts(store, bank, step_up, Sealer([b"s" * 32]), clock, figures)
-    return House(store, clock, sender, step_up, bank, SqlLedger(parts), Reconciler(parts, audit), audit, figures)
+    outbox = Outbox(ChainedAudit(store, AuditKeys(b"a" * 32), LastHead()), clock)
+    return House(store, clock, sender, step_up, bank, SqlLedger(parts), Reconciler(parts), outbox, figures)
 
 
 def order(minor: int = 5_000, payee: PayeeId = KIM, **changes: Any) -> TransferOrder:
@@ -141,10 +152,11 @@ def order(minor: int = 5_000, payee: PayeeId = KIM, **changes: Any) -> TransferO
 
 
 async def settle(house: House, passes: int = 8) -> None:
-    """Let the reconciler work, an hour of waiting between its passes."""
+    """Let the reconciler and the outbox work, an hour of waiting between their passes."""
     for _ in range(passes):
         house.clock.advance(3600)
         await house.reconciler.run_once()
+        await house.outbox.drain()
 
 
 async def held(store: Store) -> dict[str, int]:

@@ -10,7 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
-from services.act import bank_sandbox, ledger, reconcile, seal, spending, stepup, submit, transfers
+from services.act import bank_sandbox, ledger, outbox, reconcile, seal, spending, stepup, submit, transfers
+from services.guard import audit
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,9 @@ _EXPIRY = Edit(transfers, '& (_c.expires_at > sa.bindparam("now"))', "")
 _SEALED = ("binding.proposal", "binding.customer", "binding.call", "*_order_fields(binding.order)", "binding.nonce")
 _ORDERED = ("order.source", '"account" if order.payee_id is None else "payee"', "str(order.payee_version)",
             "str(order.amount.minor)", "order.amount.currency", 'order.bill_id or ""')  # fmt: skip
+
+_APPENDING = """        given, heads = await self._store.transact(name, appending)
+"""
 
 FAULTS: dict[str, tuple[Edit, ...]] = {
     "the read-back need not be heard": _DELIVERED,
@@ -132,6 +136,26 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit(reconcile, "if answer.outcome is BankOutcome.NOT_FOUND:", "if True:"),
     ),
     "the reconciler sends again for ever": (Edit(reconcile, "if self._may_resend(entry):", "if True:"),),
+    "a settling is marked apart from its record": (
+        Edit(audit, _APPENDING, """
+        given = await self._store.transact(name, work)
+        heads = await self._store.transact("audit.chain", lambda c: self._chain(c, given) if given else ())
+"""),
+    ),
+    "a settling is recorded apart from its mark": (
+        Edit(audit, _APPENDING, """
+        def peek(connection):
+            nested = connection.begin_nested()
+            given = work(connection)
+            nested.rollback()
+            return given
+
+        given = await self._store.transact("audit.peek", peek)
+        heads = await self._store.transact("audit.chain", lambda c: self._chain(c, given) if given else ())
+        await self._store.transact(name, work)
+"""),
+    ),
+    "a settling is not marked as recorded": (Edit(outbox, ".values(recorded=_c.state)", ".values(recorded=None)"),),
     "states go back": (
         Edit(transfers, '_this & _c.state.in_([sa.bindparam("one_before"), sa.bindparam("other_before")])', "_this"),
     ),

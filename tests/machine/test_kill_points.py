@@ -1,7 +1,8 @@
 """Stop the process at every named point: before and after every write and every call to the bank. Then restart.
 
 Each scenario runs in a forked child that ends without warning at the point; the parent restarts over the same database,
-lets the reconciler work, and looks: no double movement, no lost promise, constant balances.
+lets reconciler and outbox work, and looks: no double movement, no lost promise, constant balances, and of every
+transfer that settled exactly one record of its settling.
 """
 
 import asyncio
@@ -37,6 +38,7 @@ from tests.harness.money import (
     settle,
     states,
 )  # fmt: skip
+from tests.harness.mutants import FAULTS, planted
 from tests.harness.stores import emptied, new_sqlite
 
 KILLED = 9
@@ -77,6 +79,7 @@ async def a_second_factor(house: House, _: UnreliableBank) -> None:
 
 async def a_later_day(house: House, _: UnreliableBank) -> None:
     await confirmed(house, order(on=date(2026, 3, 5)))
+    await house.outbox.drain()
     house.clock.advance(15 * 3600)
     await house.reconciler.run_once()
 
@@ -115,6 +118,7 @@ async def play(url: str, scenario: Scenario, probe: Callable[[str], None]) -> No
     house.store.probe = bank.probe = probe
     try:
         await scenario(house, bank)
+        await house.outbox.drain()
     finally:
         await house.store.close()
 
@@ -148,7 +152,7 @@ def killed_at(url: str, scenario: Scenario, stop_at: tuple[str, int], seen: Path
 
 
 async def restarted(url: str, *, promised: bool) -> None:
-    """Restart over the database, let the reconciler work, and look."""
+    """Restart over the database, let the reconciler and the outbox work, and look."""
     house, _ = assemble(url)
     house.clock.advance(15 * 3600)  # past the next midnight, while keys may still be sent again
     try:
@@ -184,16 +188,29 @@ def sweep(fresh: Callable[[], str], scenario: Scenario, folder: Path, *, reads: 
     return passed
 
 
+@pytest.fixture
+def fresh(sqlite_template: Path, quick_folder: Path) -> Callable[[], str]:
+    """Makes an SQLite database with a bank that just opened, a new one at each call."""
+    asyncio.run(prepare(new_sqlite(sqlite_template, quick_folder, "opened.db")))
+    made = iter(range(10_000))
+    return lambda: new_sqlite(quick_folder / "opened.db", quick_folder, f"{next(made)}.db")
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_killed_at_every_point(scenario: Scenario, sqlite_template: Path, quick_folder: Path) -> None:
-    opened = new_sqlite(sqlite_template, quick_folder, "opened.db")
-    asyncio.run(prepare(opened))
-    made = iter(range(10_000))
-    template = quick_folder / "opened.db"
-    passed = sweep(lambda: new_sqlite(template, quick_folder, f"{next(made)}.db"), scenario, quick_folder, reads=False)
+def test_killed_at_every_point(scenario: Scenario, fresh: Callable[[], str], quick_folder: Path) -> None:
+    passed = sweep(fresh, scenario, quick_folder, reads=False)
     writes = {point.partition(":")[0] for point in passed}
-    assert {"ledger.propose", "ledger.confirm", "bank.transfer", "ledger.settle"} <= writes
+    assert {"ledger.propose", "ledger.confirm", "bank.transfer", "ledger.settle", "audit.transfers"} <= writes
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.startswith("a settling is")])
+def test_the_sweep_sees_a_record_that_a_crash_parts_from_its_settling(
+    fault: str, fresh: Callable[[], str], quick_folder: Path
+) -> None:
+    with planted(*FAULTS[fault]), pytest.raises(AssertionError, match="record"):
+        sweep(fresh, a_transfer, quick_folder, reads=False)
 
 
 def opened_postgresql(server: str) -> str:
@@ -212,7 +229,7 @@ def test_killed_at_every_point_on_postgresql(scenario: Scenario, postgres_server
 
 TURNING_POINTS = (
     "ledger.confirm:begin", "ledger.confirm:committed", "bank.transfer:written", "bank.transfer:after",
-    "ledger.settle:committed",
+    "ledger.settle:committed", "audit.transfers:written", "audit.transfers:committed",
 )  # fmt: skip
 
 

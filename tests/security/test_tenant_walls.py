@@ -29,10 +29,12 @@ STATEMENTS = {"select", "insert", "update", "delete", "insert_new"}
 ACROSS = {
     "services/act/transfers.py:due": "the reconciler's worklist: ids alone, each then handled as its customer's",
     "services/act/transfers.py:expire": "closes what is over, whoever's it is",
+    "services/act/outbox.py:claim": "marks what goes on record, each row with its customer's id",
     "services/act/bank_sandbox.py:books": "checks sums over all accounts",
     "services/act/bank_seed.py:_rows": "turns the demo's files into rows, each with its customer's id",
     "services/act/bank_seed.py:_add": "takes a whole demo customer",
     "services/act/bank_seed.py:_book": "takes a whole demo customer",
+    "services/guard/audit.py:_chain": "takes records that each come with their customer",
     "services/guard/audit.py:_sealed": "takes the customer's pseudonym, which its caller made",
     "services/guard/audit.py:forget": "what was said on a day is forgotten, whoever said it",
     "services/guard/audit.py:_seed": "takes the customer's pseudonym, which its caller made",
