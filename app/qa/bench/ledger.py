@@ -3,8 +3,10 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -27,9 +29,12 @@ from services.act.bank_sandbox import SandboxBank, books
 from services.act.bank_seed import open_demo_bank
 from services.act.code_senders import DemoPhone
 from services.act.ledger import Parts, SqlLedger
+from services.act.outbox import Outbox
 from services.act.seal import Sealer
 from services.act.stepup import SecondFactor
 from services.clock import SystemClock
+from services.guard.audit import AuditKeys, ChainedAudit
+from services.guard.audit_heads import FileHead
 from services.ports import CoreBank
 from services.store import Store
 
@@ -39,6 +44,8 @@ CUSTOMERS: Final = 64
 ALONE: Final = 100
 """Transfers confirmed one at a time, to time the phases of one."""
 AMOUNT: Final = Money(100, "USD")
+_RECORD_EVERY_S: Final = 0.05
+"""Far more often than a gateway does, so that recording goes on at every moment of the measurement."""
 _KEY: Final = b"benchmark benchmark benchmark !!"
 
 
@@ -93,20 +100,19 @@ def bench(
     """Measure the ledger's own confirm (seal, limits, two commits) against two bare inserts, then with the sandbox."""
     import uvloop
 
-    if database:
-        figures = uvloop.run(_measure(database, transfers, concurrency, rounds))
-    elif reason := unavailable():
+    if not database and (reason := unavailable()):
         raise ConfigInvalid(reason)
-    else:
-        with private_cluster(durable=True) as server:
-            figures = uvloop.run(_measure(server.format(database="postgres"), transfers, concurrency, rounds))
+    with ExitStack() as stack:
+        url = database or stack.enter_context(private_cluster(durable=True)).format(database="postgres")
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        figures = uvloop.run(_measure(url, transfers, concurrency, rounds, folder))
     workload = (
         f"{rounds} x {transfers} transfers of {CUSTOMERS} customers, {concurrency} at once, PostgreSQL with fsync"
     )
     publish("ledger", workload, figures, json)
 
 
-async def _measure(url: str, count: int, concurrency: int, rounds: int) -> dict[str, Figure]:
+async def _measure(url: str, count: int, concurrency: int, rounds: int, folder: Path) -> dict[str, Figure]:
     store, plain = Store(url, pool_size=concurrency), create_async_engine(url, pool_size=concurrency)
     try:
         await migrate(store)
@@ -120,6 +126,9 @@ async def _measure(url: str, count: int, concurrency: int, rounds: int) -> dict[
             lean, usual = await _bare(store, plain, bare, count, concurrency)
             taken.append((lean, usual, *await _ledger(store, instant, count, concurrency)))
         *_, booked = await _ledger(store, sandbox, count // 2, concurrency)
+        outbox = Outbox(ChainedAudit(store, AuditKeys(_KEY), FileHead(folder / "audit.head")), SystemClock())
+        recorded_s = await _drain(outbox)
+        *_, beside = await _while(outbox, _ledger(store, instant, count, concurrency))
         phases = await phases_of(store, lambda: _ledger(store, instant, ALONE, 1))
         wrong = await books(store)
     finally:
@@ -136,6 +145,8 @@ async def _measure(url: str, count: int, concurrency: int, rounds: int) -> dict[
         "proposed_per_s": 1 / proposed.wall_s,
         "delivered_per_s": 1 / delivered.wall_s,
         "confirmed_and_booked_in_sandbox_per_s": 1 / booked.wall_s,
+        "recorded_per_s": 1 / recorded_s,
+        "confirmed_while_recorded_per_s": 1 / beside.wall_s,
         **{
             f"{name}_cpu_ms": pace.cpu_s * 1000
             for name, pace in (("confirm", confirmed), ("bare", lean), ("usual", usual), ("propose", proposed))
@@ -226,6 +237,29 @@ async def _ledger(store: Store, bank: CoreBank, count: int, concurrency: int) ->
     proposed = await _run(range(count), propose, concurrency)
     delivered = await _run(proposals, hear, concurrency)
     return proposed, delivered, await _run(proposals, confirm, concurrency)
+
+
+async def _drain(outbox: Outbox) -> float:
+    """Put all that waits on record; seconds a record."""
+    start, done = time.perf_counter(), 0
+    while taken := await outbox.drain():
+        done += taken
+    return (time.perf_counter() - start) / done
+
+
+async def _while(outbox: Outbox, work: Awaitable[T]) -> T:
+    """`work`, with the outbox putting what settles on record all the while."""
+
+    async def recording() -> None:
+        while True:
+            await outbox.drain()
+            await asyncio.sleep(_RECORD_EVERY_S)
+
+    beside = asyncio.create_task(recording())
+    try:
+        return await work
+    finally:
+        beside.cancel()
 
 
 async def _run(items: Sequence[T], work: Callable[[T], Awaitable[None]], concurrency: int) -> _Pace:
