@@ -26,6 +26,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import app.bootstrap
 import app.transports.mobile
+import services.act.outbox
+import services.act.transfers
 import services.turn
 from app.auth.principal import Scope
 from app.logs import OURS, configure, worth_a_line
@@ -33,7 +35,6 @@ from app.transports._encode import Encoder
 from services.act import bank_tables as t
 from services.act.bank_sandbox import SandboxBank
 from services.act.ledger import SqlLedger
-from services.act.reconcile import Reconciler
 from services.act.stepup import SecondFactor
 from services.answer.quote import QuotingAnswerer
 from services.guard.audit import ChainedAudit
@@ -255,7 +256,8 @@ STAGES: dict[str, tuple[Any, str]] = {
     "confirm": (SqlLedger, "confirm"),
     "second factor": (SecondFactor, "begin"),
     "code": (SecondFactor, "verify"),
-    "reconciler": (Reconciler, "run_once"),
+    "reconciler": (services.act.transfers, "expire"),
+    "outbox": (services.act.outbox, "claim"),
     "audit": (ChainedAudit, "append"),
     "answer": (QuotingAnswerer, "answer"),
     "speech": (Speaker, "say"),
@@ -286,7 +288,8 @@ async def test_a_fault_in_any_stage_shows_its_kind_and_no_canary(
     tmp_path: Path, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sinks = Sinks()
-    monkeypatch.setattr(app.bootstrap, "RECONCILE_EVERY_S", 0.2)
+    for every_s in ("RECONCILE_EVERY_S", "RECORD_EVERY_S"):
+        monkeypatch.setattr(app.bootstrap, every_s, 0.2)
     async with served(tmp_path, FakeRecognizer(lambda _: SPOKEN)) as running:
         await plant(running)
         for number, (owner, name) in enumerate(STAGES.values()):

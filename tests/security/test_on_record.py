@@ -9,6 +9,7 @@ from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
 from schemas.turn import ReplyId
 from services.guard import audit_tables as t
+from services.store import Store
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
@@ -44,3 +45,17 @@ async def test_a_turn_says_by_what_it_was_decided(quick_folder: Path) -> None:
     assert (model["purpose"], model["model"], model["outcome"]) == ("extract", "google/gemma-4-E4B-it", "ok")
     assert "@" in model["prompt"]
     assert not [word for word in ("fifty", "sort", "dollars", "Catherine") if word in "".join(stored)]
+
+
+async def test_what_became_of_a_transfer_is_on_record_when_the_gateway_has_ended(quick_folder: Path) -> None:
+    async with running_app(quick_folder, FakeRecognizer(lambda _: "")) as app:
+        call = await app.gateway.callers.open(CustomerId("alex-morgan"), CallId("c"), EN)
+        for reply, text in enumerate(("send fifty dollars to catherine nguyen", "yes")):
+            async for _ in call.take(Transcript.typed(text, EN), ReplyId(str(reply))):
+                pass
+            await call.delivered(ReplyId(str(reply)))
+    store = Store(f"sqlite:///{quick_folder / 'tellerline.db'}")
+    moved = sa.select(t.records.c.event, t.records.c.facts).where(t.records.c.event.like("transfer.%"))
+    [record] = await rows(store, moved)
+    await store.close()
+    assert (record.event, orjson.loads(record.facts)["recovered"]) == ("transfer.succeeded", False)
