@@ -8,7 +8,7 @@
 set -euo pipefail
 dir=${1:?folder}; minutes=${2:?minutes}; english=${3:-160000}; japanese=${4:-80000}
 begun=$(date +%s); end=$((begun + minutes * 60)); bundling=${ASR_BUNDLING_S:-60}; head=${ASR_HEAD_SHARDS:-40}
-device=${ASR_DEVICE:-cuda}; cores=$(nproc); data=$dir/corpus; runs=$dir/runs
+device=${ASR_DEVICE:-cuda}; cores=${ASR_CORES:-$(nproc)}; data=$dir/corpus; runs=$dir/runs
 export PATH=/opt/asr/wrap:$PATH PYTHONPATH=/opt/asr/site PYTHONUNBUFFERED=1 ASR_HTS_VOICES=/opt/asr/voices
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ASR_READINGS=/opt/asr/readings.json
 cd "$(dirname "$0")/.."; mkdir -p "$data" "$runs" "$dir/out"
@@ -36,7 +36,7 @@ train() { # language, GPU, options
 }
 score() { # every few minutes while it trains, and at the end
   [ -d /opt/asr/tests ] && [ -e "$runs/$1/last.pt" ] || return 0
-  python3 score.py --run "$runs/$1" --lang "$1" --tests /opt/asr/tests --device "$device" \
+  CUDA_VISIBLE_DEVICES=${gpus[-1]} python3 score.py --run "$runs/$1" --lang "$1" --tests /opt/asr/tests --device "$device" \
     --json "$dir/out/$1-score.json" ${ASR_SCORE_OPTIONS:-} >> "$runs/score-$1.log" 2>&1 && say "$1: $(tail -1 "$runs/score-$1.log")" || true
 }
 await() { until [ -e "/opt/asr/.unpacked-$1" ]; do sleep 1; done; }
@@ -44,14 +44,15 @@ people() {
   await 3; [ -e "$data/human/train.npz" ] && return
   python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 && say "people are ready"
 }
+# ASR_GPUS and ASR_CORES leave the rest of a machine to others; with two GPUs each language has its own.
+gpus=(${ASR_GPUS:-$(python3 -c 'import torch; print(*range(min(2, max(1, torch.cuda.device_count()))))')})
 people &
 speak en "$english" $((cores * 5 / 8)) &
 (await 2; speak ja "$japanese" $((cores / 2))) &
 # 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
 size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512)
-train en 0 "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
-second_gpu=$(python3 -c 'import torch; print(min(1, max(0, torch.cuda.device_count() - 1)))')
-train ja "$second_gpu" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 & second=$!
+train en "${gpus[0]}" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
+train ja "${gpus[-1]}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 & second=$!
 while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
   sleep "${ASR_SCORE_EVERY:-150}" & pause=$!
   while kill -0 $pause 2> /dev/null && { kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; }; do sleep 1; done
