@@ -14,7 +14,8 @@ from services.perform import Hands, Performer
 from services.ports import Answerer, AuditLog, Extractor
 from services.record import Recorder
 from services.reply import Speaker
-from services.turn import Caller, Turn, TurnParts
+from services.sight import Caller
+from services.turn import Turn, TurnParts
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,14 @@ look (normalise → payees → understand) → extract, where only a model can t
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Final
 
-from rules.act import zone
-from schemas.answer import Done, Question, Refused, SentenceReady
-from schemas.banking import CustomerProfile
 from schemas.decision import (
-    Answer,
-    Clarify,
     Confirm,
     Decision,
-    DecisionKind,
     Execute,
-    Handoff,
     LockCard,
     Reply,
     SubmitTransfer,
@@ -28,16 +20,13 @@ from schemas.decision import (
     VerifyStepUp,
 )
 from schemas.errors import DependencyFailed, TellerlineError, TimedOut
-from schemas.ids import CallId, CustomerId, Locale, PayeeId, RuleId
-from schemas.intent import Context, Route, Understood
-from schemas.payee import Payee
+from schemas.ids import Locale
+from schemas.intent import Route
 from schemas.transcript import Transcript
 from schemas.transfer import Proposal
 from schemas.turn import (
-    Awaits,
     Completeness,
     Decided,
-    HandedOff,
     ModelUse,
     Normalized,
     PayeesMatched,
@@ -45,7 +34,6 @@ from schemas.turn import (
     ReplyDone,
     ReplyEvent,
     ReplyId,
-    ReplyText,
     TransferMoved,
 )
 from services.decide import (
@@ -53,7 +41,6 @@ from services.decide import (
     DialogueState,
     Event,
     Extracted,
-    Facts,
     Proposed,
     ReadbackDelivered,
     ReadbackInterrupted,
@@ -61,34 +48,21 @@ from services.decide import (
     Silence,
     TransferSettled,
     UtteranceUnderstood,
-    context_of,
     decide,
     voided,
 )
-from services.look import Looked, Lookout, completeness
+from services.look import Looked, completeness
 from services.observe import Stamp, Stamps
-from services.payees import PayeeIndex
 from services.perform import Performer
 from services.ports import Answerer, Clock, CoreBank, Extractor
 from services.record import Recorder
-from services.reply import Speaker
+from services.saying import Progress, Sayer, said_as
+from services.sight import Caller, Sight
 from services.understand.ground import offer_of
 
 _IRREVOCABLE: Final = (LockCard, UnlockCard, SubmitTransfer, VerifyStepUp)
 _MAX_STEPS: Final = 8
 """Decisions one utterance may lead to; the longest way (confirm, step up, submit, say) takes four."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who is calling, what they have, and whom they pay. `locale` holds until they are heard in another one."""
-
-    customer: CustomerId
-    call: CallId
-    locale: Locale
-    profile: CustomerProfile
-    payees: Mapping[PayeeId, Payee]
-    index: PayeeIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,33 +77,6 @@ class TurnParts:
     extractor: Extractor | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """What was seen of a transcript, in which context and on which day."""
-
-    key: tuple[Transcript, Context, date]
-    looked: Looked
-    stamps: Stamps
-
-
-@dataclass(slots=True)
-class _Progress:
-    """How far one turn has come."""
-
-    stamps: Stamps
-    looked: Looked | None = None
-    shown: Decision | None = None
-    awaits: Awaits = Awaits.NOTHING
-    models: list[ModelUse] = field(default_factory=list)
-
-    def reveals(self, decision: Decision) -> bool:
-        """Whether `decision` says something new of the turn; an answer only when it comes first."""
-        if self.shown is not None and decision.kind in {self.shown.kind, DecisionKind.ANSWER}:
-            return False
-        self.shown = decision
-        return True
-
-
 class Turn:
     """One call's `TurnHandler`."""
 
@@ -137,12 +84,11 @@ class Turn:
         """`pending` is what a dropped call left to be confirmed: it is read back first."""
         self._pending = pending
         self._parts = parts
-        self._caller = caller
-        self._locale = caller.locale
-        self._profile = caller.profile
+        self._customer = caller.customer
+        self._sight = Sight(parts.clock, caller)
+        self._sayer = Sayer(parts.answerer, caller.customer)
         self._state = DialogueState()
         self._before = self._state
-        self._ahead: _Look | None = None
         self._answering: ReplyId | None = None
         self._read_back: ReplyId | None = None
         self._irrevocable = False
@@ -152,24 +98,23 @@ class Turn:
 
     def rescore(self, transcript: Transcript) -> Transcript:
         """The same hypotheses, led by the one that is meant."""
-        facts = self._facts
-        return self._lookout(transcript.locale).rescore(transcript, context_of(self._state, facts), self._local_now)
+        return self._sight.rescore(transcript, self._state)
 
     def judge(self, transcript: Transcript) -> Completeness:
         """How complete the words are, in the dialogue's present state."""
-        return completeness(self._look(transcript).looked)
+        return completeness(self._sight.look(transcript, self._state).looked)
 
     def speculate(self, transcript: Transcript) -> None:
         """Look ahead and keep what was seen."""
-        self._look(transcript)
+        self._sight.look(transcript, self._state)
 
     async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """Decide and act on a turn."""
         self._begin(reply)
-        self._locale = transcript.locale
-        look, self._ahead = self._look(transcript), None
-        look.stamps.mark(Stamp.REQUEST_RECEIVED)
-        looked, progress = look.looked, _Progress(look.stamps, look.looked)
+        self._sight.locale = transcript.locale
+        seen = self._sight.take(transcript, self._state)
+        seen.stamps.mark(Stamp.REQUEST_RECEIVED)
+        looked, progress = seen.looked, Progress(seen.stamps, seen.looked)
         yield Normalized(looked.heard.spans)
         if looked.heard.payees is not None:
             yield PayeesMatched(looked.heard.payees)
@@ -179,14 +124,14 @@ class Turn:
     async def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say when the caller says nothing."""
         self._begin(reply)
-        async for event in self._converse(Silence(), _Progress(Stamps(self._parts.clock.monotonic))):
+        async for event in self._converse(Silence(), Progress(Stamps(self._parts.clock.monotonic))):
             yield event
 
     async def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say after an error."""
         self._begin(reply)
         failure = ActionFailed(error.code, error.spoken)
-        async for event in self._converse(failure, _Progress(Stamps(self._parts.clock.monotonic))):
+        async for event in self._converse(failure, Progress(Stamps(self._parts.clock.monotonic))):
             yield event
 
     def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
@@ -196,9 +141,9 @@ class Turn:
 
     async def _take_up(self, pending: Proposal, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
         self._begin(reply)
-        self._locale, self._parts.performer.proposal = locale, pending
+        self._sight.locale, self._parts.performer.proposal = locale, pending
         yield ReadBackReady(pending)
-        async for event in self._converse(Resumed(pending), _Progress(Stamps(self._parts.clock.monotonic))):
+        async for event in self._converse(Resumed(pending), Progress(Stamps(self._parts.clock.monotonic))):
             yield event
 
     async def withdraw(self, reply: ReplyId) -> bool:
@@ -231,31 +176,9 @@ class Turn:
             await self._parts.performer.void()
         await self._parts.recorder.event("call.ended")
 
-    # Looking
+    # Understanding, deciding, acting, saying
 
-    @property
-    def _facts(self) -> Facts:
-        return Facts(self._profile, self._caller.payees, self._local_now.date(), self._locale)
-
-    @property
-    def _local_now(self) -> datetime:
-        return self._parts.clock.now().astimezone(zone(self._profile.zone))
-
-    def _lookout(self, locale: Locale) -> Lookout:
-        currencies = tuple(dict.fromkeys(account.balance.currency for account in self._profile.accounts))
-        return Lookout.of(locale, self._caller.index, currencies)
-
-    def _look(self, transcript: Transcript) -> _Look:
-        """What was seen ahead of the same words on the same day in the same context; else look now, and keep it."""
-        facts = self._facts
-        key = (transcript, context_of(self._state, facts), facts.today)
-        if self._ahead is None or self._ahead.key != key:
-            stamps = Stamps(self._parts.clock.monotonic)
-            looked = self._lookout(transcript.locale).look(transcript, key[1], self._local_now, stamps)
-            self._ahead = _Look(key, looked, stamps)
-        return self._ahead
-
-    async def _meaning(self, looked: Looked, progress: _Progress) -> Event:
+    async def _meaning(self, looked: Looked, progress: Progress) -> Event:
         """The utterance as an event of the dialogue; by the extraction model only where the fast path can't tell."""
         text, understood = looked.heard.transcript.text, looked.understood
         extractor = self._parts.extractor
@@ -264,7 +187,7 @@ class Turn:
         offer = offer_of(looked.heard, self._state.asked)
         with progress.stamps.between(Stamp.LLM_REQUEST_START, Stamp.LLM_REQUEST_END):
             try:
-                chosen = await extractor.extract(self._caller.customer, offer)
+                chosen = await extractor.extract(self._customer, offer)
             except (DependencyFailed, TimedOut) as error:
                 self._parts.recorder.error(error)
                 progress.models.append(ModelUse("extract", "", outcome=error.code))
@@ -272,30 +195,29 @@ class Turn:
         progress.models.append(ModelUse("extract", chosen.model, chosen.prompt_version, chosen.fallback.value))
         return Extracted(text, understood, chosen)
 
-    # Deciding, acting, saying
-
     def _begin(self, reply: ReplyId) -> None:
         self._answering, self._before, self._irrevocable = reply, self._state, False
 
     def _decide(self, event: Event) -> Decision:
-        self._state, decision = decide(self._state, event, self._facts)
+        self._state, decision = decide(self._state, event, self._sight.facts)
         return decision
 
-    async def _converse(self, event: Event, progress: _Progress) -> AsyncIterator[ReplyEvent]:
+    async def _converse(self, event: Event, progress: Progress) -> AsyncIterator[ReplyEvent]:
         """Decide, act on it, decide on what came of that, until there are words to be said."""
-        understood = progress.looked.understood if progress.looked else Understood(None)
         unsaid, self._unsaid = self._unsaid, ()
         for reply in unsaid:
-            yield self._text(reply)
+            yield said_as(reply, self._sight.locale)
         for _ in range(_MAX_STEPS):
             before = self._state
             decision = self._decide(event)
             if voided(before, self._state):
                 await self._parts.performer.void()
             if progress.reveals(decision):
-                yield Decided(understood, decision)
+                yield Decided(progress.understood, decision)
             if not isinstance(decision, Execute) and (not isinstance(decision, Confirm) or decision.reply):
-                async for said in self._say(decision, progress):
+                if isinstance(decision, Confirm):
+                    self._read_back = self._answering
+                async for said in self._sayer.say(decision, self._state, self._sight.locale, progress):
                     yield said
                 break
             with progress.stamps.between(Stamp.TOOL_VALIDATION_START, Stamp.TOOL_VALIDATION_END):
@@ -328,7 +250,7 @@ class Turn:
     async def _refresh(self) -> None:
         """Balances and locks have changed; the old ones serve where the bank can't be asked."""
         with contextlib.suppress(TellerlineError):
-            self._profile = await self._parts.bank.profile(self._caller.customer)
+            self._sight.profile = await self._parts.bank.profile(self._customer)
 
     def _absorb(self, task: "asyncio.Task[Event]") -> None:
         """What came of an action whose reply was stopped: the dialogue knows it, and says it next."""
@@ -336,50 +258,3 @@ class Turn:
             decision = self._decide(task.result())
             if not isinstance(decision, Execute) and decision.reply is not None:
                 self._unsaid = (*self._unsaid, decision.reply)
-
-    async def _say(self, decision: Decision, progress: _Progress) -> AsyncIterator[ReplyEvent]:
-        """The words of a decision, and what they wait for."""
-        assert not isinstance(decision, Execute)
-        if isinstance(decision, Answer) and decision.question:
-            async for said in self._answer(decision.question, progress):
-                yield said
-        if isinstance(decision, Confirm):
-            self._read_back = self._answering
-        progress.awaits = _awaits(decision, self._state)
-        if decision.reply is not None:
-            yield self._text(decision.reply)
-        if isinstance(decision, Handoff):
-            yield HandedOff(decision.reply.id, _summary(progress))
-
-    async def _answer(self, question: str, progress: _Progress) -> AsyncIterator[ReplyEvent]:
-        """An open question, sentence by sentence as each may be spoken."""
-        asked = Question(question, self._locale)
-        with progress.stamps.between(Stamp.LLM_REQUEST_START, Stamp.LLM_REQUEST_END):
-            async for event in self._parts.answerer.answer(self._caller.customer, asked):
-                match event:
-                    case SentenceReady(text, citations):
-                        yield ReplyText(text, citations)
-                    case Refused(reason):
-                        progress.models.append(ModelUse("answer", "", outcome=reason))
-                        yield self._text(Reply(RuleId("answer.not_found")))
-                    case Done(model=model) if model:
-                        progress.models.append(ModelUse("answer", model, outcome="answered"))
-
-    def _text(self, reply: Reply) -> ReplyText:
-        return ReplyText(Speaker.for_locale(self._locale).say(reply), template=reply.id)
-
-
-def _awaits(decision: Decision, state: DialogueState) -> Awaits:
-    if isinstance(decision, Confirm):
-        return Awaits.CONFIRMATION
-    if isinstance(decision, Handoff):
-        return Awaits.END
-    pending = isinstance(decision, Clarify) or state.asked is not None
-    return Awaits.ANSWER if pending else Awaits.NOTHING
-
-
-def _summary(progress: _Progress) -> str:
-    """What the person who takes over is told: what was wanted last, in names of ours, never in the caller's words."""
-    understood = progress.looked.understood if progress.looked else Understood(None)
-    wanted = understood.intent.value if understood.intent else "unclear"
-    return f"intent {wanted}, missing {', '.join(understood.missing) or 'nothing'}"

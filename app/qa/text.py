@@ -22,7 +22,7 @@ from services.observe import Stamp, Stamps
 from services.payees import PayeeIndex
 from services.ports import Clock
 from services.reply import Speaker
-from services.turn import Caller
+from services.sight import Caller
 
 
 @dataclass(frozen=True, slots=True)

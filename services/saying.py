@@ -1,0 +1,93 @@
+"""A turn's decisions in words: replies by template, open questions sentence by sentence; and what they wait for."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from schemas.answer import Done, Question, Refused, SentenceReady
+from schemas.decision import Answer, Clarify, Confirm, Decision, DecisionKind, Execute, Handoff, Reply
+from schemas.ids import CustomerId, Locale, RuleId
+from schemas.intent import Understood
+from schemas.turn import Awaits, HandedOff, ModelUse, ReplyEvent, ReplyText
+from services.decide import DialogueState
+from services.look import Looked
+from services.observe import Stamp, Stamps
+from services.ports import Answerer
+from services.reply import Speaker
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far one turn has come."""
+
+    stamps: Stamps
+    looked: Looked | None = None
+    shown: Decision | None = None
+    awaits: Awaits = Awaits.NOTHING
+    models: list[ModelUse] = field(default_factory=list)
+
+    @property
+    def understood(self) -> Understood:
+        """What was understood; nothing where nobody spoke."""
+        return self.looked.understood if self.looked else Understood(None)
+
+    def reveals(self, decision: Decision) -> bool:
+        """Whether `decision` says something new of the turn; an answer only when it comes first."""
+        if self.shown is not None and decision.kind in {self.shown.kind, DecisionKind.ANSWER}:
+            return False
+        self.shown = decision
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Sayer:
+    """Puts the decisions of one customer's turns into words."""
+
+    answerer: Answerer
+    customer: CustomerId
+
+    async def say(
+        self, decision: Decision, state: DialogueState, locale: Locale, progress: Progress
+    ) -> AsyncIterator[ReplyEvent]:
+        """The words of a decision that is not to be carried out first. `progress` notes what they wait for."""
+        assert not isinstance(decision, Execute)
+        if isinstance(decision, Answer) and decision.question:
+            async for said in self._answer(Question(decision.question, locale), progress):
+                yield said
+        progress.awaits = _awaits(decision, state)
+        if decision.reply is not None:
+            yield said_as(decision.reply, locale)
+        if isinstance(decision, Handoff):
+            yield HandedOff(decision.reply.id, _summary(progress.understood))
+
+    async def _answer(self, asked: Question, progress: Progress) -> AsyncIterator[ReplyEvent]:
+        """An open question, sentence by sentence as each may be spoken."""
+        with progress.stamps.between(Stamp.LLM_REQUEST_START, Stamp.LLM_REQUEST_END):
+            async for event in self.answerer.answer(self.customer, asked):
+                match event:
+                    case SentenceReady(text, citations):
+                        yield ReplyText(text, citations)
+                    case Refused(reason):
+                        progress.models.append(ModelUse("answer", "", outcome=reason))
+                        yield said_as(Reply(RuleId("answer.not_found")), asked.locale)
+                    case Done(model=model) if model:
+                        progress.models.append(ModelUse("answer", model, outcome="answered"))
+
+
+def said_as(reply: Reply, locale: Locale) -> ReplyText:
+    """A reply's sentence."""
+    return ReplyText(Speaker.for_locale(locale).say(reply), template=reply.id)
+
+
+def _awaits(decision: Decision, state: DialogueState) -> Awaits:
+    if isinstance(decision, Confirm):
+        return Awaits.CONFIRMATION
+    if isinstance(decision, Handoff):
+        return Awaits.END
+    pending = isinstance(decision, Clarify) or state.asked is not None
+    return Awaits.ANSWER if pending else Awaits.NOTHING
+
+
+def _summary(understood: Understood) -> str:
+    """What the person who takes over is told: what was wanted last, in names of ours, never in the caller's words."""
+    wanted = understood.intent.value if understood.intent else "unclear"
+    return f"intent {wanted}, missing {', '.join(understood.missing) or 'nothing'}"
