@@ -36,7 +36,7 @@ train() { # language, GPU, options
 }
 score() { # every few minutes while it trains, and at the end
   [ -d /opt/asr/tests ] && [ -e "$runs/$1/last.pt" ] || return 0
-  CUDA_VISIBLE_DEVICES=${gpus[-1]} python3 score.py --run "$runs/$1" --lang "$1" --tests /opt/asr/tests --device "$device" \
+  CUDA_VISIBLE_DEVICES=${gpus[0]} python3 score.py --run "$runs/$1" --lang "$1" --tests /opt/asr/tests --device "$device" \
     --json "$dir/out/$1-score.json" ${ASR_SCORE_OPTIONS:-} >> "$runs/score-$1.log" 2>&1 && say "$1: $(tail -1 "$runs/score-$1.log")" || true
 }
 await() { until [ -e "/opt/asr/.unpacked-$1" ]; do sleep 1; done; }
@@ -44,7 +44,8 @@ people() {
   await 3; [ -e "$data/human/train.npz" ] && return
   python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 && say "people are ready"
 }
-# ASR_GPUS and ASR_CORES leave the rest of a machine to others; with two GPUs each language has its own.
+# ASR_GPUS and ASR_CORES leave the rest of a machine to others; with two GPUs each language has its own, and Japanese waits
+# for the file ASR_JA_AFTER, where one is named, before it takes the second.
 gpus=(${ASR_GPUS:-$(python3 -c 'import torch; print(*range(min(2, max(1, torch.cuda.device_count()))))')})
 people &
 speak en "$english" $((cores * 5 / 8)) &
@@ -52,7 +53,8 @@ speak en "$english" $((cores * 5 / 8)) &
 # 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
 size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512)
 train en "${gpus[0]}" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
-train ja "${gpus[-1]}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 & second=$!
+(until [ -e "${ASR_JA_AFTER:-/}" ]; do sleep 1; done
+ train ja "${gpus[-1]}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6) & second=$!
 while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
   sleep "${ASR_SCORE_EVERY:-150}" & pause=$!
   while kill -0 $pause 2> /dev/null && { kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; }; do sleep 1; done
