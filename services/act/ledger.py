@@ -1,8 +1,9 @@
 """The one door for money: propose, read back, a bound yes, submit. What stays unsettled the reconciler settles."""
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
@@ -20,6 +21,7 @@ from schemas.errors import (
     NotDelivered,
     NotFound,
     StepUpRequired,
+    StoreUnavailable,
 )
 from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.stepup import proposal_purpose
@@ -32,6 +34,8 @@ from services.act.submit import Submitter
 from services.act.transfers import Entry, Spending
 from services.ports import Clock, CoreBank, StepUp
 from services.store import Store, micros
+
+log = logging.getLogger(__name__)
 
 _TO_CANCELLED: Final = ((TransferState.PROPOSED,), TransferState.CANCELLED)
 
@@ -110,9 +114,10 @@ class SqlLedger:
         return await transfers.void(customer, self._store, call, self._clock.now())
 
     async def confirm(self, customer: CustomerId, call: CallId, proposal: ProposalId, seal: str) -> TransferReceipt:
-        """Spend the confirmation and submit. Raises MoneyRefused, NotFound, BankUnavailable before anything moved.
+        """Spend the confirmation and submit. Raises MoneyRefused, NotFound, DependencyFailed: nothing moves then.
 
-        Once spent, nothing the caller does stops it: the rest runs to its end even when this call is cancelled.
+        Where the database does not say whether the yes was spent, the receipt says UNKNOWN. Once it is spent, nothing
+        the caller does stops it: the rest runs to its end even when this call is cancelled.
         """
         entry = self._heard.take(customer, proposal) or await self._entry(customer, proposal)
         self._check_confirmation(entry, call, seal)
@@ -173,9 +178,25 @@ class SqlLedger:
         next_try = datetime.combine(day, time(), zone(zone_name)) if later else now + grace
         spent = replace(entry, state=into, spend_day=day)
         yes = Spending(spent, day, next_try, now, limits.per_day)
-        if not await spending.confirm_at_once(customer, self._store, yes):
-            await self._store.transact("ledger.confirm", lambda connection: self._spend(customer, connection, yes))
+        try:
+            if not await spending.confirm_at_once(customer, self._store, yes):
+                await self._store.transact("ledger.confirm", lambda connection: self._spend(customer, connection, yes))
+        except StoreUnavailable:
+            if await self._taken_back(customer, entry.proposal.id):
+                raise
+            log.exception("whether a yes was spent is not known; the reconciler carries through what was")
+            return TransferReceipt(entry.proposal.id, TransferState.UNKNOWN, reason=StoreUnavailable.code)
         return spent.receipt if later else await self._submitter.submit(customer, spent)
+
+    async def _taken_back(self, customer: CustomerId, proposal: ProposalId) -> bool:
+        """Close a proposal whose yes may have been spent by a write that failed; whether it certainly was not.
+
+        A write may be durable though its answer never came. It and this one exclude each other, in whichever order.
+        """
+        why = {"reason": StoreUnavailable.code, "updated_at": micros(self._clock.now())}
+        with contextlib.suppress(StoreUnavailable):
+            return await transfers.move_alone(customer, self._store, "ledger.take_back", proposal, _TO_CANCELLED, why)
+        return False
 
     def _spend(self, customer: CustomerId, connection: sa.Connection, yes: Spending) -> None:
         """Within a transaction: make the yes count, or say why it does not."""
@@ -222,7 +243,7 @@ class SqlLedger:
         if due and not await self._parts.step_up.passed(customer, proposal_purpose(proposal.id)):
             raise StepUpRequired
 
-    @asynccontextmanager
+    @contextlib.asynccontextmanager
     async def _voiding(self, customer: CustomerId, proposal: ProposalId) -> AsyncIterator[None]:
         """A refusal while acting closes the proposal; a missing second factor leaves it open for another try."""
         try:

@@ -30,7 +30,6 @@ from tests.harness.bank_attacks import (
     a_request_that_is_lost,
     a_row_changed_while_unsettled,
     an_answer_that_is_lost,
-    an_outage_while_putting_on_record,
     answers_out_of_order,
     the_same_key_again,
 )
@@ -51,6 +50,11 @@ from tests.harness.money import (
     order,
 )
 from tests.harness.rows import tamper
+from tests.harness.store_attacks import (
+    an_outage_after_a_yes_was_spent,
+    an_outage_before_a_yes_is_spent,
+    an_outage_while_putting_on_record,
+)
 
 Attack = Callable[[Store], Awaitable[None]]
 
@@ -255,7 +259,8 @@ ATTACKS: tuple[Attack, ...] = (
     yes_to_another_proposals_seal, a_row_changed_behind_the_ledgers_back, a_row_changed_while_unsettled,
     two_transfers_race_the_days_limit, a_limit_lowered_after_the_read_back, a_payee_changed_after_the_read_back,
     no_second_factor, a_second_factor_for_something_else_or_used_up, guessing_codes, asking_for_codes_without_end,
-    an_answer_that_is_lost, an_outage_while_putting_on_record,
+    an_outage_before_a_yes_is_spent, an_outage_after_a_yes_was_spent, an_outage_while_putting_on_record,
+    an_answer_that_is_lost,
     a_request_that_is_lost, a_bank_that_is_still_at_it, a_bank_that_forgot, answers_out_of_order, a_bank_that_says_no,
     a_call_that_was_resumed, the_same_key_again, many_yeses_at_once, a_caller_who_hangs_up,
 )  # fmt: skip

@@ -2,13 +2,11 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from datetime import date
 
 import sqlalchemy as sa
 
 from schemas.banking import BankOutcome, BankReceipt, TransferState
-from schemas.errors import StoreUnavailable
 from schemas.ids import CustomerId
 from schemas.transfer import TransferReceipt
 from services.act import bank_tables as t
@@ -60,28 +58,6 @@ async def a_bank_that_is_still_at_it(store: Store) -> None:
         await house.reconciler.run_once()
     assert len(bank.sent) == 1, "sent again while the bank was still working"
     await always(store)
-
-
-def failing_at(point: str) -> Callable[[str], None]:
-    """A probe by which the database is gone from a point on."""
-
-    def fail(passed: str) -> None:
-        if passed == point:
-            raise OSError
-
-    return fail
-
-
-async def an_outage_while_putting_on_record(store: Store) -> None:
-    """Before the write, within it, and after it, when it is durable and nobody was told."""
-    house = await a_house(store)
-    for point in ("begin", "written", "committed"):
-        await say_yes(house, await house.proposed(order(1_000)))
-        store.probe = failing_at(f"audit.transfers:{point}")
-        await refused(house.outbox.drain(), StoreUnavailable)
-        store.probe = lambda _: None
-        await house.outbox.drain()
-        await at_rest(store)
 
 
 async def a_bank_that_forgot(store: Store) -> None:

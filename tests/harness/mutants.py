@@ -136,6 +136,9 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit(reconcile, "if answer.outcome is BankOutcome.NOT_FOUND:", "if True:"),
     ),
     "the reconciler sends again for ever": (Edit(reconcile, "if self._may_resend(entry):", "if True:"),),
+    "an outage always counts as nothing spent": (
+        Edit(ledger, "if await self._taken_back(customer, entry.proposal.id):", "if True:"),
+    ),
     "a settling is marked apart from its record": (
         Edit(audit, _APPENDING, """
         given = await self._store.transact(name, work)

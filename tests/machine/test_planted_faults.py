@@ -37,6 +37,7 @@ NOTICED_BY: dict[str, Attack] = {
     "a fresh key on retry": attacks.a_request_that_is_lost,
     "the reconciler sends without asking": attacks.an_answer_that_is_lost,
     "the reconciler sends again for ever": attacks.a_bank_that_forgot,
+    "an outage always counts as nothing spent": attacks.an_outage_after_a_yes_was_spent,
     "a settling is marked apart from its record": attacks.an_outage_while_putting_on_record,
     "a settling is recorded apart from its mark": attacks.an_outage_while_putting_on_record,
     "a settling is not marked as recorded": attacks.an_outage_while_putting_on_record,
