@@ -5,6 +5,7 @@ customer's own key of that day, derived from the master key and a seed: deleting
 the chain still verifies, since it is taken over the ciphertext.
 """
 
+import asyncio
 import hashlib
 import hmac
 import secrets
@@ -49,7 +50,7 @@ class HeadExport(Protocol):
     """Takes heads to a place the database's administrator can't rewrite."""
 
     def publish(self, head: Head, at: datetime) -> None:
-        """Note a new head; older ones than the newest may come late and change nothing."""
+        """Note a new head; older ones than the newest may come late and change nothing. May block: runs on a thread."""
         ...
 
 
@@ -103,7 +104,7 @@ class ChainedAudit:
 
         given, heads = await self._store.transact(name, appending)
         if heads:
-            self._export.publish(heads[-1], given[-1][1].at)
+            await asyncio.to_thread(self._export.publish, heads[-1], given[-1][1].at)
         return heads
 
     def _chain(self, connection: sa.Connection, given: Sequence[Given]) -> Sequence[Head]:
@@ -190,8 +191,8 @@ async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
     A flipped byte breaks its record's hash, a dropped or reordered record the numbering or the link, and a cut-off end
     the head in the database or one of those `exported`.
     """
-    anchors = {head.seq: head.hash for head in exported}
-    last = Head(0, GENESIS)
+    anchors = _anchors(exported)
+    last, before = Head(0, GENESIS), await _stored_head(store)
     async for row in _records(store):
         if row["seq"] != last.seq + 1:
             raise AuditBroken(f"record {last.seq + 1} is missing")
@@ -202,13 +203,30 @@ async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
         last = Head(row["seq"], row["hash"])
         if anchors.pop(last.seq, last.hash) != last.hash:
             raise AuditBroken(f"record {last.seq} is not the one whose hash was exported")
+        if last.seq == before.seq and last != before:
+            raise AuditBroken(f"record {last.seq} is not the one that was the chain's head")
     anchors.pop(0, None)
     if anchors:
         raise AuditBroken(f"the chain ends at record {last.seq}, but record {max(anchors)} was exported")
-    stored = await store.look(lambda connection: connection.execute(sa.select(t.head.c.seq, t.head.c.hash)).first())
-    if stored is not None and Head(stored.seq, stored.hash) != last:
-        raise AuditBroken(f"the chain ends at record {last.seq}, but its head is record {stored.seq}")
+    after = await _stored_head(store)
+    if not before.seq <= last.seq <= after.seq:  # records may be added while the chain is walked
+        raise AuditBroken(f"the chain ends at record {last.seq}, but its head is record {after.seq}")
     return last
+
+
+def _anchors(exported: Iterable[Head]) -> dict[int, str]:
+    """What records' hashes have to be, by number. Raises AuditBroken where one was exported with two."""
+    anchors: dict[int, str] = {}
+    for head in exported:
+        if anchors.setdefault(head.seq, head.hash) != head.hash:
+            raise AuditBroken(f"record {head.seq} was exported with two hashes")
+    return anchors
+
+
+async def _stored_head(store: Store) -> Head:
+    """The chain's end as the database notes it."""
+    row = await store.look(lambda connection: connection.execute(sa.select(t.head.c.seq, t.head.c.hash)).first())
+    return Head(0, GENESIS) if row is None else Head(row.seq, row.hash)
 
 
 async def _records(store: Store) -> AsyncIterator[dict[str, Any]]:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -203,6 +204,68 @@ async def test_a_chain_rewritten_from_the_start_is_found_by_the_exported_head(
     assert (await verify(store)).seq == 6
     with pytest.raises(AuditBroken):
         await verify(store, exported)
+
+
+async def test_a_record_added_while_the_chain_is_walked_breaks_nothing(
+    store: Store, log: ChainedAudit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(log)
+    look = store.look
+
+    async def adding_at_the_end(work: Any) -> Any:
+        found = await look(work)
+        if found == []:
+            await log.append(ANN, record())
+        return found
+
+    monkeypatch.setattr(store, "look", adding_at_the_end)
+    assert (await verify(store)).seq == 6
+
+
+@pytest.mark.parametrize("forged", [sa.delete(t.head), sa.update(t.head).values(seq=5)])
+async def test_a_head_that_was_taken_away_or_set_back_is_found(
+    sqlite_store: Store, tmp_path: Path, forged: sa.Executable
+) -> None:
+    await fill(ChainedAudit(sqlite_store, KEYS, FileHead(tmp_path / "head.json")))
+    await forge(sqlite_store, forged)
+    with pytest.raises(AuditBroken):
+        await verify(sqlite_store)
+
+
+async def test_heads_that_contradict_each_other_are_found(sqlite_store: Store, tmp_path: Path) -> None:
+    await fill(ChainedAudit(sqlite_store, KEYS, FileHead(tmp_path / "head.json")))
+    (true,) = read_heads(tmp_path / "head.json")
+    with pytest.raises(AuditBroken, match="two hashes"):
+        await verify(sqlite_store, [Head(6, "f" * 64), true])
+
+
+async def test_a_disk_that_takes_no_head_stops_no_record(
+    sqlite_store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "heads"
+    log = ChainedAudit(sqlite_store, KEYS, FileHead(folder / "head.json"))
+    await fill(log, 2)
+    assert "could not be exported" in caplog.text
+    folder.mkdir()
+    await fill(log, 1)
+    assert list(read_heads(folder / "head.json")) == [await verify(sqlite_store)]
+
+
+def test_of_many_heads_the_last_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.guard.audit_heads._MAX_LINES", 2)
+    path = tmp_path / "heads"
+    path.write_text("".join(f'{{"seq": {seq}, "hash": "{seq}"}}\n' for seq in range(1, 6)))
+    assert [head.seq for head in read_heads(path)] == [4, 5]
+
+
+def test_a_head_reaches_the_log_however_many_records_a_write_has(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "tellerline.audit.head")
+    export = FileHead(tmp_path / "head.json")
+    for seq in (99, 195, 196, 301):
+        export.publish(Head(seq, "0"), AT)
+    assert [log.getMessage().split()[2] for log in caplog.records] == ["195", "301"]
 
 
 def test_heads_only_go_forward(tmp_path: Path) -> None:
