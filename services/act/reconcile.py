@@ -6,7 +6,6 @@ submits what was confirmed for today and closes proposals nobody answered.
 Any number of reconcilers may run: each attempt is leased by compare-and-set.
 """
 
-import asyncio
 import logging
 from dataclasses import replace
 from datetime import timedelta
@@ -15,7 +14,6 @@ from typing import Final
 import sqlalchemy as sa
 
 from schemas.banking import BankOutcome, BankReceipt, TransferState
-from schemas.errors import TellerlineError
 from schemas.ids import CustomerId, ProposalId
 from schemas.transfer import TransferReceipt
 from services.act import transfers
@@ -57,7 +55,7 @@ class Reconciler:
             return await self._submitter.settle(customer, entry, BankReceipt(BankOutcome.PENDING, reason="seal_broken"))
         if entry.state is TransferState.CONFIRMED:
             return await self._start(customer, entry)
-        answer = await self._ask(customer, entry)
+        answer = await self._submitter.outcome(customer, entry)
         if answer.outcome is BankOutcome.NOT_FOUND:
             if self._may_resend(entry):
                 return await self._submitter.submit(customer, entry)
@@ -88,15 +86,6 @@ class Reconciler:
         if not await transfers.move_alone(customer, self._store, "reconcile.start", entry.proposal.id, change, at):
             return None
         return await self._submitter.submit(customer, replace(entry, state=TransferState.SUBMITTING, submitted_at=now))
-
-    async def _ask(self, customer: CustomerId, entry: Entry) -> BankReceipt:
-        try:
-            async with asyncio.timeout(self._policy.submit_timeout_s):
-                return await self._parts.bank.transfer_outcome(customer, entry.bank_key)
-        except TimeoutError:
-            return BankReceipt(BankOutcome.PENDING, reason="no_answer")
-        except TellerlineError as error:
-            return BankReceipt(BankOutcome.PENDING, reason=error.code)
 
     def _may_resend(self, entry: Entry) -> bool:
         """Only while the bank still remembers keys: later a repeat could move the money a second time."""

@@ -5,7 +5,7 @@ No answer is no failure: whatever is not a clear yes or no from the bank is UNKN
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from rules.act import MoneyPolicy
 from schemas.banking import BankOutcome, BankReceipt, TransferState
-from schemas.errors import InFlight, StoreUnavailable, TellerlineError
+from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId
 from schemas.transfer import TransferReceipt
 from services.act import spending, transfers
@@ -38,20 +38,24 @@ class Submitter:
 
     async def submit(self, customer: CustomerId, entry: Entry) -> TransferReceipt:
         """Ask the bank to move the money, once for the entry's key, and settle."""
-        return await self.settle(customer, entry, await self._ask(customer, entry))
+        asking = self._bank.transfer(customer, entry.proposal.order, entry.bank_key)
+        return await self.settle(customer, entry, await self._answer(asking))
 
-    async def _ask(self, customer: CustomerId, entry: Entry) -> BankReceipt:
+    async def outcome(self, customer: CustomerId, entry: Entry) -> BankReceipt:
+        """What the bank says became of a transfer that was submitted before; it moves nothing."""
+        return await self._answer(self._bank.transfer_outcome(customer, entry.bank_key))
+
+    async def _answer(self, asking: Awaitable[BankReceipt]) -> BankReceipt:
+        """The bank's answer; PENDING where there was none, in time or at all."""
         try:
             async with asyncio.timeout(self._policy.submit_timeout_s):
-                return await self._bank.transfer(customer, entry.proposal.order, entry.bank_key)
-        except InFlight:
-            return BankReceipt(BankOutcome.PENDING, reason=InFlight.code)
+                return await asking
         except TimeoutError:
             return BankReceipt(BankOutcome.PENDING, reason="no_answer")
         except TellerlineError as error:
             return BankReceipt(BankOutcome.PENDING, reason=error.code)
         except Exception as error:
-            log.exception("submitting failed in an unforeseen way")
+            log.exception("the bank failed in an unforeseen way")
             return BankReceipt(BankOutcome.PENDING, reason=type(error).__name__[:64])
 
     async def settle(self, customer: CustomerId, entry: Entry, answer: BankReceipt) -> TransferReceipt:

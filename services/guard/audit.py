@@ -203,7 +203,7 @@ async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
         last = Head(row["seq"], row["hash"])
         if anchors.pop(last.seq, last.hash) != last.hash:
             raise AuditBroken(f"record {last.seq} is not the one whose hash was exported")
-        if last.seq == before.seq and last != before:
+        if last.seq == before.seq and last.hash != before.hash:
             raise AuditBroken(f"record {last.seq} is not the one that was the chain's head")
     anchors.pop(0, None)
     if anchors:

@@ -11,7 +11,7 @@ from schemas.errors import BankGarbage, BankUnavailable
 from schemas.ids import CustomerId
 from services.ports import CoreBank
 
-FAULTS = ("ok", "lost_request", "lost_answer", "garbage", "hang", "pending")
+FAULTS = ("ok", "lost_request", "lost_answer", "garbage", "hang", "pending", "broken")
 
 
 @dataclass
@@ -50,6 +50,8 @@ class UnreliableBank:
         fault = self.line.popleft() if self.line else "ok"
         if fault == "lost_request":
             raise BankUnavailable("the request was lost")
+        if fault == "broken":
+            raise ArithmeticError("a fault of the adapter's own")
         if fault == "pending":
             return BankReceipt(BankOutcome.PENDING)
         self.probe(f"bank.{name}:before")

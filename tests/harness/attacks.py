@@ -23,6 +23,7 @@ from services.act.tables import transfers
 from services.store import Store
 from tests.harness.attack_tools import a_house, an_unreliable_house, refused, say_yes, unmoved
 from tests.harness.bank_attacks import (
+    a_bank_that_breaks,
     a_bank_that_forgot,
     a_bank_that_is_still_at_it,
     a_bank_that_says_no,
@@ -260,7 +261,7 @@ ATTACKS: tuple[Attack, ...] = (
     two_transfers_race_the_days_limit, a_limit_lowered_after_the_read_back, a_payee_changed_after_the_read_back,
     no_second_factor, a_second_factor_for_something_else_or_used_up, guessing_codes, asking_for_codes_without_end,
     an_outage_before_a_yes_is_spent, an_outage_after_a_yes_was_spent, an_outage_while_putting_on_record,
-    an_answer_that_is_lost,
-    a_request_that_is_lost, a_bank_that_is_still_at_it, a_bank_that_forgot, answers_out_of_order, a_bank_that_says_no,
+    an_answer_that_is_lost, a_request_that_is_lost, a_bank_that_is_still_at_it, a_bank_that_forgot,
+    a_bank_that_breaks, answers_out_of_order, a_bank_that_says_no,
     a_call_that_was_resumed, the_same_key_again, many_yeses_at_once, a_caller_who_hangs_up,
 )  # fmt: skip

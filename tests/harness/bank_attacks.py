@@ -18,7 +18,20 @@ from services.store import Store
 from tests.fakes.bank import UnreliableBank
 from tests.harness.attack_tools import a_house, an_unreliable_house, refused, say_yes, unmoved
 from tests.harness.invariants import always, at_rest
-from tests.harness.money import ANN, BALANCE, BOB, CHECKING, RunClock, build, held, open_bank, order, settle
+from tests.harness.money import (
+    ANN,
+    BALANCE,
+    BOB,
+    CALL,
+    CHECKING,
+    OTHER_CALL,
+    RunClock,
+    build,
+    held,
+    open_bank,
+    order,
+    settle,
+)
 from tests.harness.rows import tamper
 
 
@@ -58,6 +71,18 @@ async def a_bank_that_is_still_at_it(store: Store) -> None:
         await house.reconciler.run_once()
     assert len(bank.sent) == 1, "sent again while the bank was still working"
     await always(store)
+
+
+async def a_bank_that_breaks(store: Store) -> None:
+    """A fault that nobody foresaw is no answer either, and holds up no other transfer."""
+    house, _ = await an_unreliable_house(store, "broken", "broken", "broken")
+    for call in (CALL, OTHER_CALL):
+        receipt = await say_yes(house, await house.proposed(order(), call))
+        assert receipt.state is TransferState.UNKNOWN, f"said {receipt.state}"
+    house.clock.advance(3600)
+    assert await house.reconciler.run_once() == 1, "one transfer's fault held up the other"
+    await settle(house)
+    await at_rest(store)
 
 
 async def a_bank_that_forgot(store: Store) -> None:

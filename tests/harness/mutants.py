@@ -128,6 +128,10 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit(submit, "return BankReceipt(BankOutcome.PENDING, reason=error.code)",
              "return BankReceipt(BankOutcome.DECLINED, reason=error.code)"),
     ),
+    "a fault nobody foresaw is not caught": (
+        Edit(submit, "return BankReceipt(BankOutcome.PENDING, reason=type(error).__name__[:64])",
+             "assert False, error"),
+    ),
     "a fresh key on retry": (
         Edit(submit, "entry.proposal.order, entry.bank_key)",
              'entry.proposal.order, entry.bank_key + "r" * entry.attempts)'),

@@ -34,6 +34,7 @@ NOTICED_BY: dict[str, Attack] = {
     "codes are sent without end": attacks.asking_for_codes_without_end,
     "a timeout counts as failure": attacks.an_answer_that_is_lost,
     "an error counts as failure": attacks.an_answer_that_is_lost,
+    "a fault nobody foresaw is not caught": attacks.a_bank_that_breaks,
     "a fresh key on retry": attacks.a_request_that_is_lost,
     "the reconciler sends without asking": attacks.an_answer_that_is_lost,
     "the reconciler sends again for ever": attacks.a_bank_that_forgot,
