@@ -24,7 +24,7 @@ from app.qa.sealed import SEED_BYTES, SealedFolder
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import NotAllowed, TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
-from schemas.span import Span, SpanKind
+from schemas.span import SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Completeness, Decided, Normalized, ReplyEvent, ReplyId, ReplyText
 from services.guard.audit import AuditKeys
@@ -95,6 +95,11 @@ class Shelf:
         """Keep a decode's samples."""
         self._waiting.append((transcript, samples.copy()))
 
+    def relabel(self, heard: Transcript, transcript: Transcript) -> None:
+        """What was heard as one transcript is taken as another."""
+        pairs = ((transcript if kept is heard else kept, samples) for kept, samples in self._waiting)
+        self._waiting = deque(pairs, maxlen=_WAITING)
+
     def take(self, transcript: Transcript) -> Samples | None:
         """The samples of `transcript`, which leave the shelf."""
         found = next((entry for entry in self._waiting if entry[0] is transcript), None)
@@ -136,7 +141,7 @@ class Recordings:
                 seed=secrets.token_hex(SEED_BYTES),
             )
             recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf)
-            return _RecordedHandler(handler, recorder)
+            return _RecordedHandler(handler, recorder, self._shelf)
 
         return recorded
 
@@ -145,7 +150,7 @@ class Recordings:
 
 
 class CallRecorder:
-    """Records one call into `folder`. A disk that fails ends the recording, never the call."""
+    """Records one call into `folder`. Whatever fails in it ends the recording, never the call."""
 
     def __init__(self, folder: Path, head: RecordingHead, keys: AuditKeys, clock: Clock, shelf: Shelf) -> None:
         self._folder = folder
@@ -163,8 +168,8 @@ class CallRecorder:
         self._turns += 1
         try:
             await asyncio.to_thread(self._write, self._turns, transcript, samples, events, error)
-        except OSError as failed:
-            log.warning("a recording ends early: %s", type(failed).__name__)
+        except Exception as failed:
+            log.exception("a recording ends early: %s", type(failed).__name__)
             self._turns = MAX_TURNS
 
     def _write(
@@ -196,11 +201,15 @@ class CallRecorder:
 
 
 def is_secret(transcript: Transcript, events: list[ReplyEvent]) -> bool:
-    """Whether a turn holds keyed digits, a code, or a number long enough to be an account's or a card's."""
-    spans: tuple[Span, ...] = next((e.spans for e in events if isinstance(e, Normalized)), ())
+    """Whether a turn holds keyed digits, a code, or a number long enough to be an account's or a card's.
+
+    Words that were never looked at, since something failed before, may hold anything.
+    """
+    spans = next((e.spans for e in events if isinstance(e, Normalized)), None)
     decided = [e.understood.slots.digits for e in events if isinstance(e, Decided)]
     return (
         transcript.source is Source.DTMF
+        or spans is None
         or any(slot is not None for slot in decided)
         or any(span.kind in _SECRET_KINDS for span in spans)
         or _LONG_NUMBER.search(transcript.text) is not None
@@ -244,12 +253,15 @@ class _RecordedRecognizer:
 class _RecordedHandler:
     """Passes everything on and tells the recorder of taken turns, answered or not."""
 
-    def __init__(self, inner: TurnHandler, recorder: CallRecorder) -> None:
+    def __init__(self, inner: TurnHandler, recorder: CallRecorder, shelf: Shelf) -> None:
         self._inner = inner
         self._recorder = recorder
+        self._shelf = shelf
 
     def rescore(self, transcript: Transcript) -> Transcript:
-        return self._inner.rescore(transcript)
+        rescored = self._inner.rescore(transcript)
+        self._shelf.relabel(transcript, rescored)
+        return rescored
 
     def judge(self, transcript: Transcript) -> Completeness:
         return self._inner.judge(transcript)

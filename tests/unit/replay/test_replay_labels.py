@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -102,10 +103,10 @@ class FakeRecognizer:
 
 
 class FakeHandler:
-    """Asks back whatever is said; digits are spans of digits, "fail" fails."""
+    """Asks back whatever is said; digits are spans of digits, "fail" fails, before anything is known if "at once"."""
 
     def rescore(self, transcript: Transcript) -> Transcript:
-        return transcript
+        return replace(transcript)
 
     def judge(self, transcript: Transcript) -> Completeness:
         return Completeness.COMPLETE
@@ -113,10 +114,12 @@ class FakeHandler:
     def speculate(self, transcript: Transcript) -> None: ...
 
     async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        if transcript.text == "fail at once":
+            raise ModelUnavailable("down")
+        digits = (Span(SpanKind.DIGITS, "four two", 0, 8, "42", RuleId("d@1")),)
+        yield Normalized(digits if "four two" in transcript.text else ())
         if transcript.text == "fail":
             raise ModelUnavailable("down")
-        if "four two" in transcript.text:
-            yield Normalized((Span(SpanKind.DIGITS, "four two", 0, 8, "42", RuleId("d@1")),))
         yield Decided(Understood(Intent.TRANSFER_MONEY), Clarify(Reply(RuleId("ask.amount@1"))))
         yield ReplyText("How much?", template=RuleId("ask.amount@1"))
         yield ReplyDone()
@@ -154,7 +157,7 @@ async def recorded(folder: Path, *said: str) -> Path:
     for number in range(len(said)):
         clock.advance(3)
         samples = np.full(SAMPLE_RATE, 0.1 * (number + 1), dtype=np.float32)
-        transcript = await recognizer.transcribe(samples, EN_US, final=True)
+        transcript = handler.rescore(await recognizer.transcribe(samples, EN_US, final=True))
         try:
             async for _ in handler.take(transcript, ReplyId(f"r{number}")):
                 pass
@@ -269,3 +272,19 @@ async def test_two_calls_at_once_keep_their_own_sound(tmp_path: Path) -> None:
     assert float(taken[0]) == pytest.approx(0.2)
     assert shelf.take(second) is None
     assert shelf.take(Transcript("yes", EN_US, ())) is None
+
+
+async def test_a_sound_that_can_not_be_kept_never_ends_a_call(tmp_path: Path) -> None:
+    recordings = Recordings(tmp_path, ManualClock(datetime(2026, 1, 15, tzinfo=UTC)), KEYS, consent=True)
+    recognizer = recordings.recognizer(FakeRecognizer("send money"))
+    handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId("call"), EN_US)
+    transcript = await recognizer.transcribe(np.zeros(0, dtype=np.float32), EN_US, final=True)
+    events = [event async for event in handler.take(transcript, ReplyId("r"))]
+    assert isinstance(events[-1], ReplyDone)
+
+
+async def test_words_nobody_looked_at_are_withheld(tmp_path: Path) -> None:
+    """The turn failed before it was known what was said: it may have been a code."""
+    call = await recorded(tmp_path / "call", "fail at once")
+    (turn,) = read_recording(call, KEYS).turns
+    assert (turn.withheld, turn.text, turn.audio, turn.error) == (True, "", None, "model_unavailable")
