@@ -18,9 +18,13 @@ def card_purpose(card: CardId) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A second factor being asked for. `channel` is "app", "text_message" or words to be said; the code is not here."""
+    """A second factor being asked for. `channel` is "app", "text_message" or words to be said; the code is not here.
+
+    `attempts` is how many answers are taken, right or wrong.
+    """
 
     id: str
     purpose: str
     channel: str
     expires_at: datetime
+    attempts: int = 1

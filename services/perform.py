@@ -51,6 +51,7 @@ class Performer:
         self._customer = customer
         self._call = call
         self._challenge: Challenge | None = None
+        self._tries = 0
         self.proposal: Proposal | None = None
 
     async def propose(self, order: TransferOrder) -> Event:
@@ -78,9 +79,10 @@ class Performer:
 
     async def _reported(self, work: Callable[[Any], Coroutine[Any, Any, Event]], given: object) -> Event:
         try:
-            return await work(given)
-        except StepUpRequired:
-            return await self._reported(self._challenge_for, given)
+            try:
+                return await work(given)
+            except StepUpRequired:
+                return await self._challenge_for(given)
         except TellerlineError as error:
             return ActionFailed(error.code, error.spoken)
 
@@ -122,6 +124,7 @@ class Performer:
             case _:
                 raise StepUpRequired
         self._challenge = await self._hands.step_up.begin(self._customer, purpose)
+        self._tries = 0
         return StepUpStarted(self._challenge)
 
     async def _verify(self, response: str) -> Event:
@@ -131,4 +134,5 @@ class Performer:
         if await self._hands.step_up.verify(self._customer, challenge, response):
             self._challenge = None
             return StepUpPassed()
-        return StepUpFailed(final=challenge.expires_at <= self._hands.clock.now())
+        self._tries += 1
+        return StepUpFailed(final=self._tries >= challenge.attempts or challenge.expires_at <= self._hands.clock.now())

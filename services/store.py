@@ -47,8 +47,8 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _SQLITE: Final = (
     "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", "PRAGMA secure_delete=ON",
 )  # fmt: skip
-_SQLITE_THREADS: Final = 4
-"""One for the writer of the moment, the others for readers."""
+_SQLITE_CONNECTIONS, _POSTGRESQL_CONNECTIONS = 4, 16
+"""At once, unless said otherwise; with SQLite one for the writer of the moment and the others for readers."""
 _NOWHERE: Final = frozenset({"sqlite://", "sqlite:///"})
 _EMPTY_WAL: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 
@@ -81,7 +81,8 @@ class Store:
     SQLite writers queue on a lock of the process, so that they wait their turn instead of polling the file.
     """
 
-    def __init__(self, url: str, *, pool_size: int = 16, probe: Probe = _ignore) -> None:
+    def __init__(self, url: str, *, pool_size: int | None = None, probe: Probe = _ignore) -> None:
+        """`pool_size` is how many connections may work at once, with SQLite on a thread each. Raises ConfigInvalid."""
         if url in _NOWHERE or ":memory:" in url:
             raise ConfigInvalid("the store must outlive the process: use a file or PostgreSQL")
         self.embedded = url.startswith("sqlite")
@@ -90,10 +91,12 @@ class Store:
         self._closed = False
         self._writers: AbstractAsyncContextManager[Any] = nullcontext()
         self._threads: ThreadPoolExecutor | None = None
-        options: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": _POOL_WAIT_S}
+        size = pool_size or (_SQLITE_CONNECTIONS if self.embedded else _POSTGRESQL_CONNECTIONS)
+        options: dict[str, Any] = {"pool_size": size, "max_overflow": 0, "pool_timeout": _POOL_WAIT_S}
+        options["hide_parameters"] = True  # an error's text would repeat what is stored
         if self.embedded:
             self._writers = asyncio.Lock()
-            self._threads = ThreadPoolExecutor(_SQLITE_THREADS, thread_name_prefix="store")
+            self._threads = ThreadPoolExecutor(size, thread_name_prefix="store")
             self._engine = sa.create_engine(url, connect_args={"check_same_thread": False}, **options)
             self._reads = self._engine
             sa.event.listen(self._engine, "connect", _configure_sqlite)
@@ -114,7 +117,10 @@ class Store:
             return await self._drive(looking)
 
     async def transact(self, name: str, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction: all of it is durable when this returns, or none of it happened."""
+        """Run `work` in a transaction: all of it is durable when this returns.
+
+        Raises StoreUnavailable: then none of it happened, or all of it and the answer was lost.
+        """
 
         def working() -> T:
             with self._engine.connect() as connection:

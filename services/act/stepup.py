@@ -70,7 +70,8 @@ class SecondFactor:
         now = self._clock.now()
         code = self._make_code(self._policy.code_digits)
         life = timedelta(seconds=self._policy.code_life_s)
-        challenge = Challenge(self._clock.new_id(), purpose, self._sender.channel, now + life)
+        tries = self._policy.code_attempts
+        challenge = Challenge(self._clock.new_id(), purpose, self._sender.channel, now + life, tries)
         recent = sa.select(sa.func.count()).where((_c.customer_id == customer) & (_c.created_at > micros(now - _HOUR)))
         fresh = {
             "id": challenge.id,
@@ -123,7 +124,8 @@ class SecondFactor:
         mine = (_c.customer_id == customer) & _c.passed_at.is_(None) & (_c.expires_at > now)
         wanted = sa.select(challenges).where(mine).order_by(_c.created_at.desc()).limit(10)
         rows = await self._store.look(lambda connection: connection.execute(wanted).all())
-        return tuple(Challenge(r.id, r.purpose, self._sender.channel, instant(r.expires_at)) for r in rows)
+        channel, tries = self._sender.channel, self._policy.code_attempts
+        return tuple(Challenge(r.id, r.purpose, channel, instant(r.expires_at), tries - r.attempts) for r in rows)
 
     async def passed(self, customer: CustomerId, purpose: str) -> bool:
         """Whether a live, unspent pass for `purpose` exists; asking spends it, and of many askers one gets it."""

@@ -102,6 +102,35 @@ async def test_a_writer_cancelled_while_it_waits_its_turn_writes_nothing(sqlite_
     assert {row.id for row in await rows(sqlite_store, sa.select(pairs.c.id))} == {1}
 
 
+@pytest.mark.parametrize("size", [1, 3, 6])
+async def test_so_many_connections_work_at_once_as_was_said(database_url: str, size: int) -> None:
+    sized = Store(database_url, pool_size=size)
+    at_once, most = 0, 0
+
+    def reading(connection: sa.Connection) -> None:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        if sized.embedded:
+            time.sleep(0.1)  # on a thread
+        else:
+            connection.execute(sa.text("SELECT pg_sleep(0.1)")).all()
+        at_once -= 1
+
+    await asyncio.gather(*(sized.look(reading) for _ in range(2 * size)))
+    assert most == size
+    await sized.close()
+    await sized.close()  # harmless
+
+
+async def test_an_error_repeats_nothing_that_was_to_be_stored(store: Store) -> None:
+    nowhere = sa.Table("nowhere", sa.MetaData(), sa.Column("name", sa.String))
+    with pytest.raises(StoreUnavailable) as raised:
+        await store.execute("test.bad", sa.insert(nowhere), {"name": "wilhelmina"})
+    assert "nowhere" in str(raised.value.__cause__)
+    assert "wilhelmina" not in str(raised.value.__cause__)
+
+
 async def test_closing_waits_for_what_has_begun(paired: Store, database_url: str) -> None:
     closing = Store(database_url)
     orphans = [asyncio.create_task(work(closing, 7 + n)) for n, work in enumerate((write, look, execute))]

@@ -10,6 +10,7 @@ from typing import TypeVar
 import pytest
 
 from app.bootstrap import Gateway
+from rules.act import money_policy
 from schemas.banking import TransferState
 from schemas.decision import DecisionKind
 from schemas.ids import EN_US, JA_JP, CallId, CustomerId, Locale
@@ -192,6 +193,23 @@ async def test_unlocking_takes_the_code_on_the_customers_phone(bank: Gateway, al
     await alex.say(code)
     cards = await bank.callers.hands.bank.cards(ALEX)
     assert not next(card for card in cards if card.name == "debit card").locked
+
+
+async def test_a_code_is_asked_for_only_as_often_as_one_is_taken(bank: Gateway, alex: Talk) -> None:
+    await alex.say("lock my debit card")
+    await alex.say("unlock my debit card")
+    assert bank.phone is not None
+    code = bank.phone.shown(ALEX)
+    assert code is not None
+    wrong = f"{(int(code) + 1) % 10 ** len(code):0{len(code)}d}"
+    said = []
+    for _ in range(money_policy().code_attempts):
+        await alex.say(wrong)
+        said.append(alex.only(ReplyText).template)
+    assert said == ["step_up.wrong", "step_up.wrong", "step_up.failed"]
+    await alex.say(code)
+    cards = await bank.callers.hands.bank.cards(ALEX)
+    assert next(card for card in cards if card.name == "debit card").locked
 
 
 async def test_open_questions_are_answered_from_documents(alex: Talk) -> None:
