@@ -7,6 +7,8 @@ Payees, cards, bills and limits, which Fineract does not keep, come from the dir
 """
 
 import asyncio
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -38,8 +40,10 @@ from services.store import Store, insert_new, micros
 
 Json = dict[str, Any]
 
-MAX_BYTES: Final = 1024 * 1024
+MAX_BYTES: Final = 16 * 1024 * 1024
+"""Of an answer; an account's history, which comes whole, may take a few."""
 MAX_TRANSACTIONS: Final = 50
+_REFERENCE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SAVINGS: Final = 2
 """Fineract's code for a savings account."""
 _DATE_FORMAT: Final = "yyyy-MM-dd"
@@ -51,7 +55,7 @@ _DECLINES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FineractSettings:
-    """Where Fineract is and who we are to it. `timeout_s` bounds every request."""
+    """Where Fineract is and who we are to it. `timeout_s` bounds every request, its answer read to the end."""
 
     url: str
     user: str
@@ -108,11 +112,9 @@ class FineractBank(directory.Directory):
         if refused:
             return BankReceipt(BankOutcome.DECLINED, reason=refused)
         body = await self._request(customer, order, key)
-        try:
-            answer = await self._client.post("/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
-        except httpx.HTTPError as error:
-            raise BankUnavailable(f"no answer to a transfer: {type(error).__name__}") from error
-        receipt = _receipt(answer)
+        receipt = _receipt(
+            *await self._asked("POST", "/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
+        )
         if receipt.outcome is BankOutcome.DONE:
             await self._pay_off(customer, key)
         return receipt
@@ -127,7 +129,7 @@ class FineractBank(directory.Directory):
             transfer = row.get("transfer") or {}
             if isinstance(transfer, dict) and transfer.get("transferDescription") == key and not row.get("reversed"):
                 await self._pay_off(customer, key)
-                return BankReceipt(BankOutcome.DONE, str(transfer.get("id", "")))
+                return BankReceipt(BankOutcome.DONE, _reference(transfer.get("id")) or "")
         return BankReceipt(BankOutcome.NOT_FOUND)
 
     async def _bind(self, customer: CustomerId, order: TransferOrder, key: str) -> None:
@@ -217,29 +219,39 @@ class FineractBank(directory.Directory):
 
     async def _get(self, path: str, parameters: Mapping[str, str] | None = None) -> Json:
         """Read a resource. Raises NotFound, BankUnavailable, BankGarbage."""
-        try:
-            answer = await self._client.get(path, params=parameters)
-        except httpx.HTTPError as error:
-            raise BankUnavailable(f"no answer: {type(error).__name__}") from error
-        if answer.status_code == httpx.codes.NOT_FOUND:
+        status, text = await self._asked("GET", path, params=parameters)
+        if status == httpx.codes.NOT_FOUND:
             raise NotFound("the bank has no such thing")
-        if answer.status_code != httpx.codes.OK:
-            raise BankUnavailable(f"the bank answered {answer.status_code}")
-        return _body(answer)
+        if status != httpx.codes.OK:
+            raise BankUnavailable(f"the bank answered {status}")
+        return await asyncio.to_thread(_body, text)
+
+    async def _asked(self, method: str, path: str, **sent: Any) -> tuple[int, bytes]:
+        """The status and text of the answer to a request. Raises BankUnavailable, BankGarbage past the bound."""
+        text = bytearray()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s), self._client.stream(method, path, **sent) as answer:
+                async for part in answer.aiter_bytes():
+                    text += part
+                    if len(text) > MAX_BYTES:
+                        raise BankGarbage("an answer beyond its bound")
+                return answer.status_code, bytes(text)
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise BankUnavailable(f"no answer: {type(error).__name__}") from error
 
 
-def _receipt(answer: httpx.Response) -> BankReceipt:
+def _receipt(status: int, text: bytes) -> BankReceipt:
     """What an answer to a transfer means. Only a body that says so is a yes, only a domain error a no."""
-    status = answer.status_code
     if status == httpx.codes.CONFLICT:
         raise InFlight
     if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {401, 404, 408, 425, 429}:
         raise BankUnavailable(f"the bank answered {status}")
-    body = _body(answer)
+    body = _body(text)
     if status == httpx.codes.OK:
-        if "resourceId" not in body:
+        reference = _reference(body.get("resourceId"))
+        if reference is None:
             raise BankGarbage("a transfer without an id")
-        return BankReceipt(BankOutcome.DONE, str(body["resourceId"]))
+        return BankReceipt(BankOutcome.DONE, reference)
     errors = body.get("errors")
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
     code = first.get("userMessageGlobalisationCode") or body.get("userMessageGlobalisationCode")
@@ -248,12 +260,16 @@ def _receipt(answer: httpx.Response) -> BankReceipt:
     return BankReceipt(BankOutcome.DECLINED, reason=_DECLINES.get(code, "declined"))
 
 
-def _body(answer: httpx.Response) -> Json:
-    if len(answer.content) > MAX_BYTES:
-        raise BankGarbage("an answer beyond its bound")
+def _reference(given: object) -> str | None:
+    """A transfer's id as text; None where it is none that the ledger could keep."""
+    text = "" if isinstance(given, bool) or not isinstance(given, int | str) else str(given)
+    return text if _REFERENCE.fullmatch(text) else None
+
+
+def _body(text: bytes) -> Json:
     try:
-        body = answer.json(parse_float=Decimal)
-    except ValueError as error:
+        body = json.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
         raise BankGarbage("an answer that is no JSON") from error
     if not isinstance(body, dict):
         raise BankGarbage("an answer that is no object")

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 import pytest
@@ -17,7 +17,19 @@ from tests.contract.test_core_bank import opened_accounts
 from tests.fakes.fineract import FAULTS, FakeFineract
 from tests.harness.money import ANN, BALANCE, CALL, CHECKING, House, RunClock, build, open_bank, order, settle
 
-UNKNOWN = {"refuse", "error", "drop", "error_after", "garbage", "half", "not_json", "no_id", "delay"}
+UNKNOWN = {
+    "refuse",
+    "error",
+    "drop",
+    "error_after",
+    "garbage",
+    "half",
+    "not_json",
+    "no_id",
+    "odd_id",
+    "nested",
+    "delay",
+}
 
 
 @dataclass
@@ -55,12 +67,23 @@ async def test_one_movement_whatever_happens(stand: Stand, fault: str) -> None:
     assert stand.core.accounts[CHECKING].cents == BALANCE - 5_000
 
 
-@pytest.mark.parametrize("fault", ["error", "garbage", "half", "not_json", "list", "drop"])
+@pytest.mark.parametrize("fault", ["error", "garbage", "half", "not_json", "list", "nested", "drop"])
 async def test_reads_that_fail_are_errors_and_nothing_else(stand: Stand, fault: str) -> None:
     stand.core.reads = deque([fault])
     with pytest.raises((BankUnavailable, BankGarbage)):
         await stand.bank.accounts(ANN)
     assert len(await stand.bank.accounts(ANN)) == 2
+
+
+@pytest.mark.parametrize(("fault", "error"), [("drip", BankUnavailable), ("flood", BankGarbage)])
+async def test_an_answer_without_end_is_given_up(stand: Stand, fault: str, error: type[TellerlineError]) -> None:
+    """In time though each byte comes in time, and before it fills the memory."""
+    hurried = replace(stand.bank._settings, timeout_s=0.5 if fault == "drip" else 10.0)
+    bank = FineractBank(hurried, stand.bank._client, stand.house.store, stand.house.clock)
+    stand.core.reads = deque([fault])
+    async with asyncio.timeout(9):
+        with pytest.raises(error):
+            await bank.accounts(ANN)
 
 
 async def test_an_outcome_that_can_not_be_asked_stays_unknown(stand: Stand) -> None:

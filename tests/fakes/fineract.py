@@ -14,7 +14,10 @@ from typing import Any
 from tests.fakes.http import Asked, FakeHttpServer
 
 Json = dict[str, Any]
-FAULTS = ("ok", "refuse", "error", "drop", "error_after", "garbage", "half", "not_json", "no_id", "slow", "delay")
+FAULTS = (
+    "ok", "refuse", "error", "drop", "error_after", "garbage", "half", "not_json", "no_id", "odd_id", "nested", "slow",
+    "delay",
+)  # fmt: skip
 """What may happen to a transfer. `refuse` and `error` come before it is carried out, the others after or meanwhile."""
 
 
@@ -90,9 +93,23 @@ class FakeFineract(FakeHttpServer):
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n" + text[:5])
             await writer.drain()
             return False
+        if fault in {"drip", "flood"}:
+            return await self._pour(writer, fault)
         status = 500 if fault in {"error", "error_after"} else 200
-        bodies = {"garbage": b"\xff\xfe\x00", "not_json": b"<html>", "no_id": b'{"ok": true}', "list": b"[]"}
+        bodies = {
+            "garbage": b"\xff\xfe\x00", "not_json": b"<html>", "no_id": b'{"ok": true}', "list": b"[]",
+            "odd_id": b'{"resourceId": "' + 300 * b"x" + b'"}', "nested": 200_000 * b"[",
+        }  # fmt: skip
         return await self._send(writer, status, bodies.get(fault, b"{}"))
+
+    async def _pour(self, writer: asyncio.StreamWriter, fault: str) -> bool:
+        """An answer without end, by the byte or by the bucket."""
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999999999\r\n\r\n")
+        while not writer.is_closing():
+            writer.write(b" " if fault == "drip" else 65_536 * b" ")
+            await writer.drain()
+            await asyncio.sleep(0.05 if fault == "drip" else 0)
+        return False
 
     async def _send(self, writer: asyncio.StreamWriter, status: int, body: bytes, *, cached: bool = False) -> bool:
         extra = "x-served-from-cache: true\r\n" if cached else ""
