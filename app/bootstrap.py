@@ -190,7 +190,8 @@ async def _money(
     """The one door: ledger, second factor, and what settles and records in the background while the gateway runs."""
     key, policy = secret(settings, "confirmation_key", settings.confirmation_key), money_policy()
     step_up = SecondFactor(store, sender, clock, policy, key)
-    parts = Parts(store, bank, step_up, Sealer([key]), clock, policy)
+    before = [earlier.get_secret_value().encode() for earlier in settings.confirmation_keys_before]
+    parts = Parts(store, bank, step_up, Sealer([key, *before]), clock, policy)
     ledger, outbox = SqlLedger(parts), Outbox(audit, clock)
     stack.push_async_callback(outbox.close)
     stack.push_async_callback(ledger.close)

@@ -37,6 +37,7 @@ class Settings(BaseSettings):
 
     database_url: str = ""
     confirmation_key: SecretStr = SecretStr("")
+    confirmation_keys_before: tuple[SecretStr, ...] = Field(default=(), max_length=8)
     audit_key: SecretStr = SecretStr("")
 
     asr_model: str = Field(default="bundled", validation_alias="ASR_MODEL")
