@@ -8,10 +8,11 @@ Payees, cards, bills and limits, which Fineract does not keep, come from the dir
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any, Final
@@ -36,7 +37,9 @@ from services.act import bank_directory as directory
 from services.act import bank_tables as t
 from services.act.seal import fingerprint
 from services.ports import Clock
-from services.store import Store, insert_new, micros
+from services.store import Store, insert_new, instant, micros
+
+log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -44,6 +47,8 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 """Of an answer; an account's history, which comes whole, may take a few."""
 MAX_TRANSACTIONS: Final = 50
 _REFERENCE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MAY_BE_UNDER_WAY: Final = timedelta(hours=1)
+"""How long after a request was sent first the core may still be carrying it out."""
 _SAVINGS: Final = 2
 """Fineract's code for a savings account."""
 _DATE_FORMAT: Final = "yyyy-MM-dd"
@@ -107,10 +112,10 @@ class FineractBank(directory.Directory):
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         """Move money once for `key`. Raises KeyReused, InFlight, BankUnavailable, BankGarbage (outcome unknown)."""
-        await self._bind(customer, order, key)
+        first_sent_at = await self._bind(customer, order, key)
         refused = await self._refused(customer, order)
         if refused:
-            return BankReceipt(BankOutcome.DECLINED, reason=refused)
+            return await self._not_sent(customer, key, refused, first_sent_at)
         body = await self._request(customer, order, key)
         receipt = _receipt(
             *await self._asked("POST", "/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
@@ -118,6 +123,18 @@ class FineractBank(directory.Directory):
         if receipt.outcome is BankOutcome.DONE:
             await self._pay_off(customer, key)
         return receipt
+
+    async def _not_sent(
+        self, customer: CustomerId, key: str, refused: str, first_sent_at: datetime | None
+    ) -> BankReceipt:
+        """What can't be sent is declined, unless it was sent while it could be. Raises InFlight while that may be."""
+        if first_sent_at is not None:
+            before = await self.transfer_outcome(customer, key)
+            if before.outcome is BankOutcome.DONE:
+                return before
+            if self._clock.now() - first_sent_at < _MAY_BE_UNDER_WAY:
+                raise InFlight
+        return BankReceipt(BankOutcome.DECLINED, reason=refused)
 
     async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
         """What became of `key`: looked for in the source account's history; NOT_FOUND when it never was there."""
@@ -132,8 +149,8 @@ class FineractBank(directory.Directory):
                 return BankReceipt(BankOutcome.DONE, _reference(transfer.get("id")) or "")
         return BankReceipt(BankOutcome.NOT_FOUND)
 
-    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str) -> None:
-        """Tie the key to the order before anything is sent. Raises KeyReused."""
+    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str) -> datetime | None:
+        """Tie the key to the order before anything is sent; since when it has been, if it was. Raises KeyReused."""
         print_ = fingerprint(customer, order)
         row = {
             "customer_id": customer,
@@ -147,17 +164,19 @@ class FineractBank(directory.Directory):
         }
         stored = sa.select(t.wire_keys).where(t.wire_keys.c.key == key)
 
-        def binding(connection: sa.Connection) -> sa.Row[Any]:
-            insert_new(connection, t.wire_keys, row)
-            return connection.execute(stored).one()
+        def binding(connection: sa.Connection) -> tuple[bool, sa.Row[Any]]:
+            return insert_new(connection, t.wire_keys, row), connection.execute(stored).one()
 
-        known = await self._store.transact("bank.bind", binding)
+        fresh, known = await self._store.transact("bank.bind", binding)
         if known.customer_id != customer or known.fingerprint != print_:
             raise KeyReused
+        return None if fresh else instant(known.at)
 
     async def _refused(self, customer: CustomerId, order: TransferOrder) -> str:
         """Why an order can't be sent, as a stable code: what Fineract itself would not notice; empty when it can."""
         try:
+            if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
+                return "bill_not_due"
             if order.payee_id is not None:
                 version = (await self.payee(customer, order.payee_id)).version
                 return "" if version == order.payee_version else "payee_changed"
@@ -166,6 +185,10 @@ class FineractBank(directory.Directory):
             return "" if fits and owned.get(order.source) else "no_such_account"
         except NotFound:
             return "no_such_payee"
+
+    async def _still_due(self, customer: CustomerId, bill: BillId, amount: Money) -> bool:
+        dues = [known.due for known in await self.bills(customer) if known.id == bill]
+        return any(due.currency == amount.currency and due.minor >= amount.minor for due in dues)
 
     async def _request(self, customer: CustomerId, order: TransferOrder, key: str) -> Json:
         """The body of an account transfer."""
@@ -197,14 +220,16 @@ class FineractBank(directory.Directory):
         mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer) & t.wire_keys.c.bill_id.is_not(None)
         today = self._clock.now().date()
 
-        def paying(connection: sa.Connection) -> None:
+        def paying(connection: sa.Connection) -> bool:
             due = connection.execute(sa.select(t.wire_keys).where(mine).with_for_update()).first()
-            if due is not None:
-                connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
-                paid = Money(due.amount_minor, due.currency)
-                directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
+            if due is None:
+                return True
+            connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
+            paid = Money(due.amount_minor, due.currency)
+            return directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
 
-        await self._store.transact("bank.bill", paying)
+        if not await self._store.transact("bank.bill", paying):
+            log.error("a payment went through for a bill that was no longer due; it waits for a person")
 
     async def _client_id(self, customer: CustomerId) -> str:
         route: str = (await self._store.look(partial(directory.person, customer))).route

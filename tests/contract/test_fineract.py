@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from datetime import date
 
 import httpx
 import pytest
@@ -11,11 +12,28 @@ import pytest
 from schemas.banking import BankOutcome, TransferState
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, NotFound, TellerlineError
 from schemas.money import Money
+from services.act import bank_tables as t
 from services.act.bank_fineract import FineractBank, FineractSettings
 from services.store import Store
 from tests.contract.test_core_bank import opened_accounts
 from tests.fakes.fineract import FAULTS, FakeFineract
-from tests.harness.money import ANN, BALANCE, CALL, CHECKING, House, RunClock, build, open_bank, order, settle
+from tests.harness.money import (
+    ANN,
+    BALANCE,
+    BILL,
+    CALL,
+    CHECKING,
+    DUE,
+    OTHER_CALL,
+    POWER,
+    House,
+    RunClock,
+    build,
+    change,
+    open_bank,
+    order,
+    settle,
+)  # fmt: skip
 
 UNKNOWN = {
     "refuse",
@@ -97,6 +115,36 @@ async def test_an_outcome_that_can_not_be_asked_stays_unknown(stand: Stand) -> N
     await settle(stand.house, 2)
     assert (await stand.house.ledger.receipt(ANN, proposal.id)).state is TransferState.SUCCEEDED
     assert len(stand.core.carried_out) == 1
+
+
+async def test_what_may_have_been_sent_is_not_declined_for_what_changed_since(stand: Stand) -> None:
+    """Its first request may still be under way; only long after is it certain that it is not."""
+    stand.core.faults = deque(["refuse"])
+    with pytest.raises(BankUnavailable):
+        await stand.bank.transfer(ANN, order(), "key-1")
+    await change(stand.house.store, t.payees, version=2)
+    with pytest.raises(InFlight):
+        await stand.bank.transfer(ANN, order(), "key-1")
+    assert (await stand.bank.transfer(ANN, order(), "key-2")).reason == "payee_changed", "it was never sent"
+    stand.house.clock.advance(3600)
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "payee_changed"
+    assert stand.core.carried_out == []
+
+
+async def test_a_bill_that_was_paid_meanwhile_is_not_paid_again(stand: Stand) -> None:
+    """A core that knows no bills would: one payment for a later day, one made at once."""
+    bill = order(DUE, POWER, bill_id=BILL)
+    later = await stand.house.proposed(replace(bill, on=date(2026, 3, 5)))
+    await stand.house.ledger.confirm(ANN, CALL, later.id, later.seal)
+    at_once = await stand.house.proposed(bill, OTHER_CALL)
+    await stand.house.ledger.confirm(ANN, OTHER_CALL, at_once.id, at_once.seal)
+    stand.house.clock.advance(24 * 3600)
+    await settle(stand.house, 1)
+    receipt = await stand.house.ledger.receipt(ANN, later.id)
+    assert (receipt.state, receipt.reason) == (TransferState.FAILED, "bill_not_due")
+    assert stand.core.carried_out == [f"tl-{at_once.id}"]
+    again = await stand.bank.transfer(ANN, bill, f"tl-{at_once.id}")
+    assert (again.outcome, again.reference) == (BankOutcome.DONE, "1")
 
 
 async def test_the_same_key_while_in_flight(stand: Stand) -> None:
