@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TypeVar
 
+import sqlalchemy as sa
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -23,11 +24,12 @@ from hypothesis.stateful import (
 )
 
 from schemas.banking import TransferOrder, TransferState
-from schemas.errors import TellerlineError
+from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CallId
 from schemas.stepup import proposal_purpose
 from schemas.transfer import Proposal, TransferReceipt
 from services.act.bank_sandbox import SandboxBank
+from services.act.tables import challenges
 from services.store import Store
 from tests.fakes.bank import FAULTS, UnreliableBank
 from tests.harness.invariants import always, at_rest, never_recorded_wrongly, reachable
@@ -42,6 +44,7 @@ from tests.harness.money import (
     order,
     states,
 )  # fmt: skip
+from tests.harness.rows import rows
 from tests.harness.stores import new_sqlite
 
 T = TypeVar("T")
@@ -52,6 +55,10 @@ ANSWERS = ("right", "right", "other call", "other seal")
 
 class Killed(BaseException):
     """The process ended here."""
+
+
+UNSURE = (Killed, StoreUnavailable)
+"""After these, what became of a write is what the database says."""
 
 
 @dataclass
@@ -80,13 +87,13 @@ class MoneyMachine(RuleBasedStateMachine):
         self.promises: list[Promise] = []
         self.seen: dict[str, str] = {}
         self.line: deque[str] = deque()
-        self.fuse = -1
+        self.fuse = self.outage = -1
         self.run(self._start(fresh=True))
 
     async def _start(self, *, fresh: bool = False) -> None:
         store = Store(self.url, pool_size=3)
         bank = UnreliableBank(SandboxBank(store, self.clock), self.line)
-        store.probe = bank.probe = self._burn
+        store.probe, bank.probe = self._write, self._burn
         if fresh:
             await open_bank(store)
         self.bank = bank
@@ -104,6 +111,13 @@ class MoneyMachine(RuleBasedStateMachine):
             raise Killed
         self.fuse -= self.fuse > 0
 
+    def _write(self, point: str) -> None:
+        self._burn(point)
+        if self.outage == 0:
+            self.outage = -1
+            raise OSError
+        self.outage -= self.outage > 0
+
     def attempt(self, work: Awaitable[T]) -> T | TellerlineError | Killed:
         """Do something; a crash is followed by a restart."""
         try:
@@ -114,7 +128,7 @@ class MoneyMachine(RuleBasedStateMachine):
             self.run(self._restart())
             return killed
         finally:
-            self.fuse = -1
+            self.fuse = self.outage = -1
 
     async def _restart(self) -> None:
         await self.house.store.close()
@@ -132,7 +146,7 @@ class MoneyMachine(RuleBasedStateMachine):
     def propose(self, call: CallId, minor: int, payee: str) -> None:
         wanted: TransferOrder = order(minor, payee)  # type: ignore[arg-type] # an id
         outcome = self.attempt(self.house.ledger.propose(ANN, call, wanted))
-        if isinstance(outcome, Killed):
+        if isinstance(outcome, UNSURE):
             self._uncertain(call)
             return
         self._void(call)
@@ -144,13 +158,13 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(call=CALLS)
     def correct(self, call: CallId) -> None:
         outcome = self.attempt(self.house.ledger.void(ANN, call))
-        if not isinstance(outcome, Killed):
+        if not isinstance(outcome, UNSURE):
             self._void(call)
         else:
             self._uncertain(call)
 
     def _uncertain(self, call: CallId) -> None:
-        """The process died while voiding: what is still open is what the database says."""
+        """Voiding was cut off: what is still open is what the database says."""
         now = self.run(states(self.house.store))
         for promise in self.promises:
             if promise.proposal.call == call and now[promise.proposal.id] == "cancelled":
@@ -167,7 +181,7 @@ class MoneyMachine(RuleBasedStateMachine):
         if outcome is None:
             assert alive, "a dead proposal was delivered"
             promise.heard = True
-        elif isinstance(outcome, Killed):
+        elif isinstance(outcome, UNSURE):
             promise.heard = promise.heard or self.run(self._heard(proposal))
         else:
             assert not alive
@@ -208,6 +222,14 @@ class MoneyMachine(RuleBasedStateMachine):
             assert after in {before, "cancelled"}, "a refusal changed something"
             promise.dead = promise.dead or after == "cancelled"
         promise.stepped_up = promise.stepped_up and isinstance(outcome, TellerlineError) and not counts
+        if isinstance(outcome, UNSURE):
+            promise.stepped_up = self.run(self._passed(proposal))
+
+    async def _passed(self, proposal: Proposal) -> bool:
+        """Whether an unspent second factor lies ready for a proposal."""
+        c = challenges.c
+        ready = (c.purpose == proposal_purpose(proposal.id)) & c.passed_at.is_not(None) & c.spent_at.is_(None)
+        return bool(await rows(self.house.store, sa.select(c.id).where(ready)))
 
     @precondition(lambda self: any(p.proposal.step_up_required and not p.dead for p in self.promises))
     @rule(data=st.data())
@@ -219,7 +241,10 @@ class MoneyMachine(RuleBasedStateMachine):
             challenge = await self.house.step_up.begin(ANN, proposal_purpose(promise.proposal.id))
             return await self.house.step_up.verify(ANN, challenge, self.house.sender.codes[challenge.id])
 
-        if self.attempt(through()) is True:
+        outcome = self.attempt(through())
+        if isinstance(outcome, UNSURE):
+            promise.stepped_up = self.run(self._passed(promise.proposal))
+        elif outcome is True:
             promise.stepped_up = True
 
     @rule(call=CALLS)
@@ -245,6 +270,11 @@ class MoneyMachine(RuleBasedStateMachine):
     def the_process_will_die(self, fuse: int) -> None:
         self.fuse = fuse
 
+    @rule(points=st.integers(0, 20))
+    def the_database_will_fail(self, points: int) -> None:
+        """Once, at a point of a write: before it, within it, or after it, when it is durable and can't say so."""
+        self.outage = points
+
     @rule(seconds=st.sampled_from([1, 60, 119, 120, 600, 3600]))
     def time_passes(self, seconds: int) -> None:
         self.clock.advance(seconds)
@@ -261,7 +291,7 @@ class MoneyMachine(RuleBasedStateMachine):
     def holds(self) -> None:
         if not hasattr(self, "house"):
             return
-        armed, self.fuse = self.fuse, -1
+        armed, self.fuse, self.outage = (self.fuse, self.outage), -1, -1
         self.run(always(self.house.store))
         self.run(never_recorded_wrongly(self.house.store))
         now = self.run(states(self.house.store))
@@ -271,12 +301,12 @@ class MoneyMachine(RuleBasedStateMachine):
         promised = {promise.proposal.id for promise in self.promises if promise.yes}
         moved = {id_ for id_, state in now.items() if state in {"submitting", "unknown", "succeeded", "failed"}}
         assert moved == promised, "what moves is not what was promised"
-        self.fuse = armed
+        self.fuse, self.outage = armed
 
     def teardown(self) -> None:
         if not hasattr(self, "house"):
             return
-        self.fuse = -1
+        self.fuse = self.outage = -1
         self.line.clear()
         try:
             self.run(self._wind_up())

@@ -74,3 +74,19 @@ class MoneyStories(MoneyMachine):
         if promise := self._ordered(call, 1_000):
             self.propose(call, PER_TRANSFER + 1, "kim")
             self.agree(promise, "right")
+
+    @rule(points=st.integers(0, 5))
+    def agree_while_the_database_fails(self, points: int) -> None:
+        if promise := self._ordered(CallId("call-1"), 1_000):
+            self.outage = points
+            self.agree(promise, "right")
+
+    @rule(points=st.integers(0, 2), crash=st.booleans())
+    def record_what_settled_while_the_database_fails(self, points: int, crash: bool) -> None:
+        if promise := self._ordered(CallId("call-2"), 1_000):
+            self.agree(promise, "right")
+            if crash:
+                self.fuse = points
+            else:
+                self.outage = points
+            self.record()

@@ -42,6 +42,7 @@ SEEN_BY_THE_MACHINE = (
     "void does nothing", "no second factor for transfers", "an error counts as failure", "a fresh key on retry",
     "a resumed proposal lives on in its old call", "the bank moves money for every request",
     "single use is checked before acting only", "a resumed proposal counts as heard", "a correction does not void",
+    "an outage always counts as nothing spent", "a settling is marked apart from its record",
 )  # fmt: skip
 
 
