@@ -185,6 +185,8 @@ def transfer_settled(state: DialogueState, event: TransferSettled, facts: Facts)
     match event.receipt.state:
         case TransferState.SUCCEEDED:
             said = reply("transfer.settled") if order is None else settled(order, facts)
+        case TransferState.CONFIRMED if order is not None:
+            said = settled(order, facts)
         case TransferState.UNKNOWN | TransferState.SUBMITTING | TransferState.CONFIRMED:
             said = reply("transfer.unknown")
         case TransferState.EXPIRED:

@@ -36,10 +36,8 @@ def _doubt(order: TransferOrder, verification: PayeeVerification, name: Reply, f
             return reply("warn.new_payee", payee=name) if known is not None and known.is_new else None
 
 
-def settled(order: TransferOrder, facts: Facts, unknown: bool = False) -> Reply:
-    """What to say of an order that went through, or whose outcome is not known yet."""
-    if unknown:
-        return reply("transfer.unknown")
+def settled(order: TransferOrder, facts: Facts) -> Reply:
+    """What to say of an order that went through, or that waits for its day."""
     bill_paid = "bill_" if bill(facts, order.bill_id) is not None else ""
     to = _to(order, facts)
     if order.on is not None and order.on > facts.today:

@@ -195,6 +195,15 @@ async def test_unlocking_takes_the_code_on_the_customers_phone(bank: Gateway, al
     assert not next(card for card in cards if card.name == "debit card").locked
 
 
+async def test_a_transfer_for_a_later_day_is_said_to_wait_for_it(bank: Gateway, alex: Talk) -> None:
+    before = await balance_of(bank, ALEX)
+    await alex.say("send fifty dollars to catherine nguyen tomorrow")
+    await alex.say("yes")
+    assert alex.only(TransferMoved).receipt.state is TransferState.CONFIRMED
+    assert alex.only(ReplyText).template == "transfer.scheduled"
+    assert await balance_of(bank, ALEX) == before
+
+
 async def test_a_code_is_asked_for_only_as_often_as_one_is_taken(bank: Gateway, alex: Talk) -> None:
     await alex.say("lock my debit card")
     await alex.say("unlock my debit card")
