@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -50,13 +51,16 @@ async def test_checks_and_keys_are_migrated_too(store: Store) -> None:
         assert made[table.name] == declared(table), table.name
 
 
-async def test_the_index_of_open_proposals_is_partial(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("name", "condition"), [("uq_ledger_transfers_open", "proposed"), ("ix_ledger_transfers_unrecorded", "recorded")]
+)
+async def test_a_partial_index_has_its_condition(store: Store, name: str, condition: str) -> None:
     """Autogenerate compares an index by its columns alone; what lets only one open proposal in is its condition."""
-    wanted = next(i for i in services.act.tables.transfers.indexes if i.name == "uq_ledger_transfers_open")
+    wanted = next(i for i in services.act.tables.transfers.indexes if i.name == name)
     assert "WHERE" in str(CreateIndex(wanted).compile(dialect=store._engine.dialect))
-    found = await store.look(lambda connection: _definition(connection, "uq_ledger_transfers_open"))
-    assert "UNIQUE" in found
-    assert "proposed" in found.partition("WHERE")[2]
+    found = await store.look(lambda connection: _definition(connection, name))
+    assert ("UNIQUE" in found) == bool(wanted.unique)
+    assert condition in found.partition("WHERE")[2]
 
 
 def _definition(connection: sa.Connection, index: str) -> str:

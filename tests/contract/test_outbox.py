@@ -112,6 +112,26 @@ async def test_a_pass_is_bounded_and_the_next_goes_on(house: House, monkeypatch:
     assert (await verify(house.store)).seq == 7
 
 
+async def test_what_waits_is_found_by_its_index_however_long_the_ledger(house: House) -> None:
+    """It is looked for every second."""
+    asked: list[tuple[str, Any]] = []
+
+    def note(_connection: object, _cursor: object, statement: str, given: Any, *_: object) -> None:
+        asked.append((statement, given))
+
+    def plan(connection: sa.Connection) -> str:
+        statement, given = next((text, given) for text, given in asked if "recorded" in text)
+        if house.store.embedded:
+            return repr(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all())
+        connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        return repr(connection.exec_driver_sql(f"EXPLAIN {statement}", given).all())
+
+    sa.event.listen(house.store._engine, "before_cursor_execute", note)
+    await house.outbox.drain()
+    sa.event.remove(house.store._engine, "before_cursor_execute", note)
+    assert "ix_ledger_transfers_unrecorded" in await house.store.transact("test.plan", plan)
+
+
 async def test_what_waits_when_the_process_ends_is_recorded_if_the_database_lets_us(sqlite_store: Store) -> None:
     house, _ = await an_unreliable_house(sqlite_store)
     await transferred(house)

@@ -6,7 +6,10 @@ from alembic import op
 revision = "0004"
 down_revision = "0003"
 
-_UNRECORDED = "state IN ('confirmed', 'unknown', 'succeeded', 'failed') AND (recorded IS NULL OR recorded <> state)"
+_UNRECORDED = (
+    "CASE WHEN state IN ('confirmed', 'unknown', 'succeeded', 'failed') THEN coalesce(recorded, '') <> state"
+    " ELSE false END"
+)
 
 
 def upgrade() -> None:
