@@ -12,27 +12,24 @@ from services.ports import Clock, Recognizer
 
 log = logging.getLogger(__name__)
 
+Told = Callable[[DecodeRequest, Transcript | TellerlineError], None]
+"""Takes what came of a decode."""
+
 
 class Decodes:
     """At most one partial and one final at a time, as the listener asks for them. Revisions are unique in a call."""
 
-    def __init__(
-        self,
-        recognizer: Recognizer,
-        clock: Clock,
-        done: Callable[[DecodeRequest, Transcript], None],
-        failed: Callable[[DecodeRequest, TellerlineError], None],
-    ) -> None:
+    def __init__(self, recognizer: Recognizer, clock: Clock) -> None:
         self._recognizer = recognizer
         self._clock = clock
-        self._done = done
-        self._failed = failed
         self._running: dict[int, asyncio.Task[None]] = {}
         self._last_final: tuple[int, float, float] = (-1, 0.0, 0.0)
 
-    def start(self, tasks: asyncio.TaskGroup, request: DecodeRequest, locale: Locale, *, confirming: bool) -> None:
-        """Decode in the background."""
-        self._running[request.revision] = tasks.create_task(self._decode(request, locale, confirming=confirming))
+    def start(
+        self, tasks: asyncio.TaskGroup, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool
+    ) -> None:
+        """Decode in the background. `told` is kept no longer than the decode runs: it holds the whole call."""
+        self._running[request.revision] = tasks.create_task(self._decode(request, locale, told, confirming=confirming))
 
     def running(self, revision: int) -> bool:
         """Whether a decode is under way."""
@@ -54,22 +51,20 @@ class Decodes:
         last, started, ended = self._last_final
         return {"asr_start": started, "asr_final": ended} if last == revision else {}
 
-    async def _decode(self, request: DecodeRequest, locale: Locale, *, confirming: bool) -> None:
+    async def _decode(self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool) -> None:
         started = self._clock.monotonic()
-        error: TellerlineError | None = None
+        answer: Transcript | TellerlineError
         try:
-            transcript = await self._recognizer.transcribe(
+            answer = await self._recognizer.transcribe(
                 request.samples, locale, final=request.final, confirming=confirming
             )
         except TellerlineError as refused:
-            error = refused
+            answer = refused
         except Exception as fault:
             log.exception("a decode failed: %s", type(fault).__name__)
-            error = InternalFault("a decode failed")
-        self._running.pop(request.revision, None)
-        if error is not None:
-            self._failed(request, error)
-            return
-        if request.final:
+            answer = InternalFault("a decode failed")
+        finally:
+            self._running.pop(request.revision, None)
+        if request.final and isinstance(answer, Transcript):
             self._last_final = (request.revision, started, self._clock.monotonic())
-        self._done(request, transcript)
+        told(request, answer)

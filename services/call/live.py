@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import deque
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from schemas.audio import SAMPLE_RATE, Samples
@@ -80,10 +81,10 @@ class LiveCall:
         self._inbox: asyncio.Queue[tuple[CallInput, str | None, float]] = asyncio.Queue(_INBOX)
         self._ingest = Ingest(config.form)
         self._vad_state = VadState()
-        self._listener = Listener(config.locale, self._new_item, config.patience)
+        self._listener = Listener(config.locale, partial(_new_item, ports.clock), config.patience)
         self._keypad = Keypad(self._timing)
         self._conversation = Conversation(ports.handler, ports.clock, outbox.put)
-        self._decodes = Decodes(ports.recognizer, ports.clock, self._decoded, self._undecoded)
+        self._decodes = Decodes(ports.recognizer, ports.clock)
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=_ARRIVALS)
         self._merging: ItemId | None = None
         self._eager: Eager | None = None
@@ -91,7 +92,7 @@ class LiveCall:
         self._polite: ItemId | None = None
         self._active_at = ports.clock.monotonic()
         self._active_ms = 0
-        self._tasks = asyncio.TaskGroup()
+        self._tasks: asyncio.TaskGroup
         self._greeted = False
         self.hung_up = False
         self._apply(config)
@@ -103,14 +104,18 @@ class LiveCall:
     async def run(self) -> TellerlineError | None:
         """Live until the dialogue ends the call, an error does (it is returned), or the task is cancelled."""
         try:
-            async with asyncio.timeout(self._seconds), self._tasks:
+            async with asyncio.timeout(self._seconds), asyncio.TaskGroup() as self._tasks:
                 self._tasks.create_task(self._pump())
                 self._tasks.create_task(self._conversation.run())
         except TimeoutError:
             return CallTooLong(f"a call lasts {self._seconds:.0f} s at most")
-        except BaseExceptionGroup as group:
-            return _reason(group)
+        except (BaseExceptionGroup, asyncio.CancelledError) as ending:
+            ending.__traceback__ = None  # frames that hold what they raised keep the whole call until a collection
+            if isinstance(ending, BaseExceptionGroup):
+                return _reason(ending)
+            raise
         finally:
+            del self._tasks  # it knows our task, which knows us
             await self._close()
         return None
 
@@ -218,7 +223,7 @@ class LiveCall:
 
     def _end_keyed(self, transcript: Transcript, rule: RuleId, at: float) -> None:
         now_ms = self._listener.now_ms
-        self._end_turn(Ended(self._new_item(), 0, transcript, rule, now_ms, now_ms), at)
+        self._end_turn(Ended(_new_item(self._ports.clock), 0, transcript, rule, now_ms, now_ms), at)
 
     def _commit(self) -> None:
         if self._listener.item is None:
@@ -316,7 +321,13 @@ class LiveCall:
     def _decode(self, request: DecodeRequest) -> None:
         self._decodes.keep(self._listener.wants)
         confirming = request.final and self._conversation.awaits is Awaits.CONFIRMATION
-        self._decodes.start(self._tasks, request, self._config.locale, confirming=confirming)
+        self._decodes.start(self._tasks, request, self._config.locale, self._told, confirming=confirming)
+
+    def _told(self, request: DecodeRequest, answer: Transcript | TellerlineError) -> None:
+        if isinstance(answer, TellerlineError):
+            self._undecoded(request, answer)
+        else:
+            self._decoded(request, answer)
 
     def _decoded(self, request: DecodeRequest, transcript: Transcript) -> None:
         completeness = Completeness.UNKNOWN
@@ -366,8 +377,9 @@ class LiveCall:
                 return at
         return self._ports.clock.monotonic()
 
-    def _new_item(self) -> ItemId:
-        return ItemId(self._ports.clock.new_id())
+
+def _new_item(clock: Clock) -> ItemId:
+    return ItemId(clock.new_id())
 
 
 def _reason(group: BaseExceptionGroup[BaseException]) -> TellerlineError | None:

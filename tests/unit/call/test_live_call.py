@@ -1,7 +1,9 @@
 """A live call without a socket: what bounds it, what it cancels, and what voices, keys and replies do to each other."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import gc
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,10 +27,21 @@ from schemas.call import (
     Timed,
     TypedIn,
 )
-from schemas.errors import RateLimited, TimedOut
+from schemas.errors import CallIdle, RateLimited, TimedOut
 from schemas.ids import EN_US
 from schemas.transcript import Transcript
-from schemas.turn import Completeness, Discarded, Eager, Ended, ItemId, ReplyDone, ReplyText, SpeechStarted, Waste
+from schemas.turn import (
+    Awaits,
+    Completeness,
+    Discarded,
+    Eager,
+    Ended,
+    ItemId,
+    ReplyDone,
+    ReplyText,
+    SpeechStarted,
+    Waste,
+)
 from services.audio.codec import encode_pcm16
 from services.call import CallPorts, LiveCall, Outbox
 from services.call.conversation import Conversation, Heard
@@ -229,3 +242,49 @@ async def test_please_after_an_answer_was_heard_is_a_turn() -> None:
         await talk.say(clip("yes"), 0.4)
         await talk.until(ReplyEnded)
     assert talk.handler.told("take") == [BALANCE, "please"]
+
+
+async def hung_up_on(talk: Talk) -> None:
+    async with living(talk):
+        await talk.say(clip("balance"), 1.0)
+        await talk.until(Timed)
+
+
+async def hung_up_on_while_decoding(talk: Talk) -> None:
+    talk.recognizer.delay_s = 60.0
+    async with living(talk):
+        await talk.say(clip("balance"), 0.2)
+        await comes_true(lambda: bool(talk.recognizer.decodes))
+
+
+async def ended_itself(talk: Talk) -> None:
+    talk.handler.answers = {BALANCE: (ReplyDone(Awaits.END),)}
+    async with asyncio.timeout(10):
+        assert await talk.call.run() is None
+
+
+async def ended_by_silence(talk: Talk) -> None:
+    async with asyncio.timeout(10):
+        living = asyncio.create_task(talk.call.run())
+        await talk.until(ReplyEnded)
+        while not living.done():
+            talk.clock.advance(3600)
+            await talk.put(AudioIn(b""))
+            await asyncio.sleep(0.005)
+        assert isinstance(living.result(), CallIdle)
+
+
+@pytest.mark.parametrize("lived", [hung_up_on, hung_up_on_while_decoding, ended_itself, ended_by_silence])
+async def test_a_call_that_is_over_waits_for_no_collection(lived: Callable[[Talk], Awaitable[None]]) -> None:
+    talk = made()
+    gone = weakref.ref(talk.call)
+    gc.collect()
+    gc.disable()
+    try:
+        await talk.put(TypedIn(BALANCE))
+        await lived(talk)
+        await asyncio.sleep(0)
+        del talk
+        assert gone() is None
+    finally:
+        gc.enable()
