@@ -10,6 +10,7 @@ from schemas.transfer import Proposal
 from services.look import Lookout
 from services.observe import Metrics
 from services.payees import IndexCache, PayeeIndex, content_version
+from services.payees import warm_up as load_payee_rules
 from services.perform import Hands, Performer
 from services.ports import Answerer, AuditLog, Extractor
 from services.record import Recorder
@@ -73,6 +74,7 @@ class Callers:
 
     def warm_up(self) -> None:
         """Load every locale's rules, so that the first caller does not wait for them. Raises RulesInvalid."""
+        load_payee_rules()
         nobody = PayeeIndex.build(())
         for locale in locales():
             Lookout.of(locale, nobody)
