@@ -105,6 +105,10 @@ class Line:
         """Send sound at once, whatever the microphone does."""
         await self._socket.send(encode_pcm16(samples))
 
+    def drop(self) -> None:
+        """Let the line go dead: nobody says goodbye."""
+        self._socket.transport.abort()
+
     async def events(self) -> AsyncIterator[Event]:
         """What the service says, until it ends the call. Raises TimeoutError when nothing comes for long."""
         while True:

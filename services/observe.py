@@ -1,12 +1,14 @@
 """Stages, their stamps and their metrics. Labels hold stage, route, intent and outcome names only."""
 
+import asyncio
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 
 class Stamp(StrEnum):
@@ -103,6 +105,8 @@ class Metrics:
         self.refused = Counter(
             "tellerline_refused", "Calls refused at the door, by reason", ["reason"], registry=self.registry
         )
+        self._tasks = Gauge("tellerline_tasks", "Tasks on the event loop", registry=self.registry)
+        self._blocks = Gauge("tellerline_memory_blocks", "Blocks that Python's objects take", registry=self.registry)
 
     def turn(self, stamps: Stamps, route: str, intent: str, outcome: str) -> None:
         """Record a finished turn."""
@@ -113,3 +117,9 @@ class Metrics:
     def error(self, code: str) -> None:
         """Count an error by its code."""
         self._errors.labels(code).inc()
+
+    def exposition(self) -> bytes:
+        """All of it, in Prometheus' text format. Called on the event loop whose tasks are counted."""
+        self._tasks.set(len(asyncio.all_tasks()))
+        self._blocks.set(sys.getallocatedblocks())
+        return generate_latest(self.registry)

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse, Response
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
 from app.bootstrap import Gateway
@@ -35,6 +35,6 @@ def router(gateway: Gateway) -> APIRouter:
     @routes.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:
         """Prometheus text format."""
-        return Response(generate_latest(gateway.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(gateway.metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
     return routes

@@ -1,5 +1,6 @@
 """Stamps become stages; metrics carry names only."""
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
@@ -41,3 +42,12 @@ def test_metrics_show_stages_turns_and_errors() -> None:
     assert 'tellerline_stage_seconds_bucket{le="0.005",stage="total"} 1.0' in text
     assert 'tellerline_turns_total{intent="balance_inquiry",outcome="execute",route="fast"} 1.0' in text
     assert 'tellerline_errors_total{code="busy"} 1.0' in text
+
+
+async def test_what_is_exposed_tells_how_much_is_alive() -> None:
+    resting = asyncio.create_task(asyncio.sleep(60))
+    told = Metrics().exposition().decode()
+    resting.cancel()
+    assert f"tellerline_tasks {len(asyncio.all_tasks()):.1f}" in told
+    (blocks,) = (line.split()[1] for line in told.splitlines() if line.startswith("tellerline_memory_blocks "))
+    assert float(blocks) > 10_000

@@ -1,49 +1,115 @@
-"""Whether thousands of short calls leave anything behind in the service: memory, descriptors, threads."""
+"""Whether thousands of short calls leave anything behind in the service: memory, objects, tasks, descriptors, threads.
+
+What a call holds is looked for in the trend, not in one difference: the service is looked at while nobody calls, after
+every hundred calls, and the growth of the last half is told a call, beside the noise of that figure.
+"""
 
 import asyncio
 import os
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
+import httpx
+import numpy as np
 import typer
+from prometheus_client.parser import text_string_to_metric_families
 
 from app.qa.bench._report import Figure, publish
 
-WARM_UP: Final = 200
-"""Calls before the first look: caches and arenas fill."""
+WARM_UP: Final = 600
+"""Calls before the first look. What fills up once must be full by then: each thread's workspace for the longest
+utterance it met, the allocator's arenas at the most calls at once, connections with their pages and statements."""
+ROUND: Final = 100
+"""Calls between two looks."""
+REST_S: Final = 10.0
+"""Within this the last calls of a round must have ended."""
+
+Look = dict[str, float]
 
 
 def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    calls: Annotated[int, typer.Option(help="Calls after the warm-up.", min=1)] = 2000,
+    calls: Annotated[int, typer.Option(help="Calls after the warm-up.", min=8 * ROUND)] = 2000,
+    warm_up: Annotated[int, typer.Option(help="Calls before the first look.", min=0)] = WARM_UP,
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=64)] = 8,
 ) -> None:
-    """Play short calls faster than real time through a service of our own and look at its process."""
+    """Play short calls of every kind faster than real time through a service of our own, and look at its process."""
     from app.demo.run import service
-    from app.line import demo_token
-    from app.qa.bench._corpus import load, utterances
-    from app.qa.bench._hasty import call_hastily
-
-    simple = [u for u in utterances(load(), "simple") if u.customer == "alex-morgan"]
-
-    async def round_of(base: str, count: int) -> int:
-        credential, places = await demo_token(base, simple[0].customer), asyncio.Semaphore(at_once)
-
-        async def one(number: int) -> bool:
-            async with places:
-                return await call_hastily(base, credential, simple[number % len(simple)])
-
-        return sum(await asyncio.gather(*(one(n) for n in range(count))))
 
     with service() as base:
-        asyncio.run(round_of(base, WARM_UP))
-        before = _process(_child())
-        answered = asyncio.run(round_of(base, calls))
-        after = _process(_child())
-    figures: dict[str, Figure] = {"calls": calls, "answered": answered}
-    for name, value in after.items():
-        figures |= {f"{name}_before": before[name], f"{name}_after": value, f"{name}_growth": value - before[name]}
-    publish("soak", f"{calls} short calls after {WARM_UP}, {at_once} at once, faster than real time", figures, json)
+        looks, kept = asyncio.run(_soak(base, warm_up, calls, at_once))
+    made = ROUND * (len(looks) - 1)
+    figures: dict[str, Figure] = {"calls": made, "as_expected": kept, **figures_of(looks)}
+    workload = "answered, cut short, talked over, dropped, refused or garbled; three customers; faster than real time"
+    publish("soak", f"{made} short calls after {warm_up}, {at_once} at once: {workload}", figures, json)
+
+
+def figures_of(looks: Sequence[Look]) -> dict[str, float]:
+    """Out of looks at equal distances of ROUND calls: the levels at each quarter, and the trend of the last half."""
+    last = len(looks) - 1
+    half = looks[last // 2 :]
+    found: dict[str, float] = {}
+    for name in looks[0]:
+        for quarter in range(5):
+            found[f"{name}_at_{quarter * 25}_percent"] = looks[last * quarter // 4][name]
+    for name, unit, scale in (("rss_mb", "kb", 1024.0), ("python_blocks", "blocks", 1.0)):
+        slope, noise = _trend([look[name] * scale for look in half])
+        found[f"{name.partition('_mb')[0]}_growth_last_half_{unit}_per_call"] = slope
+        found[f"{name.partition('_mb')[0]}_growth_noise_{unit}_per_call"] = noise
+    return found
+
+
+def _trend(values: Sequence[float]) -> tuple[float, float]:
+    """Least squares: growth a call, and its standard error."""
+    (slope, _), covariance = np.polyfit(ROUND * np.arange(len(values)), values, 1, cov=True)
+    return float(slope), float(np.sqrt(covariance[0][0]))
+
+
+async def _soak(base: str, warm_up: int, calls: int, at_once: int) -> tuple[list[Look], int]:
+    """The looks, the first one after the warm-up, and how many of the calls after it went as they must."""
+    from app.line import demo_token
+    from app.qa.bench._corpus import load, utterances
+    from app.qa.bench._hasty import MIX, call_hastily
+
+    said = utterances(load(), "simple")
+    customers = {"en-US": ("alex-morgan", "imogen-hartley"), "ja-JP": ("takahashi-misaki",)}
+    places, service = asyncio.Semaphore(at_once), _child()
+
+    async def one(number: int) -> bool:
+        utterance, how = said[number // len(MIX) % len(said)], MIX[number % len(MIX)]
+        those = customers[utterance.locale]
+        async with places:
+            credential = await demo_token(base, those[number % len(those)])
+            return await call_hastily(base, credential, utterance, how)
+
+    async def some(numbers: range) -> int:
+        return sum(await asyncio.gather(*(one(number) for number in numbers)))
+
+    await some(range(warm_up))
+    looks, kept = [await _look(base, service)], 0
+    for start in range(warm_up, warm_up + calls // ROUND * ROUND, ROUND):
+        kept += await some(range(start, start + ROUND))
+        looks.append(await _look(base, service))
+    return looks, kept
+
+
+async def _look(base: str, service: int) -> Look:
+    """What the service holds once nobody calls any more."""
+    until = time.monotonic() + REST_S
+    async with httpx.AsyncClient(base_url=base) as client:
+        while (told := _metrics((await client.get("/metrics")).text))["tellerline_calls"]:
+            if time.monotonic() > until:
+                raise SystemExit("calls that are over did not end")
+            await asyncio.sleep(0.1)
+    return _process(service) | {"tasks": told["tellerline_tasks"], "python_blocks": told["tellerline_memory_blocks"]}
+
+
+def _metrics(text: str) -> dict[str, Any]:
+    """The metrics that have no labels."""
+    samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
+    return {sample.name: sample.value for sample in samples if not sample.labels}
 
 
 def _child() -> int:
@@ -52,7 +118,7 @@ def _child() -> int:
     return int(child)
 
 
-def _process(pid: int) -> dict[str, float]:
+def _process(pid: int) -> Look:
     """Resident memory in MB, descriptors and threads of a process."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return {
