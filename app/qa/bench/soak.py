@@ -19,8 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from app.qa.bench._report import Figure, publish
 
 WARM_UP: Final = 1300
-"""Calls before the first look: every utterance twice in every kind of call. What fills up once must be full by then: the
-workspace of each thread for the longest sound it meets, the allocator's arenas, connections with pages and statements."""
+"""Calls before the first look: every utterance twice in every kind of call. What fills up once must be full by then:
+each thread's workspace for the longest sound it meets, the allocator's arenas, connections' pages and statements."""
 ROUND: Final = 100
 """Calls between two looks."""
 REST_S: Final = 10.0
