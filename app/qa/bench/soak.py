@@ -47,17 +47,15 @@ def bench(
 
 
 def figures_of(looks: Sequence[Look]) -> dict[str, float]:
-    """Out of looks at equal distances of ROUND calls: the levels at each quarter, and the trend of the last half."""
+    """Out of looks at equal distances of ROUND calls: what there was before and after, and memory's way there."""
     last = len(looks) - 1
-    half = looks[last // 2 :]
-    found: dict[str, float] = {}
-    for name in looks[0]:
-        for quarter in range(5):
-            found[f"{name}_at_{quarter * 25}_percent"] = looks[last * quarter // 4][name]
-    for name, unit, scale in (("rss_mb", "kb", 1024.0), ("python_blocks", "blocks", 1.0)):
-        slope, noise = _trend([look[name] * scale for look in half])
-        found[f"{name.partition('_mb')[0]}_growth_last_half_{unit}_per_call"] = slope
-        found[f"{name.partition('_mb')[0]}_growth_noise_{unit}_per_call"] = noise
+    found = {f"rss_mb_at_{percent}_percent": looks[last * percent // 100]["rss_mb"] for percent in (0, 25, 50, 75, 100)}
+    for name, scale in (("rss_kb", 1024.0), ("python_blocks", 1.0)):
+        values = [look[name.replace("kb", "mb")] * scale for look in looks[last // 2 :]]
+        growth, noise = _trend(values)
+        found |= {f"last_half_{name}_per_call": growth, f"last_half_{name}_per_call_noise": noise}
+    for name in ("python_blocks", "tasks", "fds", "threads"):
+        found |= {f"{name}_before": looks[0][name], f"{name}_after": looks[-1][name]}
     return found
 
 

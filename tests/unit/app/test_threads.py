@@ -1,6 +1,7 @@
 """A decode multiplies small matrices: threads that a numeric library starts for them take the other calls' time."""
 
 import os
+import platform
 import subprocess
 import sys
 
@@ -25,3 +26,29 @@ def threads(entry: str, wanted: str | None) -> int:
 @pytest.mark.parametrize("entry", ["app.cli", "app.serve", "app.main"])
 def test_the_numeric_libraries_start_no_threads_unless_told(entry: str) -> None:
     assert threads(entry, None) == threads(entry, "1")
+
+
+ARENAS = """
+import ctypes, sys, threading
+import app
+together = threading.Barrier(12)
+def use() -> None:
+    together.wait()
+    kept = [bytes(4000) for _ in range(100)]
+    together.wait()
+users = [threading.Thread(target=use) for _ in range(12)]
+for user in users: user.start()
+for user in users: user.join()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+out = libc.fdopen(1, b"w")
+libc.malloc_info(0, ctypes.c_void_p(out))
+libc.fflush(ctypes.c_void_p(out))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have no arenas")
+def test_threads_share_the_allocators_arenas() -> None:
+    env = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}  # noqa: TID251 - as above
+    told = subprocess.run([sys.executable, "-c", ARENAS], env=env, capture_output=True, check=True, timeout=60).stdout
+    assert 1 < told.count(b"<heap nr=") <= max(2, os.cpu_count() or 2)
