@@ -5,11 +5,12 @@ from typing import Final, NamedTuple
 
 from schemas.ids import Locale
 from schemas.payee import MatchOutcome, Payee
+from services.payees import kana
 from services.payees.data import finder_rules
 from services.payees.forms import Forms
 from services.payees.said import Heard
 from services.payees.score import Calibration, Scored, calibration
-from services.payees.trust import heard_first, lead, trust
+from services.payees.trust import heard_first, lead, trusted
 
 MAX_ASKED: Final = 3
 
@@ -52,20 +53,19 @@ def _chosen(heard: Heard, scored: Sequence[Scored], forms: Forms, rules: Calibra
     top = scored[0]
     if top.evidence.part:
         return top.evidence.exact and top.probability >= rules.accept_part and lead(heard, scored, forms) >= rules.lead
-    accept = rules.accept_latin if forms.words[top.evidence.form].isascii() else rules.accept_japanese
-    return choosable(heard, scored, forms) and trust(heard, scored, forms) >= accept
+    return choosable(heard, scored, forms) and trusted(heard, scored, forms)
 
 
 def choosable(heard: Heard, scored: Sequence[Scored], forms: Forms) -> bool:
     """Whether a whole name may be chosen at all; where not, a person would ask however likely it is.
 
-    Not where the best hypothesis sounds like another name, where it is kanji that may be read otherwise, where only
-    long vowels differ (Ono is not Ōno), nor where another payee sounds nearly like what was heard.
+    Not where kanji were heard that may be read otherwise, where only long vowels differ (Ono is not Ōno), where a
+    name of one word was not heard as it sounds (Ally is not Ollie), nor where another payee sounds nearly like it.
     """
     top = scored[0]
-    if top.evidence.unsure_reading or not heard_first(heard, top.evidence.form, forms):
+    if " " not in forms.words[top.evidence.form] and not heard_first(heard, top.evidence.form, forms):
         return False
-    if _vowels_differ(heard, top, forms) and not top.evidence.exact:
+    if top.evidence.unsure_reading or (_vowels_differ(heard, top, forms) and not top.evidence.exact):
         return False
     return lead(heard, scored, forms) >= calibration().lead
 
@@ -88,9 +88,12 @@ def _twins(scored: Sequence[Scored], forms: Forms, favoured: Collection[int]) ->
 
 
 def _vowels_differ(heard: Heard, top: Scored, forms: Forms) -> bool:
-    """Whether the kana heard differ from the payee's only in long vowels: Ono is not Ōno."""
-    lead = heard.said[0]
-    return not lead.key.isascii() and lead.spelled == forms.spelled[top.evidence.form]
+    """Whether the kana heard differ from the payee's only in long vowels, or in how many they have: Ono is not Ōno."""
+    lead, form = heard.said[0], top.evidence.form
+    if lead.key.isascii():
+        return False
+    name = kana.strict(forms.words[form].replace(" ", ""))
+    return lead.spelled == forms.spelled[form] or lead.key.count(kana.LONG) != name.count(kana.LONG)
 
 
 def tell_apart(payee: Payee, among: Sequence[Payee], locale: Locale) -> str:

@@ -7,7 +7,8 @@ Ten thousand payees are taken in at once, so this keeps plain lists of strings a
 """
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from math import log
 from typing import Final, NamedTuple
 
 from schemas.payee import Payee
@@ -17,6 +18,8 @@ from services.payees.phones import sayings
 
 MAX_FITTING: Final = 30
 """Payees listed for a few spelled letters."""
+_LEAST: Final = 150
+"""Forms of some sixty payees, the smallest books that calibration has seen; smaller ones are judged like them."""
 
 
 class Keys(NamedTuple):
@@ -82,6 +85,11 @@ class Forms:
             self._parts_spelled.setdefault(each.spelled, []).append(part)
             for sound in each.sounds:
                 self._append(part, each.spelled, sound, -1)
+
+    @cached_property
+    def breadth(self) -> float:
+        """How much there is to be mistaken for: the natural log of the number of forms."""
+        return log(max(_LEAST, len(self.spelled)))
 
     def owners(self, form: int) -> Sequence[int]:
         """The payees a form may mean."""

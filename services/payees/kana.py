@@ -6,6 +6,8 @@ from typing import Final
 
 from services.payees.phones import code
 
+LONG: Final = "ー"
+"""What stands for a long vowel in a strict key."""
 _ROWS: Final = {
     "": "アイウエオ",
     "k": "カキクケコ",
@@ -70,7 +72,7 @@ _PHONES_OF: Final = (
 def strict(katakana: str) -> str:
     """The key two people share only if they sound the same: サトウ, サトオ and サトー → サトー; オノ stays オノ."""
     return _LONG.sub(
-        lambda m: (m[1] or m[2] or m[3] or m[4] or m[5]) + "ー", katakana.replace(" ", "").translate(_LARGE)
+        lambda m: (m[1] or m[2] or m[3] or m[4] or m[5]) + LONG, katakana.replace(" ", "").translate(_LARGE)
     )
 
 

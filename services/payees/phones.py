@@ -14,6 +14,7 @@ from rules.load import load_table, read
 MAX_WORD: Final = 32
 """Letters of a word that are read; names are shorter."""
 MAX_SAYINGS: Final = 3
+_VOWEL: Final = "V"
 
 
 @lru_cache(maxsize=1)
@@ -85,3 +86,9 @@ def sayings(word: str) -> tuple[str, ...]:
     if special is None:
         return (_plain(word),)
     return special[:MAX_SAYINGS]
+
+
+@lru_cache(maxsize=32_768)
+def consonants(sound: str) -> str:
+    """The classes of the consonants of a sound: what a recogniser keeps best of a name it does not know."""
+    return "".join([kind for kind in sound[::2] if kind != _VOWEL])

@@ -9,10 +9,11 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from math import exp, log
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.fuzz import ratio
@@ -20,6 +21,7 @@ from rapidfuzz.fuzz import ratio
 from rules.load import RuleFile, load
 from services.payees.forms import Forms, exact_key
 from services.payees.grams import Grams
+from services.payees.phones import consonants
 from services.payees.said import Heard, Said
 
 RETRIEVED: Final = 96
@@ -32,27 +34,37 @@ MAX_OWNERS: Final = 5
 CANDIDATE: Final = (
     *("first", "best", "mean", "near", "worst_word", "exact_first", "exact_share", "sound_first"),
     *("part", "part_exact", "part_of_more", "words_exact", "rival_words", "rival_name", "unsure_reading"),
-    *("edits", "length", "other_order", "nickname", "recent"),
+    *("edits", "length", "other_order", "nickname", "consonants_best", "consonants_mean", "recent"),
 )
+Script = Literal["latin", "japanese"]
+"""In which letters a name is compared."""
 _NEAR: Final = 0.85
 _STEEP: Final = 60.0
 """No utility is above this, so that none overflows."""
-NOBODY: Final = ("bias", "one_word", "length", "disagreement")
+NOBODY: Final = ("bias", "one_word", "length", "disagreement", "book")
 
 Floats = npt.NDArray[np.float64]
 
 
+class Trust(BaseModel):
+    """When the likeliest payee is trusted to be the one who is meant."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    weights: dict[str, float]
+    accept: float
+    """Natural-log odds of being right from which on nobody is asked."""
+
+
 class Calibration(RuleFile):
-    """Fitted weights and the thresholds of the decision, all probabilities."""
+    """Fitted weights and the thresholds of the decision, probabilities but for trust."""
 
     fitted_on: str
     trust_fitted_on: str
     spelled: float
     candidate: dict[str, float]
     nobody: dict[str, float]
-    trust: dict[str, float]
-    accept_latin: float
-    accept_japanese: float
+    trust: dict[Script, Trust]
     accept_part: float
     lead: float
     favour: float
@@ -133,10 +145,24 @@ def evidence(heard: Heard, forms: Forms, places: Sequence[int]) -> list[Evidence
     order = np.argsort(-rough, kind="stable")[:WEIGHED].tolist()
     leaders = table.argmax(axis=0).tolist()
     context = _Context.of(heard, forms)
+    bare = np.maximum.reduceat(_consonants_alike(heard, forms, [places[i] for i in order]), starts, axis=0)
+    bare_best, bare_mean = bare.max(axis=0).tolist(), ((weights / weights.sum()) @ bare).tolist()
     return [
-        _evidence(context, places[i], heard.said[leaders[i]], (float(first[i]), float(best[i]), float(mean[i])))
-        for i in order
+        _evidence(
+            context,
+            places[i],
+            heard.said[leaders[i]],
+            (float(first[i]), float(best[i]), float(mean[i])),
+            (bare_best[n], bare_mean[n]),
+        )
+        for n, i in enumerate(order)
     ]
+
+
+def _consonants_alike(heard: Heard, forms: Forms, places: Sequence[int]) -> Floats:
+    """Similarity 0 … 1 of the kinds of consonants of every saying (rows) with those of some forms (columns)."""
+    said, named = [consonants(s.sound) for s in heard.said], [consonants(forms.sounds[p]) for p in places]
+    return np.asarray(process.cdist(said, named, scorer=ratio) / 100.0, np.float64)
 
 
 class _Context(NamedTuple):
@@ -163,7 +189,9 @@ class _Context(NamedTuple):
         )
 
 
-def _evidence(context: _Context, form: int, leader: Said, likeness: tuple[float, float, float]) -> Evidence:
+def _evidence(
+    context: _Context, form: int, leader: Said, likeness: tuple[float, float, float], bare: tuple[float, float]
+) -> Evidence:
     heard, forms, best = context.heard, context.forms, likeness[1]
     part = form >= forms.full
     spelled, sound = forms.spelled[form], forms.sounds[form]
@@ -191,6 +219,7 @@ def _evidence(context: _Context, form: int, leader: Said, likeness: tuple[float,
         log(max(2, len(sound)) / 2),
         float(not leader.literal and not leader.wide),
         float(not leader.literal and leader.wide),
+        *bare,
     )
     nickname = not leader.literal and leader.wide and leader.readings == 1 and leader.spelled == spelled
     return Evidence(
@@ -220,19 +249,20 @@ def words_wrong(heard: str, sound: str, lengths: Sequence[int]) -> list[int]:
     return wrong
 
 
-def nobody_features(heard: Heard) -> tuple[float, ...]:
-    """Features of the alternative that nobody in the book is meant."""
-    literal = [said for said in heard.said if said.literal]
+def nobody_features(heard: Heard, forms: Forms) -> tuple[float, ...]:
+    """Features of the alternative that nobody in the book is meant; in a large book somebody is alike by chance."""
+    literal = [said for said in heard.said if said.literal] or heard.said[:1]
     lead = literal[0]
     others = [ratio(lead.sound, said.sound) / 100.0 for said in literal[1:4]]
     disagreement = 1.0 - (sum(others) / len(others) if others else 1.0)
-    return 1.0, float(len(lead.tokens) == 1), log(max(2, len(lead.sound)) / 2), disagreement
+    length = log(max(2, len(lead.sound)) / 2)
+    return 1.0, float(len(lead.tokens) == 1), length, disagreement, forms.breadth
 
 
-def nobody_utility(heard: Heard) -> float:
+def nobody_utility(heard: Heard, forms: Forms) -> float:
     """The utility of the alternative that nobody in the book is meant."""
     weights = calibration().nobody
-    return sum(weights[name] * value for name, value in zip(NOBODY, nobody_features(heard), strict=True))
+    return sum(weights[name] * value for name, value in zip(NOBODY, nobody_features(heard, forms), strict=True))
 
 
 def choices(
@@ -262,7 +292,7 @@ def score(
 ) -> tuple[list[Scored], float]:
     """Payees by falling probability, and the probability of nobody."""
     found, thinned = choices(heard, forms, grams, recent, favoured)
-    nobody = exp(min(nobody_utility(heard), _STEEP))
+    nobody = exp(min(nobody_utility(heard, forms), _STEEP))
     total = nobody + thinned + sum([exp(choice.utility) for choice in found])
     scored = [Scored(choice.owner, exp(choice.utility) / total, choice.evidence) for choice in found]
     scored.sort(key=lambda each: (-each.probability, each.owner))

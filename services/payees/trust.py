@@ -1,24 +1,30 @@
 """How far the likeliest payee can be trusted: what sets it apart from the others, and how many hypotheses bear it out.
 
 The probability of a search weighs one name against another; it says too little of a name that only one hypothesis has,
-or of two people who nearly sound alike. A small logistic model weighs those signals (`tellerline bench payees --fit`).
+of two people who nearly sound alike, or of a stranger who shares one name with a payee. A small logistic model weighs
+those signals (`tellerline bench payees --fit`).
 """
 
 from collections.abc import Sequence
-from math import exp, log
+from math import log
 from typing import Final, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from services.payees.forms import Forms
 from services.payees.said import Heard, Said
-from services.payees.score import Scored, calibration, words_wrong
+from services.payees.score import CANDIDATE, Scored, Script, calibration, words_wrong
 
-SIGNALS: Final = ("bias", "sure", "lead", "most_heard", "nearly_heard")
+SIGNALS: Final = (
+    *("bias", "sure", "lead", "sure_and_lead", "most_heard", "nearly_heard"),
+    *("words_exact", "name_exact", "book"),
+)
 MAX_LEAD: Final = 3.0
 """Phones; who is further from the next one is not safer."""
 _SUREST: Final = 1e-5
 _MOST: Final = 0.45
+_WORDS_EXACT: Final = CANDIDATE.index("words_exact")
+_EXACT_SHARE: Final = CANDIDATE.index("exact_share")
 
 
 class Borne(NamedTuple):
@@ -82,17 +88,31 @@ def heard_first(heard: Heard, form: int, forms: Forms) -> bool:
 
 
 def signals(heard: Heard, scored: Sequence[Scored], forms: Forms) -> tuple[float, ...]:
-    """The values of `SIGNALS` for the likeliest payee."""
-    borne = borne_out(heard, scored[0].evidence.form, forms)
-    sure = -log(max(_SUREST, 1.0 - scored[0].probability))
-    return 1.0, sure, lead(heard, scored, forms), float(borne.heard > _MOST), borne.nearly
+    """The values of `SIGNALS` for the likeliest payee.
+
+    That some words were heard exactly speaks against a name of which the others were not: a stranger may share them;
+    that all were, for it. In a large book (`book`) a probability already allows for many rivals.
+    """
+    top = scored[0]
+    borne = borne_out(heard, top.evidence.form, forms)
+    sure, ahead = -log(max(_SUREST, 1.0 - top.probability)), lead(heard, scored, forms)
+    words, whole = top.evidence.features[_WORDS_EXACT], top.evidence.features[_EXACT_SHARE]
+    return (
+        *(1.0, sure, ahead, sure * ahead, float(borne.heard > _MOST), borne.nearly),
+        *(words, float(words == 1.0 or whole > 0.0), forms.breadth),
+    )
 
 
-def trust(heard: Heard, scored: Sequence[Scored], forms: Forms) -> float:
-    """The probability, 0 … 1, that the likeliest payee is the one who is meant."""
-    weights = calibration().trust
+def script(scored: Sequence[Scored], forms: Forms) -> Script:
+    """Which names' trust applies to the likeliest payee."""
+    return "latin" if forms.words[scored[0].evidence.form].isascii() else "japanese"
+
+
+def trusted(heard: Heard, scored: Sequence[Scored], forms: Forms) -> bool:
+    """Whether it is likely enough that the likeliest payee is the one who is meant."""
+    fitted = calibration().trust[script(scored, forms)]
     values = zip(SIGNALS, signals(heard, scored, forms), strict=True)
-    return 1.0 / (1.0 + exp(-sum([weights[name] * value for name, value in values])))
+    return sum([fitted.weights[name] * value for name, value in values]) >= fitted.accept
 
 
 def _name(form: int, forms: Forms) -> _Name:

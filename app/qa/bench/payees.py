@@ -9,7 +9,7 @@ from typing import Annotated, Final, NamedTuple
 import typer
 
 from app.qa.bench._payees.dice import Dice
-from app.qa.bench._payees.sample import Call, Setting, setting
+from app.qa.bench._payees.sample import Call, Setting, overheard, setting
 from app.qa.bench._payees.stock import book
 from app.qa.bench._report import Figure, percentile, publish
 from schemas.ids import EN_US, JA_JP, Locale
@@ -17,12 +17,15 @@ from schemas.payee import MatchOutcome, PayeeMatch
 
 _LOCALES: Final[dict[str, Locale]] = {"en": EN_US, "ja": JA_JP}
 _SEEDS: Final = {"development": 1, "acceptance": 2}
-_HOME: Final = 60
-_HOME_SHARE: Final = 10
-"""One call about a small book for so many about the large one."""
+_SMALLER: Final = ((60, 50, 0.35), (400, 10, 0.1))
+"""Payees of smaller books, how many of them, and the share of calls that say one part of a name."""
+_SMALLER_SHARE: Final = 2
+"""One call about books of a smaller size for so many about the large one."""
+_OVERHEARD: Final = (60, 400, 10_000)
+"""Payees of the books that overheard names are sought in."""
+_KEPT: Final = ("recall_at_1", "wrong_choice_rate", "wrong_choices", "choices", "coverage_auto", "known_refused_rate")
 _NORMAL_95: Final = 1.96
 _STRANGERS: Final = 0.2
-_PARTS: Final = 0.35
 _WARM_UP_CALLS: Final = 30
 
 
@@ -67,26 +70,35 @@ def bench(
         return
     figures: dict[str, Figure] = {}
     large: list[Run] = []
-    for language in _LOCALES:
+    for language, locale in _LOCALES.items():
         dice = Dice(seed, _SEEDS[half], len(large))
         made = setting(half, language, payees=payees, calls=calls, strangers=_STRANGERS, parts=0.0, dice=dice)
-        large.append(run(made, _LOCALES[language]))
+        large.append(run(made, locale))
         figures |= {f"{language}_{key}": value for key, value in summary([large[-1]]).items()}
         figures |= {f"{language}_{key}": value for key, value in wratio(made, wratio_calls).items()}
-        home = setting(
-            half, language, payees=_HOME, calls=calls // _HOME_SHARE, strangers=_STRANGERS, parts=_PARTS, dice=dice
-        )
-        kept = summary([run(home, _LOCALES[language])])
-        figures |= {
-            f"{language}_home_{key}": kept[key]
-            for key in ("recall_at_1", "wrong_choice_rate", "choices", "coverage_auto")
-        }
+        for size, books, parts in _SMALLER:
+            each = calls // books // _SMALLER_SHARE
+            settings = [
+                setting(half, language, payees=size, calls=each, strangers=_STRANGERS, parts=parts, dice=dice)
+                for _ in range(books)
+            ]
+            figures |= _kept(f"{language}_{size}", settings, locale)
+    for size in _OVERHEARD:
+        figures |= _kept(f"overheard_{size}", overheard(half, size, Dice(seed, _SEEDS[half], size)), EN_US)
     both: dict[str, Figure] = {**summary(large), **_mean(figures, ("wratio_recall_at_1", "wratio_recall_at_3"))}
+    smaller = ", ".join(f"{books} books of {size} ({parts:.0%} say one part)" for size, books, parts in _SMALLER)
     workload = (
         f"{half} half, seed {seed}: {calls} calls a language, {payees} payees, {_STRANGERS:.0%} strangers,"
-        f" 4 hypotheses; home: {_HOME} payees, {_PARTS:.0%} say one part of a name"
+        f" 4 hypotheses; {calls // _SMALLER_SHARE} calls about {smaller};"
+        " overheard: English names spoken by offline voices, heard by the bundled recogniser"
     )
     publish("payees", workload, both | figures, json)
+
+
+def _kept(prefix: str, settings: Sequence[Setting], locale: Locale) -> dict[str, Figure]:
+    """The figures that matter of books of one size."""
+    found = summary([run(each, locale) for each in settings])
+    return {f"{prefix}_{key}": found[key] for key in _KEPT}
 
 
 def _fit(target: Path, stage: str, seed: int) -> None:
@@ -154,6 +166,7 @@ def summary(runs: Sequence[Run]) -> dict[str, Figure]:
         "wrong_choices": sum(call.wrong for call in chosen),
         "choices": len(chosen),
         "coverage_auto": _share([call.chosen and not call.wrong for call in known]),
+        "known_refused_rate": _share([call.refused for call in known]),
         "strangers_refused_rate": _share([call.refused for call in strangers]),
         "strangers_not_chosen_rate": _share([not call.chosen for call in strangers]),
         "p50_ms": percentile(times, 50),

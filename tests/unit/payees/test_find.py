@@ -23,7 +23,7 @@ ENGLISH = [
     (["send fifty to sato ken"], "sato ken", CLEAR, ["sato"]),
     (["send fifty to shawn"], "shawn", ASK, ["sean"]),
     (["send twenty to kate"], "kate", ASK, ["cath"]),
-    (["send fifty to my friend shawn win tomorrow"], "shawn win", ASK, ["sean"]),
+    (["send fifty to my friend shawn win tomorrow"], "shawn win", CLEAR, ["sean"]),
     (["i want to pay my landlord john five hundred"], "john", None, ["smith"]),
     (["send fifty to ken satoh"], "ken satoh", None, ["sato"]),
 ]

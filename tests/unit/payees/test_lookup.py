@@ -166,3 +166,28 @@ def test_scores_are_probabilities(book: PayeeIndex):
     scores = [c.score for c in match.candidates]
     assert scores == sorted(scores, reverse=True)
     assert 0 <= sum(scores) <= 1.0001
+
+
+@pytest.mark.parametrize("heard", ["佐藤", "佐藤健"])
+def test_a_stored_reading_without_a_sound_is_no_reading(heard):
+    index = PayeeIndex.build([Payee(PayeeId("odd"), heard, kana="ッ")])
+    match = index.lookup([heard], JA_JP)
+    assert match is None or match.choice in {None, "odd"}
+
+
+@pytest.mark.parametrize(
+    ("heard", "choice"),
+    [
+        (["maria kostellano", "maria castellano", "maria kostelano"], "Maria Castellano"),
+        (["can sato", "kensato", "kanzato", "canceato"], "Ken Sato"),
+        (["maria kostner", "maria costner", "maria kosner"], None),
+        (["daniel okonor", "daniel okoner"], None),
+        (["alli", "oli", "allie", "ally"], None),
+    ],
+)
+def test_a_name_written_as_it_was_heard_is_chosen_where_it_is_like_one_payee_alone(heard, choice):
+    home = ("Maria Castellano", "David O'Connor", "Emily Morgan", "Ken Sato", "Priya Raman", "Oliver Hartley")
+    book = [Payee(PayeeId(name), name, aliases=("Ollie",) * (name == "Oliver Hartley")) for name in home]
+    match = PayeeIndex.build(book).lookup(heard, EN_US)
+    assert match is not None
+    assert match.choice == choice

@@ -66,7 +66,7 @@ def _sample(said: Heard, meant: int | None, forms: Forms, grams: Grams) -> Sampl
                 offsets.append(offset)
                 owners.append(owner)
     truth = owners.index(meant) if meant in owners else len(rows)
-    return Sample(np.array(rows), np.array(offsets), np.array(nobody_features(said)), truth)
+    return Sample(np.array(rows), np.array(offsets), np.array(nobody_features(said, forms)), truth)
 
 
 def _owners(each: Evidence, forms: Forms, meant: int | None) -> Iterator[tuple[int, float]]:

@@ -33,13 +33,20 @@ _NEAREST: Final = 6
 _STRANGERS: Final = 0.2
 _LARGE: Final = 10_000
 _DEVELOPMENT: Final = (
-    ("en", _LARGE, 1200, 0.04),
-    ("ja", _LARGE, 900, 0.04),
-    ("en", 1000, 500, 0.04),
-    ("en", 60, 700, 0.35),
-    ("ja", 60, 500, 0.35),
+    ("en", _LARGE, 1, 1200, 0.04),
+    ("ja", _LARGE, 1, 1800, 0.04),
+    ("en", 1000, 1, 500, 0.04),
+    ("en", 60, 20, 50, 0.35),
+    ("ja", 60, 30, 50, 0.35),
 )
-_HEARD: Final = Path(__file__).with_name("heard_en.tsv")
+"""Language, payees, books, calls about each, share of calls by one part of a name."""
+_OVERHEARD: Final = (60, 400, _LARGE)
+_HEARD: Final = {
+    "development": Path(__file__).with_name("heard_en.tsv"),
+    "acceptance": Path(__file__).with_name("heard_en_acceptance.tsv"),
+}
+_KNOWN_SHARE: Final = 2
+"""A book knows at most one overheard caller for so many payees."""
 _HALVES: Final = ("development", "acceptance")
 
 
@@ -133,24 +140,45 @@ def setting(
     return Setting(tuple(persons), tuple(made))
 
 
-def overheard(dice: Dice) -> Setting:
-    """Names that offline voices spoke and a real recogniser heard; one in five is a stranger to a book of 10,000."""
-    lines = (line.split("\t") for line in _HEARD.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
-    heard = [(name, tuple(hypotheses.split("|"))) for name, hypotheses in lines]
-    names = list(dict.fromkeys(name for name, _ in heard))
-    strangers = set(dice.some(names, int(len(names) * _STRANGERS)))
-    persons = [Person("en", "heard", tuple(name.split())) for name in names if name not in strangers]
-    others = people(dice, "development", "en", _LARGE - len(persons))
-    persons.extend(person for person in others if person.said not in set(names))
-    places = {person.said: place for place, person in enumerate(persons)}
-    calls = [Call("en", places.get(name), hypotheses, hypotheses) for name, hypotheses in heard]
-    return Setting(tuple(persons), tuple(calls))
+@lru_cache(maxsize=2)
+def _heard(half: str) -> dict[str, tuple[str, ...]]:
+    """Name → what the bundled recogniser heard."""
+    lines = (line.split("\t") for line in _HEARD[half].read_text(encoding="utf-8").splitlines() if line[0] != "#")
+    return {name: tuple(hypotheses.split("|")) for name, hypotheses in lines}
+
+
+def overheard(half: str, payees: int, dice: Dice) -> list[Setting]:
+    """Names that offline voices spoke and the bundled recogniser heard, each in one of as many books as that takes.
+
+    One in five is a stranger to its book; every second stranger has a double in it.
+    """
+    names = dice.some(list(_heard(half)), len(_heard(half)))
+    size = payees // _KNOWN_SHARE
+    return [_overheard(half, names[at : at + size], payees, dice) for at in range(0, len(names), size)]
+
+
+def _overheard(half: str, names: Sequence[str], payees: int, dice: Dice) -> Setting:
+    strangers = {name for name in names if dice.chance(_STRANGERS)}
+    persons: dict[str, Person] = {}
+    for name in names:
+        person = Person("en", "heard", tuple(name.split()))
+        if name in strangers and dice.chance(_DOUBLES):
+            person = _double(person, half, dice)
+        if person.said not in strangers:
+            persons.setdefault(person.said, person)
+    for person in people(dice, half, "en", payees):
+        if len(persons) < payees and person.said not in strangers:
+            persons.setdefault(person.said, person)
+    places = {name: place for place, name in enumerate(persons)}
+    calls = [Call("en", places.get(name), _heard(half)[name], _heard(half)[name]) for name in names]
+    return Setting(tuple(persons.values()), tuple(calls))
 
 
 def development(dice: Dice) -> list[Setting]:
-    """What the calibration is fitted on: large, middling and small books, and the overheard names."""
+    """What the calibration is fitted on: small and large books, and the overheard names in books of three sizes."""
     made = [
         setting("development", language, payees=payees, calls=calls, strangers=_STRANGERS, parts=parts, dice=dice)
-        for language, payees, calls, parts in _DEVELOPMENT
+        for language, payees, books, calls, parts in _DEVELOPMENT
+        for _ in range(books)
     ]
-    return [*made, overheard(dice)]
+    return [*made, *(each for payees in _OVERHEARD for each in overheard("development", payees, dice))]
