@@ -50,14 +50,14 @@ def _rivals(scored: Sequence[Scored], favoured: Collection[int]) -> Sequence[Sco
 
 def _chosen(heard: Heard, scored: Sequence[Scored], forms: Forms, rules: Calibration) -> bool:
     """Whether the likeliest needs no question: surely the one, and nobody else's name is nearly as near."""
-    top = scored[0]
+    top, ahead = scored[0], lead(heard, scored, forms)
     if top.evidence.part:
-        return top.evidence.exact and top.probability >= rules.accept_part and lead(heard, scored, forms) >= rules.lead
-    return choosable(heard, scored, forms) and trusted(heard, scored, forms)
+        return top.evidence.exact and top.probability >= rules.accept_part and ahead >= rules.lead
+    return choosable(heard, scored, forms, ahead) and trusted(heard, scored, forms, ahead)
 
 
-def choosable(heard: Heard, scored: Sequence[Scored], forms: Forms) -> bool:
-    """Whether a whole name may be chosen at all; where not, a person would ask however likely it is.
+def choosable(heard: Heard, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
+    """Whether a whole name, `ahead` of the next one (see `lead`), may be chosen at all; else a person would ask.
 
     Not where kanji were heard that may be read otherwise, where only long vowels differ (Ono is not Ōno), where a
     name of one word was not heard as it sounds (Ally is not Ollie), nor where another payee sounds nearly like it.
@@ -67,7 +67,7 @@ def choosable(heard: Heard, scored: Sequence[Scored], forms: Forms) -> bool:
         return False
     if top.evidence.unsure_reading or (_vowels_differ(heard, top, forms) and not top.evidence.exact):
         return False
-    return lead(heard, scored, forms) >= calibration().lead
+    return ahead >= calibration().lead
 
 
 def _plausible(scored: Sequence[Scored], rules: Calibration) -> int:

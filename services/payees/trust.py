@@ -87,15 +87,15 @@ def heard_first(heard: Heard, form: int, forms: Forms) -> bool:
     return any(said.spelled == name.spelled or said.sound == name.sound for said in first)
 
 
-def signals(heard: Heard, scored: Sequence[Scored], forms: Forms) -> tuple[float, ...]:
-    """The values of `SIGNALS` for the likeliest payee.
+def signals(heard: Heard, scored: Sequence[Scored], forms: Forms, ahead: float) -> tuple[float, ...]:
+    """The values of `SIGNALS` for the likeliest payee, `ahead` of the next one (see `lead`).
 
     That some words were heard exactly speaks against a name of which the others were not: a stranger may share them;
     that all were, for it. In a large book (`book`) a probability already allows for many rivals.
     """
     top = scored[0]
     borne = borne_out(heard, top.evidence.form, forms)
-    sure, ahead = -log(max(_SUREST, 1.0 - top.probability)), lead(heard, scored, forms)
+    sure = -log(max(_SUREST, 1.0 - top.probability))
     words, whole = top.evidence.features[_WORDS_EXACT], top.evidence.features[_EXACT_SHARE]
     return (
         *(1.0, sure, ahead, sure * ahead, float(borne.heard > _MOST), borne.nearly),
@@ -108,10 +108,10 @@ def script(scored: Sequence[Scored], forms: Forms) -> Script:
     return "latin" if forms.words[scored[0].evidence.form].isascii() else "japanese"
 
 
-def trusted(heard: Heard, scored: Sequence[Scored], forms: Forms) -> bool:
+def trusted(heard: Heard, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
     """Whether it is likely enough that the likeliest payee is the one who is meant."""
     fitted = calibration().trust[script(scored, forms)]
-    values = zip(SIGNALS, signals(heard, scored, forms), strict=True)
+    values = zip(SIGNALS, signals(heard, scored, forms, ahead), strict=True)
     return sum([fitted.weights[name] * value for name, value in values]) >= fitted.accept
 
 

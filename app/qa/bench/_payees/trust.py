@@ -16,7 +16,7 @@ from services.payees.forms import Forms
 from services.payees.grams import Grams
 from services.payees.said import heard
 from services.payees.score import Script, Trust, calibration, score
-from services.payees.trust import SIGNALS, script, signals
+from services.payees.trust import SIGNALS, lead, script, signals
 
 Floats = npt.NDArray[np.float64]
 _UNLIKELY: Final = 0.8
@@ -56,8 +56,10 @@ def trials(setting: Setting) -> Iterator[Trial]:
         scored = score(said, forms, grams, recent)[0] if said.said else []
         if not scored or scored[0].probability < _UNLIKELY or scored[0].evidence.part:
             continue
-        if choosable(said, scored, forms):
-            yield Trial(script(scored, forms), signals(said, scored, forms), scored[0].owner == call.meant)
+        ahead = lead(said, scored, forms)
+        if choosable(said, scored, forms, ahead):
+            values = signals(said, scored, forms, ahead)
+            yield Trial(script(scored, forms), values, scored[0].owner == call.meant)
 
 
 def fit(data: Sequence[Trial]) -> Trust:
