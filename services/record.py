@@ -1,17 +1,15 @@
 """Puts each turn on record: the audit log, the metrics, and nothing personal in either unless retention is on."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from rules.load import ruleset_hash
 from schemas.audit import AuditRecord, AuditValue
-from schemas.decision import Decision
 from schemas.errors import TellerlineError
 from schemas.ids import CallId, CustomerId
-from schemas.turn import ModelUse
 from services.look import Looked
-from services.observe import Metrics, Stamps
+from services.observe import Metrics
 from services.ports import AuditLog, Clock
+from services.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +23,17 @@ class Recorder:
     call: CallId
     keep_words: bool = False
 
-    async def turn(
-        self, looked: Looked | None, decision: Decision | None, stamps: Stamps, models: Sequence[ModelUse] = ()
-    ) -> None:
-        """Record a finished turn. Raises StoreUnavailable: what can't be put on record must be known."""
+    async def turn(self, progress: Progress) -> None:
+        """Record a turn as far as it came. Raises StoreUnavailable: what can't be put on record must be known."""
+        looked, decision, stamps = progress.looked, progress.shown, progress.stamps
         intent = looked.understood.intent if looked else None
         route = looked.understood.route.value if looked else "none"
         outcome = decision.kind.value if decision else "none"
         self.metrics.turn(stamps, route, intent.value if intent else "none", outcome)
-        facts: dict[str, AuditValue] = {"outcome": outcome, "rules": ruleset_hash()}
+        facts: dict[str, AuditValue] = {"outcome": outcome, "finished": progress.finished, "rules": ruleset_hash()}
         if looked is not None:
             facts |= _facts(looked)
-        facts["models"] = [dict(asdict(model)) for model in models]
+        facts["models"] = [dict(asdict(model)) for model in progress.models]
         facts["stages_ms"] = {name: round(ms, 3) for name, ms in stamps.stages_ms().items()}
         personal: dict[str, AuditValue] = {}
         if self.keep_words and looked is not None:

@@ -1,41 +1,18 @@
 """A turn's decisions in words: replies by template, open questions sentence by sentence; and what they wait for."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from schemas.answer import Done, Question, Refused, SentenceReady
-from schemas.decision import Answer, Clarify, Confirm, Decision, DecisionKind, Execute, Handoff, Reply
+from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, Handoff, Reply
 from schemas.ids import CustomerId, Locale, RuleId
 from schemas.intent import Understood
 from schemas.turn import Awaits, HandedOff, ModelUse, ReplyEvent, ReplyText
 from services.decide import DialogueState
-from services.look import Looked
-from services.observe import Stamp, Stamps
+from services.observe import Stamp
 from services.ports import Answerer
+from services.progress import Progress
 from services.reply import Speaker
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far one turn has come."""
-
-    stamps: Stamps
-    looked: Looked | None = None
-    shown: Decision | None = None
-    awaits: Awaits = Awaits.NOTHING
-    models: list[ModelUse] = field(default_factory=list)
-
-    @property
-    def understood(self) -> Understood:
-        """What was understood; nothing where nobody spoke."""
-        return self.looked.understood if self.looked else Understood(None)
-
-    def reveals(self, decision: Decision) -> bool:
-        """Whether `decision` says something new of the turn; an answer only when it comes first."""
-        if self.shown is not None and decision.kind in {self.shown.kind, DecisionKind.ANSWER}:
-            return False
-        self.shown = decision
-        return True
 
 
 @dataclass(frozen=True, slots=True)

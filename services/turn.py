@@ -5,7 +5,8 @@ look (normalise → payees → understand) → extract, where only a model can t
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,16 +52,21 @@ from services.decide import (
     decide,
     voided,
 )
+from services.finish import finish
 from services.look import Looked, completeness
 from services.observe import Stamp, Stamps
 from services.perform import Performer
 from services.ports import Answerer, Clock, CoreBank, Extractor
+from services.progress import Progress
 from services.record import Recorder
-from services.saying import Progress, Sayer, said_as
+from services.saying import Sayer, said_as
 from services.sight import Caller, Sight
 from services.understand.ground import offer_of
 
+log = logging.getLogger(__name__)
+
 _IRREVOCABLE: Final = (LockCard, UnlockCard, SubmitTransfer, VerifyStepUp)
+_Events = AsyncGenerator[ReplyEvent, None]
 _MAX_STEPS: Final = 8
 """Decisions one utterance may lead to; the longest way (confirm, step up, submit, say) takes four."""
 
@@ -108,43 +114,25 @@ class Turn:
         """Look ahead and keep what was seen."""
         self._sight.look(transcript, self._state)
 
-    async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+    def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """Decide and act on a turn."""
-        self._begin(reply)
-        self._sight.locale = transcript.locale
-        seen = self._sight.take(transcript, self._state)
-        seen.stamps.mark(Stamp.REQUEST_RECEIVED)
-        looked, progress = seen.looked, Progress(seen.stamps, seen.looked)
-        yield Normalized(looked.heard.spans)
-        if looked.heard.payees is not None:
-            yield PayeesMatched(looked.heard.payees)
-        async for event in self._converse(await self._meaning(looked, progress), progress):
-            yield event
+        return self._recorded(reply, lambda progress: self._taken(transcript, progress))
 
-    async def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+    def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say when the caller says nothing."""
-        self._begin(reply)
-        async for event in self._converse(Silence(), Progress(Stamps(self._parts.clock.monotonic))):
-            yield event
+        return self._recorded(reply, lambda progress: self._converse(Silence(), progress))
 
-    async def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+    def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say after an error."""
-        self._begin(reply)
         failure = ActionFailed(error.code, error.spoken)
-        async for event in self._converse(failure, Progress(Stamps(self._parts.clock.monotonic))):
-            yield event
+        return self._recorded(reply, lambda progress: self._converse(failure, progress))
 
     def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
         """What a dropped call left to be confirmed, read back anew."""
         pending, self._pending = self._pending, None
-        return None if pending is None else self._take_up(pending, reply, locale)
-
-    async def _take_up(self, pending: Proposal, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
-        self._begin(reply)
-        self._sight.locale, self._parts.performer.proposal = locale, pending
-        yield ReadBackReady(pending)
-        async for event in self._converse(Resumed(pending), Progress(Stamps(self._parts.clock.monotonic))):
-            yield event
+        if pending is None:
+            return None
+        return self._recorded(reply, lambda progress: self._taken_up(pending, locale, progress))
 
     async def withdraw(self, reply: ReplyId) -> bool:
         """Undo the turn that `reply` answered, if nothing irrevocable came of it."""
@@ -176,7 +164,44 @@ class Turn:
             await self._parts.performer.void()
         await self._parts.recorder.event("call.ended")
 
-    # Understanding, deciding, acting, saying
+    # A turn, from its words to its record
+
+    async def _recorded(self, reply: ReplyId, turn: Callable[[Progress], _Events]) -> AsyncIterator[ReplyEvent]:
+        """Carry a turn out, and put it on record however far it comes."""
+        self._answering, self._before, self._irrevocable = reply, self._state, False
+        progress = Progress(Stamps(self._parts.clock.monotonic))
+        try:
+            async with contextlib.aclosing(turn(progress)) as events:
+                async for event in events:
+                    yield event
+        except BaseException:
+            await self._record_cut(progress)
+            raise
+        await self._parts.recorder.turn(progress)
+
+    async def _record_cut(self, progress: Progress) -> None:
+        """A turn that was stopped, or failed. That it can't be put on record must not hide why it ended so."""
+        try:
+            await finish(self._parts.recorder.turn(progress))
+        except TellerlineError as error:
+            log.error("a turn that was cut is not on record: %s", error.code)  # noqa: TRY400 - its cause is known
+
+    async def _taken(self, transcript: Transcript, progress: Progress) -> _Events:
+        self._sight.locale = transcript.locale
+        seen = self._sight.take(transcript, self._state)
+        seen.stamps.mark(Stamp.REQUEST_RECEIVED)
+        progress.stamps, progress.looked = seen.stamps, seen.looked
+        yield Normalized(seen.looked.heard.spans)
+        if seen.looked.heard.payees is not None:
+            yield PayeesMatched(seen.looked.heard.payees)
+        async for event in self._converse(await self._meaning(seen.looked, progress), progress):
+            yield event
+
+    async def _taken_up(self, pending: Proposal, locale: Locale, progress: Progress) -> _Events:
+        self._sight.locale, self._parts.performer.proposal = locale, pending
+        yield ReadBackReady(pending)
+        async for event in self._converse(Resumed(pending), progress):
+            yield event
 
     async def _meaning(self, looked: Looked, progress: Progress) -> Event:
         """The utterance as an event of the dialogue; by the extraction model only where the fast path can't tell."""
@@ -195,14 +220,11 @@ class Turn:
         progress.models.append(ModelUse("extract", chosen.model, chosen.prompt_version, chosen.fallback.value))
         return Extracted(text, understood, chosen)
 
-    def _begin(self, reply: ReplyId) -> None:
-        self._answering, self._before, self._irrevocable = reply, self._state, False
-
     def _decide(self, event: Event) -> Decision:
         self._state, decision = decide(self._state, event, self._sight.facts)
         return decision
 
-    async def _converse(self, event: Event, progress: Progress) -> AsyncIterator[ReplyEvent]:
+    async def _converse(self, event: Event, progress: Progress) -> _Events:
         """Decide, act on it, decide on what came of that, until there are words to be said."""
         unsaid, self._unsaid = self._unsaid, ()
         for reply in unsaid:
@@ -227,8 +249,8 @@ class Turn:
             if isinstance(event, TransferSettled):
                 yield TransferMoved(event.receipt)
         progress.stamps.mark(Stamp.RESPONSE_SENT)
+        progress.finished = True
         yield ReplyDone(progress.awaits, progress.stamps.stages_ms(), tuple(progress.models))
-        await self._parts.recorder.turn(progress.looked, progress.shown, progress.stamps, progress.models)
 
     async def _act(self, decision: Execute | Confirm) -> Event:
         """Carry out a decision. Barge-in stops the reply, never this."""

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
-from schemas.turn import ReplyId
+from schemas.turn import Decided, Normalized, ReplyId
 from services.guard import audit_tables as t
 from services.store import Store
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion
@@ -45,6 +45,23 @@ async def test_a_turn_says_by_what_it_was_decided(quick_folder: Path) -> None:
     assert (model["purpose"], model["model"], model["outcome"]) == ("extract", "google/gemma-4-E4B-it", "ok")
     assert "@" in model["prompt"]
     assert not [word for word in ("fifty", "sort", "dollars", "Catherine") if word in "".join(stored)]
+
+
+async def test_a_turn_that_is_cut_is_on_record_as_far_as_it_came(quick_folder: Path) -> None:
+    async with running_app(quick_folder, FakeRecognizer(lambda _: "")) as app:
+        call = await app.gateway.callers.open(CustomerId("alex-morgan"), CallId("c"), EN)
+        for text, seen in (("what's my balance", Decided), ("send fifty dollars to catherine nguyen", Normalized)):
+            told = call.take(Transcript.typed(text, EN), ReplyId(text))
+            async for event in told:
+                if isinstance(event, seen):
+                    break
+            await told.aclose()  # type: ignore[attr-defined] # a generator, as every turn's
+        store = app.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+        turns = sa.select(t.records.c.facts).where(t.records.c.event == "turn").order_by(t.records.c.seq)
+        decided, seen_only = (orjson.loads(row.facts) for row in await rows(store, turns))
+    assert (decided["outcome"], decided["finished"]) == ("execute", False)
+    assert (seen_only["outcome"], seen_only["finished"]) == ("none", False)
+    assert seen_only["intent"] == "transfer_money"
 
 
 async def test_what_became_of_a_transfer_is_on_record_when_the_gateway_has_ended(quick_folder: Path) -> None:
