@@ -8,6 +8,9 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")  # noqa: TID251 - not a setting of ours
 
+# oneDNN keeps compiled convolutions for each length of sound, 1,024 of them: 90 MB where these take 5, to save 1 ms.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")  # noqa: TID251 - not a setting of ours
+
 # What one thread frees, glibc keeps for that thread: with eight such arenas a core, 30 MB more than with one.
 _ARENA_MAX = -8
 if "MALLOC_ARENA_MAX" not in os.environ:  # noqa: TID251 - not a setting of ours
