@@ -22,8 +22,10 @@ class Heard:
     def __init__(self) -> None:
         self._entries: OrderedDict[tuple[CustomerId, ProposalId], Entry] = OrderedDict()
 
-    def proposed(self, customer: CustomerId, entry: Entry) -> None:
-        """Remember what was stored."""
+    def proposed(self, customer: CustomerId, entry: Entry, now: datetime) -> None:
+        """Remember what was stored; what has expired can't be confirmed any more, and is forgotten."""
+        while self._entries and next(iter(self._entries.values())).proposal.expires_at <= now:
+            self._entries.popitem(last=False)
         self._entries[customer, entry.proposal.id] = entry
         while len(self._entries) > MOST:
             self._entries.popitem(last=False)

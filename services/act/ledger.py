@@ -95,7 +95,7 @@ class SqlLedger:
             transfers.insert(customer, connection, entry, now)
 
         await self._store.transact("ledger.propose", replacing)
-        self._heard.proposed(customer, entry)
+        self._heard.proposed(customer, entry, now)
         return proposal
 
     async def delivered(self, customer: CustomerId, call: CallId, proposal: ProposalId) -> None:

@@ -1,5 +1,6 @@
 """Search over the passages: BM25, with language, product and day as filters before the ranking."""
 
+import logging
 import math
 from collections import Counter
 from collections.abc import Container, Sequence
@@ -15,6 +16,8 @@ from schemas.answer import Question
 from schemas.ids import language
 from services.answer.knowledge import Passage
 from services.answer.words import Words, words_of
+
+logging.getLogger("bm25s").setLevel(logging.NOTSET)  # it asks for DEBUG, whatever the service was told to log
 
 K1: Final = 1.2
 B: Final = 0.5

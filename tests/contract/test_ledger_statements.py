@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from schemas.banking import TransferState
 from schemas.errors import ConfirmationInvalid, ConfirmationUsed, LimitExceeded
+from schemas.ids import CallId
 from services.act import bank_tables as t
 from services.act.tables import transfers
 from services.store import Store
@@ -59,6 +60,14 @@ async def test_another_process_reads_first(house: House) -> None:
     with asked(house.store) as statements:
         await other.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
     assert statements[0] == "SELECT"
+
+
+async def test_proposals_that_nobody_took_are_forgotten_once_they_expire(house: House) -> None:
+    for call in ("first", "second"):
+        await house.proposed(order(), CallId(call))
+    house.clock.advance(house.policy.proposal_life_s)
+    proposal = await house.proposed(order())
+    assert list(house.ledger._heard._entries) == [(ANN, proposal.id)]
 
 
 async def test_what_another_process_voided_is_not_remembered_as_open(house: House) -> None:
