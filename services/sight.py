@@ -10,7 +10,7 @@ from datetime import date, datetime
 from rules.act import zone
 from schemas.banking import CustomerProfile
 from schemas.ids import CallId, CustomerId, Locale, PayeeId
-from schemas.intent import Context
+from schemas.intent import Context, Understood
 from schemas.payee import Payee
 from schemas.transcript import Transcript
 from services.decide import DialogueState, Facts, context_of
@@ -18,6 +18,7 @@ from services.look import Looked, Lookout
 from services.observe import Stamps
 from services.payees import PayeeIndex
 from services.ports import Clock
+from services.understand.rescore import rescored
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,11 @@ class Sight:
 
     def rescore(self, transcript: Transcript, state: DialogueState) -> Transcript:
         """The same hypotheses, led by the one that is meant."""
-        return self._lookout(transcript.locale).rescore(transcript, context_of(state, self.facts), self._now)
+
+        def meaning(led: Transcript) -> Understood:
+            return self.look(led, state).looked.understood
+
+        return rescored(transcript, context_of(state, self.facts), meaning)
 
     def look(self, transcript: Transcript, state: DialogueState) -> Seen:
         """What `transcript` holds and means in this state of the dialogue; kept until `take`, or until another one."""

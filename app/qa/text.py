@@ -24,6 +24,8 @@ from services.ports import Clock
 from services.reply import Speaker
 from services.sight import Caller
 
+_Moment = tuple[Lookout, Facts, datetime]
+
 
 @dataclass(frozen=True, slots=True)
 class TextPath:
@@ -51,13 +53,16 @@ class TextPath:
 
     def hear(self, transcript: Transcript) -> tuple[Transcript, TextOut]:
         """A recording's transcript, led by the hypothesis that is meant, and what that leads to."""
-        lookout, facts, local = self._moment(transcript.locale, None)
+        moment = lookout, facts, local = self._moment(transcript.locale, None)
         meant = lookout.rescore(transcript, context_of(DialogueState(), facts), local)
-        return meant, self.understand(meant)
+        return meant, self._read(meant, moment, "")
 
     def understand(self, transcript: Transcript, now: datetime | None = None, identity: str = "") -> TextOut:
         """What a transcript of any source holds, means and leads to."""
-        lookout, facts, local = self._moment(transcript.locale, now)
+        return self._read(transcript, self._moment(transcript.locale, now), identity)
+
+    def _read(self, transcript: Transcript, moment: _Moment, identity: str) -> TextOut:
+        lookout, facts, local = moment
         state, stamps = DialogueState(), Stamps(time.perf_counter)
         stamps.mark(Stamp.REQUEST_RECEIVED)
         looked = lookout.look(transcript, context_of(state, facts), local, stamps)
@@ -81,7 +86,7 @@ class TextPath:
             micros=_micros(stamps.stages_ms()),
         )
 
-    def _moment(self, locale: Locale, now: datetime | None) -> tuple[Lookout, Facts, datetime]:
+    def _moment(self, locale: Locale, now: datetime | None) -> _Moment:
         """The stages that look, what is known of the caller, and the caller's local time. Raises UnsupportedLocale."""
         at = now or self.clock.now()
         profile = self.profile or anyone(locale, at)

@@ -83,6 +83,15 @@ async def balance_of(bank: Gateway, customer: CustomerId) -> int:
     return sum(account.balance.minor for account in await bank.callers.hands.bank.accounts(customer))
 
 
+async def code_to_unlock(bank: Gateway, alex: Talk) -> str:
+    await alex.say("lock my debit card")
+    await alex.say("unlock my debit card")
+    assert bank.phone is not None
+    code = bank.phone.shown(ALEX)
+    assert code is not None
+    return code
+
+
 async def test_a_transfer_is_read_back_confirmed_and_booked_once(bank: Gateway, alex: Talk) -> None:
     before = await balance_of(bank, ALEX)
     await alex.say("send fifty dollars to catherine nguyen")
@@ -184,11 +193,7 @@ async def test_an_ambiguous_name_asks_which(alex: Talk) -> None:
 
 
 async def test_unlocking_takes_the_code_on_the_customers_phone(bank: Gateway, alex: Talk) -> None:
-    await alex.say("lock my debit card")
-    await alex.say("unlock my debit card")
-    assert bank.phone is not None
-    code = bank.phone.shown(ALEX)
-    assert code is not None
+    code = await code_to_unlock(bank, alex)
     assert code not in alex.words
     await alex.say(code)
     cards = await bank.callers.hands.bank.cards(ALEX)
@@ -205,11 +210,7 @@ async def test_a_transfer_for_a_later_day_is_said_to_wait_for_it(bank: Gateway, 
 
 
 async def test_a_code_is_asked_for_only_as_often_as_one_is_taken(bank: Gateway, alex: Talk) -> None:
-    await alex.say("lock my debit card")
-    await alex.say("unlock my debit card")
-    assert bank.phone is not None
-    code = bank.phone.shown(ALEX)
-    assert code is not None
+    code = await code_to_unlock(bank, alex)
     wrong = f"{(int(code) + 1) % 10 ** len(code):0{len(code)}d}"
     said = []
     for _ in range(money_policy().code_attempts):

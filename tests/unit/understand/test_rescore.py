@@ -24,7 +24,9 @@ CASES: Final[list[dict[str, Any]]] = yaml.safe_load(
     (Path(__file__).parents[2] / "data" / "rescoring.yaml").read_text(encoding="utf-8")
 )
 WORDS: Final = sorted({text for case in CASES for text, _ in case["heard"]})
-SERIOUS: Final = MONEY_MOVING | {Intent.CONFIRM, Intent.CARD_LOCK, Intent.CARD_UNLOCK}
+SERIOUS: Final = MONEY_MOVING | {
+    Intent.CONFIRM, Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.INFORM, Intent.CORRECT,
+}  # fmt: skip
 LOOKOUT: Final = Lookout.of(EN_US, PayeeIndex.build(()), ("USD",))
 NOBODY: Final = anyone(EN_US, NOW)
 KNOWN: Final = Context(accounts=NOBODY.accounts, cards=NOBODY.cards, bills=NOBODY.bills)
