@@ -5,6 +5,8 @@ Rooms keep their own tables (`services/act/tables.py`, `services/guard/audit_tab
 """
 
 import asyncio
+import sqlite3
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
@@ -45,11 +47,12 @@ _ANSWER_S: Final = 5.0
 """What PostgreSQL may take to let us in, and over any one statement."""
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _SQLITE: Final = (
-    "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", "PRAGMA secure_delete=ON",
+    "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", "PRAGMA secure_delete=ON",
 )  # fmt: skip
 _SQLITE_CONNECTIONS, _POSTGRESQL_CONNECTIONS = 4, 16
 """At once, unless said otherwise; with SQLite one for the writer of the moment and the others for readers."""
 _NOWHERE: Final = frozenset({"sqlite://", "sqlite:///"})
+_WAL_AGAIN_S: Final = 0.01
 _EMPTY_WAL: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 
 
@@ -225,9 +228,24 @@ def _configure_sqlite(connection: Any, _record: object) -> None:
     """Durable commits, and transactions that begin when we say so rather than when the driver guesses."""
     connection.isolation_level = None
     cursor = connection.cursor()
+    _keep_a_wal(cursor)
     for pragma in (*_SQLITE, f"PRAGMA busy_timeout={_BUSY_MS}"):
         cursor.execute(pragma)
     cursor.close()
+
+
+def _keep_a_wal(cursor: Any) -> None:
+    """Processes that open a new file together all want to turn it to its log, for which SQLite itself never waits."""
+    until = time.monotonic() + _BUSY_MS / 1000
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_WAL_AGAIN_S)
+        else:
+            return
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
