@@ -49,6 +49,7 @@ class Augment:
         self.strength = Strength()
         self.rng = torch.Generator(device=device).manual_seed(seed)
         self.hertz = centres(device)
+        self.ripple = torch.tensor([0.45, 0.3, 0.2, 0.15, 0.12], device=device)
 
     def uniform(self, low: float, high: float, *size: int) -> Tensor:
         """Uniform numbers on the device."""
@@ -82,9 +83,7 @@ class Augment:
         """A smooth random frequency response of a few decibels, with tilt."""
         band = torch.linspace(0, 1, MELS, device=self.device)
         waves = torch.stack([torch.cos(math.pi * k * band) for k in range(1, 6)])
-        gain = torch.randn(len(x), 5, generator=self.rng, device=self.device) * torch.tensor(
-            [0.45, 0.3, 0.2, 0.15, 0.12], device=self.device
-        )
+        gain = torch.randn(len(x), 5, generator=self.rng, device=self.device) * self.ripple
         return x + self.strength.colour * (gain @ waves)[:, None, :]
 
     def mask(self, x: Tensor) -> Tensor:

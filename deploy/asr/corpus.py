@@ -1,7 +1,8 @@
-"""Training speech in memory: every shard's int16 sound on the device, and batches of similar length drawn from it."""
+"""Training speech in memory: every shard's int16 sound on the device, and batches of like length drawn from it."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +11,16 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
+from transfer import sent, stepped
 
 IGNORE = -100
 HOP = 160
 SHORTEST = 12 * HOP
 """Utterances of fewer samples are left out."""
 CHUNK = 4096
-"""Utterances drawn and sorted at a time."""
+"""Utterances drawn at a time."""
+STEP, ROOM = 24, 60
+"""10 ms frames: between the lengths of bins, and what distortion adds to an utterance."""
 
 
 @dataclass
@@ -92,7 +96,7 @@ class Limits:
 
 
 class Batches:
-    """Endless batches: weighted draws, sorted by length in chunks. All sound lies on the device."""
+    """Endless batches: weighted draws, in bins of like length. All sound lies on the device."""
 
     def __init__(
         self, tokenizer: Tokenizer, weights: dict[str, float], seed: int, limits: Limits, device: str = "cpu"
@@ -109,10 +113,11 @@ class Batches:
         self.weight = np.zeros(0)
         self.ids: list[list[int]] = []
         self.lang: list[str] = []
+        self.bins: defaultdict[int, list[int]] = defaultdict(list)
 
     def add(self, corpus: Corpus) -> None:
         """Take in more speech."""
-        ids = [self.tokenizer.encode(t).ids for t in corpus.text]
+        ids = [e.ids for e in self.tokenizer.encode_batch(corpus.text)]
         roomy = [len(i) * self.limits.position * HOP * 1.2 < n for i, n in zip(ids, corpus.length, strict=True)]
         weight = [max((w for k, w in self.weights.items() if v.startswith(k)), default=1.0) for v in corpus.voice]
         usable = np.array(roomy, dtype=bool) & (corpus.length > SHORTEST)
@@ -124,23 +129,18 @@ class Batches:
         self.lang += corpus.lang
 
     def chunk(self, longest: int | None = None) -> Iterator[Batch]:
-        """CHUNK utterances of at most `longest` samples, in batches."""
+        """CHUNK utterances of at most `longest` samples, in batches; what fills no bin is kept for the next chunk."""
         weight = self.weight if longest is None else np.where(self.length <= longest, self.weight, 0.0)
-        chosen = self.rng.choice(len(weight), size=CHUNK, p=weight / weight.sum())
-        chosen = chosen[np.argsort(self.length[chosen] + self.rng.uniform(0, 20 * HOP, len(chosen)))]
-        groups = self.grouped([int(i) for i in chosen])
-        for n in self.rng.permutation(len(groups)):
-            yield self.make(groups[n])
+        for i in self.rng.choice(len(weight), size=CHUNK, p=weight / weight.sum()).tolist():
+            frames = stepped(int(self.length[i]) // HOP + ROOM, STEP)
+            self.bins[frames].append(i)
+            if len(self.bins[frames]) >= self.rows(frames):
+                yield self.make(self.bins.pop(frames))
 
-    def grouped(self, ordered: list[int]) -> list[list[int]]:
-        """Neighbours of similar length together, within the limits."""
-        groups: list[list[int]] = [[]]
-        for i in ordered:
-            group, room = groups[-1], self.length[i] // HOP + 60
-            if group and ((len(group) + 1) * room > self.limits.frames or len(group) >= self.limits.most):
-                groups.append([])
-            groups[-1].append(i)
-        return groups
+    def rows(self, frames: int) -> int:
+        """Utterances of a batch of so many frames: always as many, so that plans made for its shape are used again."""
+        most = min(self.limits.frames // frames, self.limits.most)
+        return max(1, most - most % 8 if most > 8 else most)
 
     def make(self, rows: list[int]) -> Batch:
         """Pad one group into tensors."""
@@ -162,18 +162,19 @@ class Batches:
             inputs=self.padded(inputs, self.end),
             targets=self.padded(targets, IGNORE),
             silent=silent,
-            ends=self.padded(ends, 2.0),
+            ends=self.padded(ends, 2.0, np.float32),
         )
 
     def sound(self, rows: list[int]) -> Tensor:
         """(batch, samples) in -1..1 with zeros after each end."""
-        length = torch.from_numpy(self.length[rows]).to(self.device)
-        start = torch.from_numpy(self.start[rows]).to(self.device)
+        length, start = sent(self.length[rows], self.device), sent(self.start[rows], self.device)
         steps = torch.arange(int(self.length[rows].max()), device=self.device)
         at = (start[:, None] + steps).clamp(max=len(self.audio) - 1)
         return torch.where(steps[None] < length[:, None], self.audio[at] / 32768.0, 0.0)
 
-    def padded(self, rows: list[list[int]] | list[list[float]], fill: float) -> Tensor:
+    def padded(self, rows: list[list[int]] | list[list[float]], fill: float, kind: type = np.int64) -> Tensor:
         """Ragged rows as one tensor."""
-        width = max(1, *map(len, rows)) if len(rows) > 1 else max(1, len(rows[0]))
-        return torch.tensor([row + [fill] * (width - len(row)) for row in rows], device=self.device)
+        table = np.full((len(rows), max(1, *map(len, rows), 1)), fill, kind)
+        for line, row in zip(table, rows, strict=True):
+            line[: len(row)] = row
+        return sent(table, self.device)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import lcm
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ from augment import Strength as MelStrength
 from corpus import HOP, Batch
 from frontend import RATE, log_mel
 from torch import Tensor
-from wave_distortion import Placed, Wave
+from transfer import sent, stepped
+from wave_distortion import STEP, Placed, Wave
 from wave_distortion import Strength as WaveStrength
 
 PACE = 0.14
@@ -43,9 +45,9 @@ class Distortion:
         sound, placed = self.wave(batch.audio, batch.length, batch.silent)
         spread = PACE * self.wave.strength.pitch / 0.12
         pace = np.exp(self.wave.draw.uniform(-spread, spread, len(sound)))
-        frames = int((placed.used / pace).max()) // HOP + 1
-        tempo = torch.from_numpy(pace.astype(np.float32)).to(self.device)
-        mel = self.mel(log_mel(sound), tempo, frames + -frames % block)
+        frames = stepped(int((placed.used / pace).max()) // HOP + 1, lcm(block, STEP // HOP))
+        tempo = sent(pace.astype(np.float32), self.device)
+        mel = self.mel(log_mel(sound), tempo, frames)
         return mel, Placed(placed.lead / pace, placed.speed * pace, placed.used / pace)
 
 

@@ -48,21 +48,23 @@ def reserved(text: str) -> bool:
 _GRAMMARS: dict[str, object] = {}
 
 
-def sentence(lang: str, rng: random.Random, want_reserved: bool = False) -> tuple[str, str, str]:
+def sentence(
+    lang: str, rng: random.Random, want_reserved: bool = False, *, practice: bool = False
+) -> tuple[str, str, str]:
     """(category, transcript, text for the engine)."""
     made = english if lang == "en" else japanese
     while True:
-        category, text, spoken = made(rng)
+        category, text, spoken = made(rng, practice)
         if text and reserved(text) == want_reserved:
             return category, text, spoken
 
 
-def english(rng: random.Random) -> tuple[str, str, str]:
+def english(rng: random.Random, practice: bool) -> tuple[str, str, str]:
     """A sentence of the English grammar."""
     import english as language
 
     grammar = _GRAMMARS.setdefault("en", language.grammar())
-    category, raw = grammar.sample(rng)  # type: ignore[attr-defined]
+    category, raw = grammar.sample(rng, practice=practice)  # type: ignore[attr-defined]
     words = language.clean(raw).split()
     if len(words) > 3 and rng.random() < CUT_SHARE:
         category, words = "cut", words[: rng.randint(2, len(words) - 1)]
@@ -70,12 +72,12 @@ def english(rng: random.Random) -> tuple[str, str, str]:
     return category, text, voices.spoken_english(text, rng)
 
 
-def japanese(rng: random.Random) -> tuple[str, str, str]:
+def japanese(rng: random.Random, practice: bool) -> tuple[str, str, str]:
     """A sentence of the Japanese grammar; it is cut after a particle."""
     import japanese as language
 
     grammar = _GRAMMARS.setdefault("ja", language.grammar())
-    category, raw = grammar.sample(rng)  # type: ignore[attr-defined]
+    category, raw = grammar.sample(rng, practice=practice)  # type: ignore[attr-defined]
     ends = [m.end() for m in re.finditer("(?:[をにへ]|から)(?![^《]*》)", raw)]
     if ends and rng.random() < CUT_SHARE:
         category, raw = "cut", raw[: rng.choice(ends)]
@@ -85,7 +87,7 @@ def japanese(rng: random.Random) -> tuple[str, str, str]:
 def item(lang: str, seed: int, index: int) -> tuple[str, str, str, voices.Settings, str]:
     """(category, transcript, spoken, settings, voice) of one training item."""
     rng = random.Random(f"{seed}:{lang}:{index}")
-    category, text, spoken = sentence(lang, rng)
+    category, text, spoken = sentence(lang, rng, practice=True)
     table = voices.TRAIN_ENGLISH if lang == "en" else voices.TRAIN_JAPANESE
     voice = rng.choices(list(table), list(table.values()))[0]
     if voice == "espeak:ja":
@@ -112,7 +114,7 @@ def write_readings(path: Path, count: int) -> None:
     import japanese as language
 
     rng = random.Random("readings")
-    made = (sentence("ja", rng) for _ in range(count))
+    made = (sentence("ja", rng, practice=True) for _ in range(count))
     rows = [(category, text, language.kana(spoken)) for category, text, spoken in made]
     path.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
 

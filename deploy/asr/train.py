@@ -11,22 +11,25 @@ import argparse
 import dataclasses
 import json
 import math
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import rooms
 import torch
-from corpus import HOP, Batch, Batches, Limits, finished, read
+from ahead import Ahead, Made
+from corpus import Batches, Limits, finished, read
 from distort import Distortion, noise_bank, strengths_at
 from frontend import RATE
+from graphs import Graphs
 from model import Recogniser, Shape
+from objective import losses
+from peers import Peers
 from tokens import load
 from tokens import train as learn_tokens
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812
-from wave_distortion import Placed
 
 
 def options() -> argparse.Namespace:
@@ -69,6 +72,9 @@ def options() -> argparse.Namespace:
     p.add_argument("--human", type=float, default=4.0, help="weight of human utterances")
     p.add_argument("--japanese", type=float, default=1.6, help="weight of Japanese synthetic utterances")
     p.add_argument("--start-from", type=Path, help="weights of an earlier run with the same vocabulary")
+    p.add_argument("--peers", type=int, default=1, help="trainers of this run, each on a device of its own")
+    p.add_argument("--rank", type=int, default=0, help="which of them this is; the first writes checkpoints")
+    p.add_argument("--graphs", action="store_true", help="replay the encoder as CUDA graphs")
     p.add_argument("--stop-after", type=int, default=0, help="steps, for trials")
     p.add_argument("--save-every", type=float, default=180, help="seconds")
     p.add_argument("--say-every", type=int, default=25, help="steps between lines of figures")
@@ -78,6 +84,8 @@ def options() -> argparse.Namespace:
 GROW_EVERY_S = 45
 MADE_ROOMS = 96
 EASY_S = (1.7, 2.6)
+AGREE_EVERY = 20
+"""Steps between looks at the leader's clock; a look waits for the device."""
 
 
 def tokenizer_for(args: argparse.Namespace, texts: list[str]) -> Path:
@@ -88,56 +96,17 @@ def tokenizer_for(args: argparse.Namespace, texts: list[str]) -> Path:
     return path
 
 
-def even(batch: Batch, positions: int, span: int, placed: Placed, blank: int) -> Tensor:
-    """(batch, positions) labels as if speech were even: a flat start that spares CTC its long plateau."""
-    middle = (np.arange(positions) + 0.5) * span * HOP
-    said = (middle[None] - placed.lead[:, None]) * placed.speed[:, None] / batch.length[:, None]
-    share = torch.from_numpy(said.astype(np.float32)).to(batch.labels.device)
-    index = (share[:, :, None] >= batch.ends[:, None, :]).sum(-1).clamp(max=batch.labels.shape[1] - 1)
-    spoken = (batch.label_lengths > 0).to(share.device)[:, None]
-    inside = (share > 0) & (share < 1) & spoken
-    return torch.where(inside, batch.labels.gather(1, index), torch.full_like(index, blank))
-
-
-def losses(
-    model: Recogniser,
-    batch: Batch,
-    mel: Tensor,
-    blank: int,
-    placed: Placed | None = None,
-    smoothing: float = 0.1,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(attention cross-entropy, CTC loss a label, flat-start loss) of a batch of distorted mel (batch, frames, 80)."""
-    stack = model.shape.stack
-    folded = mel.reshape(len(mel), mel.shape[1] // stack, -1).transpose(1, 2)
-    memory = model.encode(folded)
-    logits = model.decode(batch.inputs, memory)
-    attention = F.cross_entropy(
-        logits.float().flatten(0, 1), batch.targets.flatten(), ignore_index=-100, label_smoothing=smoothing
-    )
-    log_probs = model.ctc(memory).float().log_softmax(-1).transpose(0, 1)
-    steps = torch.full((len(mel),), memory.shape[1], dtype=torch.long)  # on the host: CTC needs no wait for them
-    ctc = F.ctc_loss(
-        log_probs, batch.labels, steps, batch.label_lengths, blank=blank, zero_infinity=True, reduction="sum"
-    )
-    start = torch.zeros((), device=mel.device)
-    if placed is not None:
-        targets = even(batch, memory.shape[1], 2 * stack, placed, blank)
-        start = F.nll_loss(log_probs.transpose(0, 1).flatten(0, 1), targets.flatten())
-    return attention, ctc / max(1, int(batch.label_lengths.sum())), start
-
-
 class Average:
     """Exponential average of the weights, warming up with the number of steps."""
 
     def __init__(self, model: Recogniser) -> None:
-        self.weights = {k: v.detach().clone() for k, v in model.state_dict().items()}
+        self.live = {k: v.detach() for k, v in model.state_dict().items()}
+        self.weights = {k: v.clone() for k, v in self.live.items()}
 
-    def update(self, model: Recogniser, step: int) -> None:
+    def update(self, step: int) -> None:
         """Move towards the model."""
         keep = min(0.9985, (1 + step) / (30 + step))
-        now = model.state_dict()  # one call for all tensors, for hundreds of small ones cost more than the step
-        torch._foreach_lerp_(list(self.weights.values()), [now[k].detach() for k in self.weights], 1 - keep)
+        torch._foreach_lerp_(list(self.weights.values()), [self.live[k] for k in self.weights], 1 - keep)
 
 
 def rate_at(progress: float, args: argparse.Namespace) -> float:
@@ -156,12 +125,14 @@ def limits(args: argparse.Namespace) -> Limits:
 class Trainer:
     """Model, optimiser, average and clock of a run; continues from its last checkpoint."""
 
-    def __init__(self, args: argparse.Namespace, shape: Shape) -> None:
-        self.args = args
+    def __init__(self, args: argparse.Namespace, shape: Shape, peers: Peers) -> None:
+        self.args, self.peers = args, peers
         self.last: Path = args.run / "last.pt"
         self.model = Recogniser(shape, args.dropout).to(args.device)
         self.optimiser = optimiser_for(self.model, args.lr)
         self.average = Average(self.model)
+        self.encode: Callable[[Tensor], Tensor] = self.model.encode
+        self.fresh = args.start_from is None
         self.step, spent = 0, 0.0
         if self.last.exists():
             state = torch.load(self.last, map_location=args.device, weights_only=True)
@@ -173,46 +144,49 @@ class Trainer:
             state = torch.load(args.start_from, map_location=args.device, weights_only=True)
             self.model.load_state_dict(state["average"])
             self.average = Average(self.model)
+        peers.alike(self.model.state_dict().values())
         self.began = time.monotonic() - spent
         self.whole = spent + args.until - time.time() if args.minutes is None else args.minutes * 60
+        self.progress = 0.0
 
     @property
     def spent(self) -> float:
         """Seconds of training so far, over all starts."""
         return time.monotonic() - self.began
 
-    @property
-    def progress(self) -> float:
-        """Share of the whole time that has passed."""
-        return self.spent / self.whole
+    def look(self) -> None:
+        """Note what share of the whole time has passed, by the leader's clock."""
+        if self.peers.count == 1 or self.step % AGREE_EVERY == 0:
+            self.progress = self.peers.agreed(self.spent / self.whole)
 
     def due(self) -> bool:
         """Whether the training is over."""
         return self.progress >= 1 or bool(self.args.stop_after and self.step >= self.args.stop_after)
 
-    def train(self, batch: Batch, distort: Distortion, blank: int) -> dict[str, Tensor]:
+    def train(self, made: Made, blank: int) -> dict[str, Tensor]:
         """One step; the losses."""
-        progress, fresh = self.progress, self.args.start_from is None
+        progress, (batch, mel, placed) = self.progress, made
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(progress, self.args)
-        distort.wave.strength, distort.mel.strength = strengths_at(progress, self.args.distort, fresh=fresh)
-        flat = max(0.0, 1 - progress / self.args.flat) if fresh else 0.0
+        flat = max(0.0, 1 - progress / self.args.flat) if self.fresh else 0.0
         ctc_weight = 0.75 if progress < 0.5 else 0.5
-        with torch.no_grad():
-            mel, placed = distort(batch, 2 * self.model.shape.stack)
-        with torch.autocast(self.args.device.split(":")[0], dtype=torch.bfloat16):
-            attention, ctc, even_loss = losses(self.model, batch, mel, blank, placed if flat else None)
+        with torch.autocast(mel.device.type, dtype=torch.bfloat16, cache_enabled=False):
+            found = losses(self.model, self.encode, batch, mel, blank, placed if flat else None)
+        attention, ctc, even_loss = found
         loss = (1 - ctc_weight) * attention + ctc_weight * ctc + 1.5 * flat * even_loss
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
+        self.peers.average(self.model.parameters())
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 2.0)
         self.optimiser.step()
         self.step += 1
-        self.average.update(self.model, self.step)
+        self.average.update(self.step)
         return {"attention": attention, "ctc": ctc, "flat": even_loss, "norm": norm}
 
     def save(self) -> None:
-        """Write a checkpoint in one move."""
+        """Write a checkpoint in one move, where this trainer leads."""
+        if not self.peers.leads():
+            return
         state = {
             "shape": dataclasses.asdict(self.model.shape),
             "model": self.model.state_dict(),
@@ -264,6 +238,7 @@ def main() -> None:
     """Train until the time is up."""
     args = options()
     torch.set_num_threads(args.threads)
+    sys.setswitchinterval(2e-4)  # the thread that makes batches would keep the trainer waiting for 5 ms each time
     torch.manual_seed(args.seed)
     torch.backends.cuda.enable_cudnn_sdp(False)  # it builds a plan for every new shape: 0.4 s a step
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
@@ -271,42 +246,52 @@ def main() -> None:
     shards = Shards(args.data, args.lang.split(","))
     corpus = read(shards.new(), shards.langs)
     shards.hours = corpus.hours
+    peers = Peers(args.peers, args.rank, args.run / "meeting", args.device)
     tokenizer = load(tokenizer_for(args, corpus.text))
     heads = max(1, args.width // 64)
     shape = Shape(tokenizer.get_vocab_size(), args.width, heads, args.encoder, args.decoder, 4 * args.width, args.stack)
     weights = {"human": args.human, "human:commonvoice": 2 * args.human, "jtalk": args.japanese, "espeak:ja": 1.0}
-    noise, made = noise_bank(args.noise), torch.from_numpy(rooms.bank(args.rooms, MADE_ROOMS))
-    trainer = Trainer(args, shape)
-    batches = Batches(tokenizer, weights, args.seed + trainer.step, limits(args), args.device)
+    trainer = Trainer(args, shape, peers)
+    seed = args.seed + trainer.step + 7919 * args.rank
+    torch.manual_seed(seed)
+    batches = Batches(tokenizer, weights, seed, limits(args), args.device)
     batches.add(corpus)
-    distort = Distortion(noise, made, args.seed + trainer.step, args.device)
+    made = torch.from_numpy(rooms.bank(args.rooms, MADE_ROOMS))
+    distort = Distortion(noise_bank(args.noise), made, seed, args.device)
     size = sum(p.numel() for p in trainer.model.parameters()) / 1e6
     print(f"{len(corpus.text)} utterances, {corpus.hours:.1f} h, {size:.2f} M parameters", flush=True)
-    loop(trainer, batches, distort, shards)
+    ahead = Ahead(batches_for(trainer, batches, distort, shards), args.device)
+    if args.graphs:
+        trainer.encode = Graphs(trainer.model, ahead.still).encode
+    with closing(ahead):
+        loop(trainer, ahead, tokenizer.token_to_id("<|notimestamps|>"))
+    peers.part()
 
 
-def batches_for(trainer: Trainer, batches: Batches, shards: Shards) -> Iterator[Batch]:
-    """Short utterances first, then all of them, with what has been finished meanwhile."""
-    easy = trainer.args.easy if trainer.args.start_from is None else 0.0
+def batches_for(trainer: Trainer, batches: Batches, distort: Distortion, shards: Shards) -> Iterator[Made]:
+    """Short utterances first, then all of them, with what has been finished meanwhile; distorted."""
+    easy = trainer.args.easy if trainer.fresh else 0.0
     while True:
         shards.grow(batches)
         stage = int(trainer.progress / easy) if easy else len(EASY_S)
         longest = int(EASY_S[stage] * RATE) if stage < len(EASY_S) else None
         for batch in batches.chunk(longest):
-            yield batch
+            strengths = strengths_at(trainer.progress, trainer.args.distort, fresh=trainer.fresh)
+            distort.wave.strength, distort.mel.strength = strengths
+            yield batch, *distort(batch, 2 * trainer.model.shape.stack)
             if longest and int(trainer.progress / easy) != stage:
                 break
 
 
-def loop(trainer: Trainer, batches: Batches, distort: Distortion, shards: Shards) -> None:
+def loop(trainer: Trainer, ahead: Ahead, blank: int) -> None:
     """Steps until the trainer is due, a line of figures now and then, a checkpoint every few minutes."""
-    blank = batches.tokenizer.token_to_id("<|notimestamps|>")
     saved, began, seen = time.monotonic(), time.monotonic(), 0.0
-    for batch in batches_for(trainer, batches, shards):
+    for made in ahead:
+        trainer.look()
         if trainer.due():
             break
-        found = trainer.train(batch, distort, blank)
-        seen += float(batch.length.sum()) / RATE
+        found = trainer.train(made, blank)
+        seen += float(made[0].length.sum()) / RATE
         if trainer.step % trainer.args.say_every == 0:
             rate = seen / (time.monotonic() - began)
             said = {"step": trainer.step, "minutes": round(trainer.spent / 60, 2), "heard_per_s": round(rate)}

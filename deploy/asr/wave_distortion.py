@@ -13,10 +13,13 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
+from transfer import sent, stepped
 
 RATE = 16_000
-_BLOCK = 1_920
-"""Batches are a multiple of this long: whole encoder positions, and quick to transform."""
+STEP = 3_840
+"""Batches are a smooth multiple of this long: whole encoder positions, quick to transform, in few sizes."""
+_ECHO = 9_600
+"""Samples behind the sound where a room's end may wrap around."""
 _QUIET = 160
 _PACKET = 320
 
@@ -58,13 +61,21 @@ class Wave:
         """Uniform numbers on the device."""
         return low + (high - low) * torch.rand(*size, generator=self.rng, device=self.device)
 
+    def spread(self, batch: int) -> np.ndarray:
+        """Uniform numbers, one in each of `batch` equal strips: shares of a batch then hardly vary, nor do plans."""
+        return (self.draw.permutation(batch) + self.draw.random()) / batch
+
     def rows(self, share: float, batch: int) -> Tensor:
         """Indices of a random share of the rows."""
-        return torch.from_numpy(np.flatnonzero(self.draw.random(batch) < share)).to(self.device)
+        return self.where(self.spread(batch) < share)
+
+    def where(self, rows: np.ndarray) -> Tensor:
+        """Indices of the rows that are true."""
+        return sent(np.flatnonzero(rows), self.device)
 
     def __call__(self, sound: Tensor, lengths: np.ndarray, silent: np.ndarray) -> tuple[Tensor, Placed]:
         """(batch, samples), lengths and silent flags on the host -> distorted batch, and where the speech lies."""
-        quiet = torch.from_numpy(silent).to(self.device)[:, None]
+        quiet = sent(silent, self.device)[:, None]
         x, placed = self.place(sound, lengths)
         x = x * ~quiet
         s, batch = self.strength, len(x)
@@ -89,9 +100,8 @@ class Wave:
         tail = self.draw.uniform(0, 1, batch) ** 2 * 0.5 * RATE
         pause = np.where(self.draw.random(batch) < s.pause, self.draw.uniform(0.1, 0.8, batch) * RATE, 0.0)
         used = lengths / speed + lead + tail + pause
-        size = int(used.max())
-        size += -size % _BLOCK
-        to = lambda a: torch.from_numpy(a.astype(np.float32)).to(self.device)[:, None]  # noqa: E731
+        size = stepped(int(used.max()), STEP)
+        to = lambda a: sent(a.astype(np.float32), self.device)[:, None]  # noqa: E731
         gap, cut = to(pause), self.quietest(sound, to(self.draw.uniform(0.15, 0.85, batch)), to(lengths)) / to(speed)
         t = torch.arange(size, device=self.device, dtype=torch.float32)[None] - to(lead)
         inside = (t > cut) & (t < cut + gap)
@@ -107,23 +117,23 @@ class Wave:
 
     def room(self, x: Tensor) -> Tensor:
         """Convolution with a room of the bank, more or less of it."""
-        response = self.rooms[torch.from_numpy(self.draw.integers(0, len(self.rooms), len(x))).to(self.device)]
+        response = self.rooms[sent(self.draw.integers(0, len(self.rooms), len(x)), self.device)]
         wet = self.uniform(0.3, 1.0, len(x), 1)
         response = torch.cat([response[:, :40], response[:, 40:] * wet], 1)
-        size = x.shape[1] + _BLOCK * 5
+        size = stepped(x.shape[1] + _ECHO, STEP)
         spectrum = torch.fft.rfft(x, size) * torch.fft.rfft(response, size)
         return torch.fft.irfft(spectrum, size)[:, : x.shape[1]]
 
     def background(self, x: Tensor, quiet: Tensor, silent: np.ndarray) -> Tensor:
         """Recorded, made or tonal noise, or the next utterance as babble, 40 to -2 dB below the speech."""
         batch, size = x.shape
-        kind = self.draw.random(batch)
+        kind = self.spread(batch)
         babble = (kind > 0.88) & ~silent & ~np.roll(silent, 1)
         noise = self.recorded(batch, size)
         for rows, make in ((kind < 0.4, self.coloured), (kind < 0.06, self.tones)):
             if rows.any():
-                noise[torch.from_numpy(np.flatnonzero(rows)).to(self.device)] = make(int(rows.sum()), size)
-        mixed = torch.from_numpy(babble).to(self.device)[:, None]
+                noise[self.where(rows)] = make(int(rows.sum()), size)
+        mixed = sent(babble, self.device)[:, None]
         noise = torch.where(mixed, x.roll(1, 0), noise)
         below = self.uniform(-2, 38, batch, 1) + mixed * 10
         level = power(x) * 10 ** (-below / 20)
@@ -135,7 +145,7 @@ class Wave:
 
     def recorded(self, batch: int, size: int) -> Tensor:
         """Stretches of the recordings, each at a random place."""
-        start = torch.from_numpy(self.draw.integers(0, len(self.noise), batch)).to(self.device)
+        start = sent(self.draw.integers(0, len(self.noise), batch), self.device)
         at = (start[:, None] + torch.arange(size, device=self.device)) % len(self.noise)
         return self.noise[at].float()
 

@@ -23,13 +23,15 @@ class Grammar:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         self.templates: dict[str, Sequence[str]] = data["templates"]
         self.weights: dict[str, float] = data["weights"]
+        self.practice: dict[str, float] = data.get("practice", {})
         self.lists: dict[str, Sequence[str]] = data["lists"]
         self.words: dict[str, Sequence[str]] = {name: text.split() for name, text in data["words"].items()}
         self.rules = dict(rules)
 
-    def sample(self, rng: random.Random) -> tuple[str, str]:
-        """Draw (category, expanded text)."""
-        category = rng.choices(list(self.weights), list(self.weights.values()))[0]
+    def sample(self, rng: random.Random, *, practice: bool = False) -> tuple[str, str]:
+        """Draw (category, expanded text): as callers speak, or for training, which practises more of what is hard."""
+        weights = self.weights | self.practice if practice else self.weights
+        category = rng.choices(list(weights), list(weights.values()))[0]
         return category, self.expand(rng.choice(self.templates[category]), rng)
 
     def expand(self, template: str, rng: random.Random) -> str:
