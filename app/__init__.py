@@ -11,6 +11,9 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 # oneDNN keeps compiled convolutions for each length of sound, 1,024 in all: 80 MB a language to save 1 ms a decode.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")  # noqa: TID251 - not a setting of ours
 
+# bm25s tries JAX where it is installed, and JAX takes three quarters of a GPU's memory at its first use.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # noqa: TID251 - not a setting of ours
+
 # What one thread frees, glibc keeps for that thread: with eight such arenas a core, 30 MB more than with one.
 _ARENA_MAX = -8
 if "MALLOC_ARENA_MAX" not in os.environ:  # noqa: TID251 - not a setting of ours

@@ -50,13 +50,17 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The end, with the stamps of the parts in milliseconds from the question."""
+    """The end, with the stamps of the parts in milliseconds from the question.
+
+    `generated_ms`: when the model's first token came, whether it had visible text (`first_token_ms`) or none.
+    """
 
     retrieve_ms: float = 0.0
     first_token_ms: float | None = None
     first_sentence_ms: float | None = None
     total_ms: float = 0.0
     model: str = ""
+    generated_ms: float | None = None
 
 
 AnswerEvent = Sources | SentenceReady | Refused | Done

@@ -51,6 +51,7 @@ class _Telling:
     started: float
     retrieved: float = 0.0
     latest: float = 0.0
+    generated: float | None = None
     first_token: float | None = None
     first_sentence: float | None = None
     released: int = 0
@@ -65,6 +66,7 @@ class _Telling:
             ms(self.first_sentence),
             (now - self.started) * 1000,
             model,
+            ms(self.generated),
         )
 
 
@@ -174,9 +176,11 @@ class GemmaAnswerer:
             settle(outcome)
 
     async def _next(self, words: AsyncGenerator[str, None], telling: _Telling) -> str | None:
-        """The next delta, "" of an event without words, None at the end."""
+        """The next delta, "" of tokens without words, None at the end."""
         async with asyncio.timeout(self._patience_s(telling)):
             delta = await anext(words, None)
+        if delta is not None and telling.generated is None:
+            telling.generated = self._clock.monotonic()
         if delta:
             telling.latest = self._clock.monotonic()
             telling.first_token = telling.latest if telling.first_token is None else telling.first_token

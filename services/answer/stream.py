@@ -19,7 +19,13 @@ class _Wire(BaseModel):
 
 
 class _Delta(_Wire):
+    role: str | None = None
     content: str | None = None
+
+    @property
+    def generated(self) -> bool:
+        """Whether it stands for tokens, be they no text at all. The event that tells the role stands for none."""
+        return bool(self.content) or (self.content is not None and self.role is None)
 
 
 class _Choice(_Wire):
@@ -31,7 +37,7 @@ class _Event(_Wire):
 
 
 async def deltas(body: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
-    """The words of each event, "" of one without any, until the server says it is done or the body ends.
+    """The words of each event that stands for tokens, "" where these are no text, until the server is done or gone.
 
     Raises ModelUnavailable at an event that is none of a completion, and past the bounds.
     """
@@ -41,7 +47,9 @@ async def deltas(body: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
         data = line.removeprefix(_DATA).strip()
         if data == _DONE:
             return
-        yield _words(data)
+        words = _words(data)
+        if words is not None:
+            yield words
 
 
 async def _lines(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -56,9 +64,10 @@ async def _lines(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield rest
 
 
-def _words(data: bytes) -> str:
+def _words(data: bytes) -> str | None:
     try:
         event = _Event.model_validate_json(data)
     except ValidationError as error:
         raise ModelUnavailable(f"an event is no part of a completion: {error.error_count()} faults") from None
-    return "".join(choice.delta.content or "" for choice in event.choices if choice.delta)
+    told = [choice.delta.content or "" for choice in event.choices if choice.delta and choice.delta.generated]
+    return "".join(told) if told else None

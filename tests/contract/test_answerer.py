@@ -80,6 +80,8 @@ async def test_a_grounded_answer_is_spoken_sentence_by_sentence() -> None:
     assert got.done.first_token_ms is not None
     assert got.done.first_sentence_ms is not None
     assert got.done.first_token_ms < got.done.first_sentence_ms < got.done.total_ms
+    assert got.done.generated_ms is not None
+    assert got.done.generated_ms <= got.done.first_token_ms
     (body,) = server.requests
     assert body["stream"] is True
     assert body["cache_salt"] == "tellerline"
@@ -124,6 +126,18 @@ async def test_what_is_not_grounded_is_not_spoken(name: str) -> None:
     assert got.refused is not None
     assert got.refused.reason == reason
     assert not got.sentences
+
+
+async def test_tokens_without_text_are_stamped_and_leave_the_quoted_passage() -> None:
+    special = [0.02, *[chunk({"content": ""})] * 20, chunk({"content": ""}, "length"), b"data: [DONE]\n\n"]
+    reply = Reply([chunk({"role": "assistant", "content": ""}), *special], content_type="text/event-stream")
+    async with against(lambda _: reply) as (answerer, _, _):
+        got = await ask(answerer, FEE, EN_US)
+    assert got.done is not None
+    assert (got.done.model, got.done.first_token_ms) == ("", None)
+    assert got.done.generated_ms is not None
+    assert got.done.generated_ms >= 20, "the event that opens the answer is none of its tokens"
+    assert got.sentences
 
 
 async def test_a_model_that_says_only_newlines_leaves_the_quoted_passage() -> None:

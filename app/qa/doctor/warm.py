@@ -33,8 +33,8 @@ _LONG: Final = (
     "What is the monthly maintenance fee of the everyday checking account, and when is it waived?",
 )
 
-Ask = Callable[[int], Awaitable[None]]
-"""Sends one request; the number varies its words."""
+Ask = Callable[[int], Awaitable[bool]]
+"""Sends one request; the number varies its words. Whether the answer had any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,13 @@ def extraction_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[st
     extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
     cases = offers(256, seed=99)
 
-    async def short(number: int) -> None:
+    async def short(number: int) -> bool:
         await extractor.extract(_CUSTOMER, cases[number % len(cases)])
+        return True
 
-    async def long(number: int) -> None:
+    async def long(number: int) -> bool:
         await extractor.extract(_CUSTOMER, _long(cases[number % len(cases)]))
+        return True
 
     return {"short": short, "long": long}, extractor
 
@@ -100,39 +102,46 @@ def qna_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask]
     )
     answerer = GemmaAnswerer(endpoint, Library.load(), CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
 
-    async def ask(text: str) -> None:
-        """Raises ModelUnavailable where the model wrote nothing: a caller would hear a quoted passage instead."""
-        async for event in answerer.answer(_CUSTOMER, Question(text, EN_US)):
-            if isinstance(event, Done) and not event.model:
-                raise ModelUnavailable("no answer was streamed")
+    async def ask(text: str) -> bool:
+        """Raises ModelUnavailable where no token came, or words that broke off. Tokens without text warm as well."""
+        events = [event async for event in answerer.answer(_CUSTOMER, Question(text, EN_US))]
+        done = next(event for event in events if isinstance(event, Done))
+        if done.generated_ms is None or (done.first_token_ms is not None and not done.model):
+            raise ModelUnavailable("no answer was streamed")
+        return bool(done.model)
 
-    async def short(number: int) -> None:
-        await ask(_SHORT[number % len(_SHORT)])
+    async def short(number: int) -> bool:
+        return await ask(_SHORT[number % len(_SHORT)])
 
-    async def long(number: int) -> None:
-        await ask(_LONG[number % len(_LONG)])
+    async def long(number: int) -> bool:
+        return await ask(_LONG[number % len(_LONG)])
 
     return {"short": short, "long": long}, answerer
 
 
-async def _round(ask: Ask, size: int, start: int) -> float:
-    async def timed(number: int) -> float:
-        began = time.perf_counter()
-        await ask(number)
-        return (time.perf_counter() - began) * 1000
+async def _round(ask: Ask, size: int, start: int) -> tuple[float, int]:
+    """The slowest of `size` requests at once, milliseconds, and how many of the answers had no text."""
 
-    return max(await asyncio.gather(*(timed(start + i) for i in range(size))))
+    async def timed(number: int) -> tuple[float, bool]:
+        began = time.perf_counter()
+        told = await ask(number)
+        return (time.perf_counter() - began) * 1000, told
+
+    got = await asyncio.gather(*(timed(start + i) for i in range(size)))
+    return max(taken for taken, _ in got), sum(not told for _, told in got)
 
 
 async def warm(asks: dict[str, Ask], sizes: Sequence[int], report: Report) -> None:
     """Send every bucket until a round passes without a stall, ROUNDS at most. Fails where one goes on stalling."""
     timings = []
-    sent = 0
+    sent = mute = 0
     for size in sizes:
         for prompt, ask in asks.items():
             timing = Timing(Bucket(size, prompt), [])
             while len(timing.rounds) < FEWEST_ROUNDS or (timing.stalls and len(timing.rounds) < ROUNDS):
-                timing.rounds.append(await _round(ask, size, sent))
+                slowest, without_text = await _round(ask, size, sent)
+                timing.rounds.append(slowest)
+                mute += without_text
                 sent += size
             timings.append(timing)
     cold = [f"{t.bucket.size}×{t.bucket.prompt} {t.rounds[0]:.0f} ms" for t in timings if t.cold]
@@ -142,6 +151,10 @@ async def warm(asks: dict[str, Ask], sizes: Sequence[int], report: Report) -> No
     report.add("warm-up", Health.OK, f"{len(timings)} buckets, {sent} requests, slowest when warm {worst:.0f} ms")
     if cold:
         report.add("cold buckets", Health.NOTE, f"were cold, warm now: {', '.join(cold)}")
+    if mute:
+        report.figures["answers_without_text"] = mute
+        said = f"{mute} of {sent} answers had no visible text: random weights, or a wrong chat template"
+        report.add("answers without text", Health.WARN, said)
     if slow:
         report.add("stalls", Health.FAIL, f"still above {STALL_MS:.0f} ms over their best: {', '.join(slow)}")
 

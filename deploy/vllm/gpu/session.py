@@ -117,7 +117,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--payload", default="", help="vLLM's packages and the models, see README.md")
     parser.add_argument("--out", type=Path, default=Path("out/gpu"))
     parser.add_argument("--python", default="python3", help="the interpreter that runs vLLM")
-    parser.add_argument("--budget-s", type=float, default=620.0)
+    parser.add_argument("--budget-s", type=float, default=660.0)
     for name in NAMES:
         parser.add_argument(f"--{name}", default="", metavar="URL")
     parser.add_argument("--tokenizer", type=Path, default=None, help="a tokenizer.json, where --payload has none")

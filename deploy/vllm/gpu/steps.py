@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -98,6 +97,8 @@ async def qna(session: Session) -> None:
         if server in session.urls:
             row = await answers.first_words(session.urls[server], MODEL, session.count(48), at_once)
             session.add("answers: time to the first token, goal p95 100 ms", {"server": server} | row)
+    async with Endpoint(session.urls["extraction"]) as endpoint:
+        session.add("what the weights say unconstrained", await ttft.said(endpoint, MODEL))
 
 
 async def decode(session: Session) -> None:
@@ -152,16 +153,24 @@ async def shapes(session: Session) -> None:
 
 
 async def profiler(session: Session, server: str = "extraction") -> None:
-    """Five one-token requests under torch's profiler, where the server was started with one."""
+    """Five one-token requests under torch's profiler, where the server was started with one; then five uncached."""
     trace = session.out / f"trace-{server}"
-    async with Endpoint(session.urls[server], timeout_s=60) as endpoint:
-        if not (await endpoint.ask("POST", "/start_profile")).is_success:
-            return
-        taken = await ttft.timed(5, lambda n: endpoint.chat(**ttft.request(MODEL, 10_000 + n)))
-        await endpoint.ask("POST", "/stop_profile")
-    row = {"server": server, "client_ms": sum(taken)} | await asyncio.to_thread(ttft.kernels, trace)
-    session.add("five one-token requests under the profiler", row)
-    shutil.rmtree(trace, ignore_errors=True)
+    for cache in ("on", "off"):
+        async with Endpoint(session.urls[server], timeout_s=60) as endpoint:
+            if not (await endpoint.ask("POST", "/start_profile")).is_success:
+                return
+            taken = await ttft.timed(5, lambda n, c=cache: endpoint.chat(**_profiled(n, c)))
+            await endpoint.ask("POST", "/stop_profile")
+        row: Row = {"server": server, "prefix cache": cache, "client_ms": sum(taken)}
+        row |= await asyncio.to_thread(ttft.kernels, trace)
+        session.add("five one-token requests under the profiler", row)
+        for path in trace.rglob("*.json*"):
+            path.unlink()
+
+
+def _profiled(number: int, cache: str) -> Row:
+    salt = {} if cache == "on" else {"cache_salt": f"profiled {number}"}
+    return ttft.request(MODEL, 10_000 + number) | salt
 
 
 async def plain(session: Session) -> None:
@@ -179,15 +188,15 @@ async def plain(session: Session) -> None:
 
 Step = Callable[[Session], Awaitable[None]]
 STEPS: tuple[tuple[str, Step, float], ...] = (
-    ("doctor", doctor, 45),
-    ("latency", latency, 40),
-    ("adversarial", adversarial, 15),
+    ("doctor", doctor, 30),
+    ("latency", latency, 20),
+    ("adversarial", adversarial, 10),
     ("first_token", first_token, 40),
-    ("qna", qna, 60),
-    ("decode", decode, 35),
-    ("plain", plain, 60),
-    ("profiler", profiler, 25),
+    ("qna", qna, 120),
+    ("decode", decode, 55),
+    ("plain", plain, 40),
+    ("profiler", profiler, 10),
     ("load", load, 15),
-    ("shapes", shapes, 10),
+    ("shapes", shapes, 15),
 )
 """With the seconds each needs; one that would not fit any more is skipped, and none may take twice its time."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.qa.bench._report import percentile
+from app.qa.doctor.client import content
 from app.qa.doctor.probes import DRAFT_COUNTERS
 from deploy.vllm.sweep.datasets import schemas
 from services.understand.extraction.prompt import prompt_rules
@@ -23,8 +24,18 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Ask = Callable[[int], Awaitable[object]]
-TELLING = frozenset({"1 token, real prompt, prefix cached", "16 tokens", "constrained, new grammar each"})
-"""The suspects that differ between two ways to serve."""
+TELLING = frozenset(
+    {
+        "113 token ids, no template",
+        "1 token, real prompt, prefix cached",
+        "1 token, real prompt, nothing cached",
+        "1 token, prompt of 1,200",
+        "16 tokens",
+        "constrained, new grammar each",
+    }
+)
+"""The suspects that may differ between two ways to serve. With the prefix cached 17 tokens are left to compute, which a
+server captures graphs for by itself: graphs for longer prefills show where nothing is cached."""
 SERVER_SPLIT = {
     "ttft": "vllm:time_to_first_token_seconds",
     "queue": "vllm:request_queue_time_seconds",
@@ -112,6 +123,13 @@ async def suspects(
             yield await _row(endpoint, "1 token, 200 ms between, GPU kept awake", again, count, 0.2)
 
 
+async def said(endpoint: Endpoint, model: str, tokens: int = 12) -> Row:
+    """What the weights say of themselves: the ids of an answer's first tokens, where the server tells, and its text."""
+    found, _ = await endpoint.chat(**request(model, 1, tokens=tokens), return_token_ids=True)
+    ids = found["choices"][0].get("token_ids") or []
+    return {"token ids": " ".join(map(str, ids)), "text": repr(content(found))}
+
+
 def _asking(endpoint: Endpoint, body: Callable[[int], Row]) -> Ask:
     return lambda number: endpoint.chat(**body(number))
 
@@ -121,7 +139,7 @@ def _cases(endpoint: Endpoint, model: str) -> list[tuple[str, Ask, float]]:
     plain = prompt_rules().system
 
     def ids(number: int) -> Row:
-        return {"model": model, "prompt": [*range(1000, 1112), 2000 + number], "max_tokens": 1, "temperature": 0}
+        return {"model": model, "prompt": [2000 + number, *range(1000, 1112)], "max_tokens": 1, "temperature": 0}
 
     def salted(number: int) -> Row:
         return request(model, number) | {"cache_salt": f"{number}"}
@@ -161,9 +179,11 @@ async def pace(endpoint: Endpoint, model: str, tokens: int, count: int) -> Row:
     after = await endpoint.metrics()
     each = (percentile(many, 50) - percentile(one, 50)) / (tokens - 1)
     row: Row = {"tokens": tokens, "first token p50_ms": percentile(one, 50), "all p50_ms": percentile(many, 50)}
+    row |= {"all least_ms": min(many), "all most_ms": max(many)}
     row |= {"ms a token": each, "tokens a second": 1000 / each if each > 0 else 0.0}
     drafts, taken = ((after.total(name) or 0) - (before.total(name) or 0) for name in DRAFT_COUNTERS.values())
-    return row | {"tokens a step": 1 + taken / drafts if drafts else 1.0}
+    step = 1 + taken / drafts if drafts else 1.0
+    return row | {"tokens a step": step, "ms a step": each * step}
 
 
 async def _row(endpoint: Endpoint, name: str, ask: Ask, count: int, gap_s: float) -> Row:

@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,16 @@ def test_threads_share_the_allocators_arenas() -> None:
     env = {name: value for name, value in os.environ.items() if name != "MALLOC_ARENA_MAX"}  # noqa: TID251 - as above
     told = subprocess.run([sys.executable, "-c", ARENAS], env=env, capture_output=True, check=True, timeout=60).stdout
     assert 1 < told.count(b"<heap nr=") <= max(2, os.cpu_count() or 2)
+
+
+def test_what_searches_passages_leaves_a_gpu_to_others(tmp_path: Path) -> None:
+    """bm25s runs JAX where it is installed; here a package of that name that tells which devices it may use."""
+    jax = tmp_path / "jax"
+    jax.mkdir()
+    (jax / "__init__.py").write_text("import os\nprint(os.environ.get('JAX_PLATFORMS'))\n")
+    (jax / "lax.py").write_text("def top_k(scores, k):\n    return scores, k\n")
+    env = {name: value for name, value in os.environ.items() if name != "JAX_PLATFORMS"}  # noqa: TID251 - as above
+    env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
+    run = [sys.executable, "-c", "import app.qa.doctor.warm"]
+    told = subprocess.run(run, env=env, capture_output=True, check=True, timeout=60, text=True).stdout
+    assert told.split() == ["cpu"]

@@ -23,7 +23,7 @@ from app.qa.doctor.probes import (
     structured,
 )
 from app.qa.doctor.warm import extraction_asks, qna_asks, warm
-from tests.fakes.gemma import Body, FakeGemma, Reply, completion, random_weights, stream
+from tests.fakes.gemma import Body, FakeGemma, Reply, chunk, completion, random_weights, stream
 
 METRICS = """# HELP x
 vllm:num_requests_running{model_name="m"} 0.0
@@ -82,6 +82,24 @@ async def test_an_endpoint_that_streams_nothing_is_not_usable() -> None:
     report = await examined(lambda body: Reply([b"{}"], status=500) if body.get("stream") else sound(body), role="qna")
     assert said(report, "warm-up") is Health.FAIL
     assert not report.usable
+
+
+async def test_tokens_without_text_warm_an_endpoint_and_are_told() -> None:
+    """What random weights stream on real prompts: special tokens, each an event with an empty text."""
+    special = stream(*[""] * 48, finish="length")
+    report = await examined(lambda body: special if body.get("stream") else sound(body), role="qna")
+    assert report.usable, report.findings
+    assert said(report, "warm-up") is Health.OK
+    assert said(report, "answers without text") is Health.WARN
+    assert report.figures["answers_without_text"] == 12
+    assert report.figures["warmed_buckets"] == 4
+
+
+@pytest.mark.parametrize("events", [[chunk({"role": "assistant", "content": ""}), chunk({}, "stop")], []])
+async def test_a_stream_without_a_token_warms_nothing(events: list[bytes]) -> None:
+    empty = Reply([*events, b"data: [DONE]\n\n"], content_type="text/event-stream")
+    report = await examined(lambda body: empty if body.get("stream") else sound(body), role="qna")
+    assert said(report, "warm-up") is Health.FAIL
 
 
 async def test_an_ignored_schema_makes_it_unusable() -> None:
@@ -203,13 +221,13 @@ async def test_a_server_that_fails_while_it_is_warmed_is_not_usable() -> None:
 async def test_a_stall_that_warms_away_is_noted_and_one_that_stays_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     script = iter([5.0, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9, 0.9, 0.9, 0.9])
 
-    async def scripted(_ask: object, _size: int, _start: int) -> float:
-        return next(script) * 1000
+    async def scripted(_ask: object, _size: int, _start: int) -> tuple[float, int]:
+        return next(script) * 1000, 0
 
     monkeypatch.setattr("app.qa.doctor.warm._round", scripted)
 
-    async def nothing(_: int) -> None:
-        return None
+    async def nothing(_: int) -> bool:
+        return True
 
     warmed = Report()
     await warm({"short": nothing, "long": nothing}, [1], warmed)

@@ -16,9 +16,10 @@ from deploy.vllm.gpu.session import collect, main, steps, wait_for
 from deploy.vllm.gpu.steps import STEPS
 from deploy.vllm.serving import HERE
 from deploy.vllm.sweep.servers import Engine
-from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights
+from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights, stream
 
 KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
+ANSWERS = "answers: time to the first token, goal p95 100 ms"
 METRICS = """vllm:num_requests_running{m="x"} 0.0
 vllm:time_to_first_token_seconds_sum{m="x"} 1.0
 vllm:time_to_first_token_seconds_count{m="x"} 10.0
@@ -56,11 +57,30 @@ async def test_a_rehearsal_fills_every_table(tmp_path: Path) -> None:
     assert all(row["unoffered"] == 0 and row["readable"] == row["requests"] for row in end_to_end)
     assert written["adversarial"][0]["not of the schema"] == 0
     assert len(written["load and prefix cache"]) == 10
-    assert all(row["told"] > 0 for row in written["answers: time to the first token, goal p95 100 ms"])
+    assert all(row["told"] == row["generated"] > 0 for row in written[ANSWERS])
+    assert written["what the weights say unconstrained"][0]["text"] != "''"
     paced = next(rows for title, rows in written.items() if title.startswith("decode"))
     assert [row["server"] for row in paced[::2]] == ["extraction", "qna", "fp8"]
     assert "### extraction end to end" in (tmp_path / "session.md").read_text()
     assert json.loads((tmp_path / "session.json").read_text())["done"]
+
+
+async def test_answers_without_text_have_a_first_token(tmp_path: Path) -> None:
+    """Random weights write special tokens on the real prompt: they are timed, and told apart from words."""
+    special = stream(*[""] * 48, finish="length", drip_s=0.002)
+
+    def behave(body: Body) -> Reply:
+        return special if body.get("stream") else random_weights(5)(body)
+
+    async with FakeGemma(behave, METRICS) as server:
+        session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
+        await steps(session, "qna")
+        prompts = {body["messages"][-1]["content"] for body in server.requests if body.get("stream")}
+    rows = session.tables[ANSWERS]
+    assert [(row["at once"], row["told"]) for row in rows] == [(1, 0), (4, 0), (8, 0)]
+    assert all(row["generated"] == row["answers"] > 0 and row["first token p95_ms"] >= 2 for row in rows)
+    assert len(prompts) > 1
+    assert all(prompt.startswith("[1] (") for prompt in prompts)
 
 
 async def test_suspects_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
