@@ -164,7 +164,7 @@ class Trainer:
         return self.progress >= 1 or bool(self.args.stop_after and self.step >= self.args.stop_after)
 
     def train(self, made: Made, blank: int) -> dict[str, Tensor]:
-        """One step; the losses."""
+        """One step; the losses, free of their graph: one kept alive would be in the way of the next capture."""
         progress, (batch, mel, placed) = self.progress, made
         for group in self.optimiser.param_groups:
             group["lr"] = rate_at(progress, self.args)
@@ -181,7 +181,7 @@ class Trainer:
         self.optimiser.step()
         self.step += 1
         self.average.update(self.step)
-        return {"attention": attention, "ctc": ctc, "flat": even_loss, "norm": norm}
+        return {"attention": attention.detach(), "ctc": ctc.detach(), "flat": even_loss.detach(), "norm": norm}
 
     def save(self) -> None:
         """Write a checkpoint in one move, where this trainer leads."""

@@ -14,7 +14,7 @@ from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
 from services.asr.ctc import CtcHead
-from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit, witness
+from services.asr.decoder import ALTERNATIVES, Decoded, joined, max_length, split, token_limit, witness
 
 CONFIG: Final = "preprocessor_config.json"
 LONGEST_S: Final = 11.0
@@ -22,7 +22,9 @@ LONGEST_S: Final = 11.0
 MOST_TOKENS: Final = 120
 TAIL_S: Final = 0.16
 """Silence put after the last sample, as training had it."""
-CTC_WEIGHT: Final = 0.4
+RESCORED: Final = 8
+"""Candidates that both heads judge; the best `ALTERNATIVES` of them are told."""
+CTC_WEIGHT: Final = 0.3
 TOKEN_BONUS: Final = 0.8
 """Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
@@ -74,8 +76,8 @@ class SmallDecoder:
         result = self._model.generate(
             encoded,
             [self._prompt],
-            beam_size=BEAM if final else 1,
-            num_hypotheses=count,
+            beam_size=RESCORED if final else 1,
+            num_hypotheses=RESCORED if final else 1,
             max_length=max_length(limit, len(self._prompt)),
             return_scores=True,
             return_no_speech_prob=True,
