@@ -1,8 +1,8 @@
 """Distortion of sound in batches, on whichever device holds them: from the caller's mouth to the recogniser's ear.
 
 A batch is (batch, samples) float32 at 16 kHz, zero where nothing is. In the order of nature: the speaker's pitch and
-pace, a pause inside and silence around, the room, background noise, the microphone's level and clipping, the line
-(300 to 3,400 Hz, G.711 at 8 kHz) and lost packets. Opus is applied when speech is made (synthesise.py).
+pace, a pause inside and silence around, another larynx, the room, background noise, the microphone's level and
+clipping, the line (300 to 3,400 Hz, G.711 at 8 kHz) and lost packets. Opus comes when speech is made (synthesise.py).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from larynx import Larynx
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 from transfer import sent, stepped
@@ -35,6 +36,7 @@ class Strength:
     clip: float = 0.1
     line: float = 0.4
     loss: float = 0.1
+    larynx: float = 0.2
 
 
 @dataclass
@@ -55,6 +57,7 @@ class Wave:
         self.rooms = rooms.to(device)
         self.draw = np.random.default_rng(seed)
         self.rng = torch.Generator(device=device).manual_seed(seed)
+        self.larynx = Larynx(self.rng, device)
         self.strength = Strength()
 
     def uniform(self, low: float, high: float, *size: int) -> Tensor:
@@ -79,6 +82,7 @@ class Wave:
         x, placed = self.place(sound, lengths)
         x = x * ~quiet
         s, batch = self.strength, len(x)
+        self.change(x, self.rows(s.larynx, batch), self.larynx)
         self.change(x, self.rows(s.room, batch), self.room)
         x = self.background(x, quiet, silent)
         self.change(x, self.rows(s.clip, batch), self.clip)
