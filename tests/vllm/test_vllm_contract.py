@@ -16,6 +16,7 @@ from schemas.ids import EN_US, JA_JP
 from services.answer.generate import Endpoint as AnswerEndpoint
 from services.answer.generate import GemmaAnswerer
 from services.answer.quote import Library
+from services.answer.stream import deltas
 from services.clock import SystemClock
 from services.guard.breaker import BreakerLimits, CircuitBreaker
 from services.understand.extract import Endpoint, GemmaExtractor
@@ -106,6 +107,23 @@ async def test_answers_invent_nothing(vllm_url: str, vllm_model: str) -> None:
     assert got.done is not None
     assert got.done.first_token_ms is not None, "the model was asked and spoke"
     await answerer.close()
+
+
+async def test_a_special_token_streams_as_an_event_with_an_empty_text(vllm_url: str, vllm_model: str) -> None:
+    """What first tokens of random weights are timed by. Token 0 pads, here as in Gemma 4's own vocabulary."""
+    body = {
+        "model": vllm_model,
+        "messages": [{"role": "user", "content": "hello"}],
+        "stream": True,
+        "max_tokens": 3,
+        "min_tokens": 3,
+        "allowed_token_ids": [0],
+    }
+    async with (
+        httpx.AsyncClient(timeout=PATIENT_S, trust_env=False) as client,
+        client.stream("POST", f"{vllm_url}/v1/chat/completions", json=body) as reply,
+    ):
+        assert [delta async for delta in deltas(reply.aiter_bytes())] == ["", "", ""]
 
 
 async def test_the_server_is_what_the_doctor_calls_sound(vllm_url: str, vllm_model: str) -> None:

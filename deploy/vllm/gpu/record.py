@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,8 +35,9 @@ class Session:
         return max(2, full // 20) if self.quick else full
 
     def add(self, title: str, *rows: Row) -> None:
-        """Append rows to a table and write everything, so that what comes after can't cost them."""
-        self.tables.setdefault(title, []).extend(rows)
+        """Append rows to a table and write everything, so that what comes after can't cost them. NaN becomes None."""
+        known = [{key: None if _nothing(value) else value for key, value in row.items()} for row in rows]
+        self.tables.setdefault(title, []).extend(known)
         self.save()
 
     def save(self) -> None:
@@ -57,6 +59,16 @@ def table(title: str, rows: list[Row]) -> str:
     columns = list(dict.fromkeys(key for row in rows for key in row))
     lines = [f"### {title}", "", "| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
     for row in rows:
-        cells = [f"{v:.1f}" if isinstance(v := row.get(c, ""), float) else str(v) for c in columns]
+        cells = [_cell(row.get(column)) for column in columns]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _nothing(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}" if abs(value) < 1 else f"{value:.1f}"
+    return "" if value is None else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import threading
@@ -33,7 +34,7 @@ class Watch:
             self._thread.join(timeout=5)
 
     def _sample(self) -> None:
-        command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits", "-i", "0"]
+        command = ["nvidia-smi", f"--query-gpu={QUERY}", "--format=csv,noheader,nounits", "-i", _card()]
         while not self._stop.wait(self._every_s):
             done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
             parts = done.stdout.strip().split(",")
@@ -52,3 +53,8 @@ class Watch:
             "sm_clock_least_mhz": min(clocks),
             "sm_clock_most_mhz": max(clocks),
         }
+
+
+def _card() -> str:
+    """The first card the servers may use, as nvidia-smi numbers them."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0] or "0"  # noqa: TID251 - CUDA's, not a setting

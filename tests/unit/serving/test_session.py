@@ -125,6 +125,14 @@ def test_without_servers_the_session_says_so(tmp_path: Path) -> None:
         main(["--nonsense"])
 
 
+def test_what_is_not_known_is_written_as_nothing(tmp_path: Path) -> None:
+    Session(tmp_path, {}, time.monotonic() + 60).add("rows", {"a": float("nan"), "b": 0.806, "c": 22.44})
+    assert json.loads((tmp_path / "session.json").read_text())["tables"]["rows"] == [
+        {"a": None, "b": 0.806, "c": 22.44}
+    ]
+    assert "|  | 0.81 | 22.4 |" in (tmp_path / "session.md").read_text()
+
+
 async def test_a_step_that_takes_too_long_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def slow(session: Session) -> None:
         session.add("rows", {"first": 1})
