@@ -17,6 +17,7 @@ from deploy.vllm.gpu.steps import STEPS
 from deploy.vllm.serving import HERE
 from deploy.vllm.sweep.servers import Engine
 from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights, stream
+from tests.fakes.http import Asked
 
 KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
 ANSWERS = "answers: time to the first token, goal p95 100 ms"
@@ -118,6 +119,36 @@ def test_a_trace_tells_how_long_the_gpu_was_idle(tmp_path: Path) -> None:
     events = [{"cat": "kernel", "ts": 0, "dur": 1000}, {"cat": "kernel", "ts": 3000, "dur": 1000}, {"cat": "cpu_op"}]
     (tmp_path / "a.pt.trace.json.gz").write_bytes(gzip.compress(json.dumps({"traceEvents": events}).encode()))
     assert ttft.kernels(tmp_path) == {"kernels": 2, "kernels_ms": 2.0, "span_ms": 4.0, "gpu_idle": 0.5}
+
+
+class Profiled(FakeGemma):
+    """A server with torch's profiler: each stop leaves a trace of as many kernels as it was asked requests."""
+
+    def __init__(self, trace: Path) -> None:
+        super().__init__(random_weights(5))
+        self.trace = trace
+
+    def _route(self, asked: Asked) -> Reply:
+        if asked.path == "/start_profile":
+            self.requests.clear()
+            return Reply([b""])
+        if asked.path == "/stop_profile":
+            events = [{"cat": "kernel", "ts": 10 * place, "dur": 5} for place in range(len(self.requests))]
+            self.trace.write_text(json.dumps({"traceEvents": events}))
+            return Reply([b""])
+        return super()._route(asked)
+
+
+async def test_the_profiler_sees_requests_with_the_prefix_cached_and_without(tmp_path: Path) -> None:
+    (tmp_path / "trace-extraction").mkdir()
+    async with Profiled(tmp_path / "trace-extraction" / "one.json") as server:
+        session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60)
+        await steps(session, "profiler")
+        salts = [body.get("cache_salt") for body in server.requests]
+    rows = session.tables["five one-token requests under the profiler"]
+    assert [(row["prefix cache"], row["kernels"]) for row in rows] == [("on", 5), ("off", 5)]
+    assert len(set(salts)) == 5
+    assert not server.trace.exists()
 
 
 def test_without_servers_the_session_says_so(tmp_path: Path) -> None:
