@@ -6,8 +6,11 @@ of a made pitch below a cut-off, and noise above it and where nothing is voiced:
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 RATE = 16_000
 _WINDOW, _HOP = 512, 128
@@ -40,13 +43,20 @@ class Larynx:
         pulsed = voiced & (self.hertz < self.uniform(*_CUT_HZ, len(x), 1, 1))
         noise = torch.randn(x.shape, generator=self.rng, device=self.device)
         excited = torch.where(pulsed, self.spectrum(self.pulses(x)), self.spectrum(noise))
-        out = torch.istft(envelope * excited, _WINDOW, _HOP, window=self.window, length=x.shape[1])
+        out = self.sound(envelope * excited, x.shape[1])
         level = (x**2).sum(1, keepdim=True) / (out**2).sum(1, keepdim=True).clamp(min=_FLOOR)
         return out * level.sqrt()
 
     def spectrum(self, x: Tensor) -> Tensor:
         """(batch, 257, frames)."""
         return torch.stft(x, _WINDOW, _HOP, window=self.window, return_complex=True)
+
+    def sound(self, spectrum: Tensor, samples: int) -> Tensor:
+        """Overlapped and added, at no certain level; `torch.istft` would look at the device, which then waits."""
+        frames = torch.fft.irfft(spectrum, dim=1) * self.window[None, :, None]
+        size = (1, _WINDOW + _HOP * (frames.shape[2] - 1))
+        added = functional.fold(frames, size, (1, _WINDOW), stride=(1, _HOP))
+        return added[:, 0, 0, _WINDOW // 2 : _WINDOW // 2 + samples]
 
     def envelope(self, magnitude: Tensor) -> Tensor:
         """The magnitude without its fine structure, smoothed in the cepstrum."""
@@ -60,8 +70,7 @@ class Larynx:
         """A pulse a period, as strong as white noise of power one, on a wandering pitch."""
         time = torch.arange(x.shape[1], device=self.device)[None] / RATE
         turn = 6.283 * (self.uniform(0.2, 2.5, len(x), 1) * time + self.uniform(0, 1, len(x), 1))
-        low, high = (torch.tensor(f, device=self.device).log() for f in _PITCH_HZ)
-        pitch = (low + (high - low) * self.uniform(0, 1, len(x), 1)).exp()
+        pitch = self.uniform(*map(math.log, _PITCH_HZ), len(x), 1).exp()
         pitch = pitch * (self.uniform(0, 0.25, len(x), 1) * torch.sin(turn)).exp()
         cycles = (pitch / RATE).cumsum(1).floor()
         strike = torch.diff(cycles, dim=1, prepend=cycles[:, :1]) > 0
