@@ -213,7 +213,7 @@ class AuditLog(Protocol):
 
 
 class TurnHandler(Protocol):
-    """One call's understanding and dialogue; the live call (services/call.py) drives one object per call.
+    """One call's understanding and dialogue; the live call (services/call) drives one object per call.
 
     Who calls what, when:
     - `rescore` first on every final transcript of speech: pure and fast (≤ 5 ms);

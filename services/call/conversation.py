@@ -1,59 +1,21 @@
-"""The answering side of a call: turns go to the turn handler one at a time, replies come back and can be cut."""
+"""The answering side of a call: turns wait for the turn handler, and replies are cut, taken back, or heard out."""
 
 import asyncio
-import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.call import (
-    CallEvent,
-    CutReason,
-    Fault,
-    PlaybackIn,
-    PlaybackState,
-    ReplyBegan,
-    ReplyCut,
-    ReplyEnded,
-    ReplyStatus,
-    Said,
-    Timed,
-)
-from schemas.errors import InternalFault, RateLimited, TellerlineError, TimedOut
+from schemas.call import CallEvent, CutReason, Fault, PlaybackIn, PlaybackState, ReplyCut
+from schemas.errors import RateLimited, TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Transcript
-from schemas.turn import Awaits, ItemId, ReplyDone, ReplyEvent, ReplyId, ReplyText
-from services.audio.endpointing import endpointing, timing
+from schemas.turn import Awaits, ItemId, ReplyId
+from services.audio.endpointing import timing
 from services.call.playback import Playback
+from services.call.reply_stream import Answer, Heard, ReplyStream
 from services.ports import Clock, TurnHandler
-
-log = logging.getLogger(__name__)
 
 _WAITING: Final = 16
 """Things that may wait for the turn handler."""
-_REPLY_SECONDS: Final = 60.0
-"""No reply takes longer to be made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A turn to be answered. `since` is when its last sound had arrived; `moments` are named seconds of the clock."""
-
-    item: ItemId
-    transcript: Transcript
-    since: float
-    moments: dict[str, float]
-
-
-@dataclass(slots=True)
-class _Answer:
-    """Something to be said: to a turn, to an error, to silence, or before anything else."""
-
-    playback: Playback
-    heard: Heard | None = None
-    error: TellerlineError | None = None
-    greeting: AsyncIterator[ReplyEvent] | None = None
-    entered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,26 +30,29 @@ class _Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class _Withdraw:
-    answer: _Answer
+    answer: Answer
     undone: Callable[[], None]
 
 
+_Work = Answer | _Delivered | _Interrupted | _Withdraw
+
+
 class Conversation:
-    """Everything that touches the turn handler. Its methods never block; `run` does the work, in order."""
+    """Everything that waits for the turn handler. Its methods never block; `run` does the work, in order."""
 
     def __init__(self, handler: TurnHandler, clock: Clock, emit: Callable[[CallEvent], None]) -> None:
         self._handler = handler
         self._clock = clock
         self._emit = emit
+        self._replies = ReplyStream(handler, clock, emit)
         self._timing = timing()
-        self._work: asyncio.Queue[_Answer | _Delivered | _Interrupted | _Withdraw] = asyncio.Queue(_WAITING)
+        self._work: asyncio.Queue[_Work] = asyncio.Queue(_WAITING)
         self._answering: asyncio.Task[None] | None = None
-        self._last: _Answer | None = None
+        self._last: Answer | None = None
         self._held: Playback | None = None
         self._busy = 0
         self._quiet_since = clock.monotonic()
-        self.locale = Locale("")
-        self.estimated = False
+        self._estimated = False
 
     # What the call may ask
 
@@ -123,21 +88,25 @@ class Conversation:
 
     # What the call tells
 
+    def configure(self, locale: Locale, *, estimated: bool) -> None:
+        """The language of replies, and whether one counts as heard once it could have been spoken."""
+        self._replies.locale, self._estimated = locale, estimated
+
     def take(self, heard: Heard) -> None:
         """Answer a turn. Raises RateLimited when too many wait."""
         self._held = None
-        self._answer(_Answer(self._playback(heard.item), heard=heard))
+        self._answer(Answer(self._playback(heard.item), heard=heard))
 
     def greet(self) -> None:
         """Say what the caller has to hear before anything else, if there is such a thing."""
         playback = self._playback(None)
-        events = self._handler.greeting(playback.reply, self.locale)
+        events = self._handler.greeting(playback.reply, self._replies.locale)
         if events is not None:
-            self._answer(_Answer(playback, greeting=events))
+            self._answer(Answer(playback, greeting=events))
 
     def fail(self, error: TellerlineError) -> None:
         """Say an error, so that it is never silence."""
-        self._answer(_Answer(self._playback(None), error=error))
+        self._answer(Answer(self._playback(None), error=error))
 
     def cut(self, reason: CutReason, reply: ReplyId | None = None) -> bool:
         """Stop the reply that the caller hears, if any (and if it is `reply`, where one is named)."""
@@ -178,14 +147,14 @@ class Conversation:
         """Time passes: replies end by estimate, and silence is answered."""
         now = self._clock.monotonic()
         playback = self._last.playback if self._last else None
-        if playback is not None and self.estimated and playback.spoken(now):
+        if playback is not None and self._estimated and playback.spoken(now):
             self._heard_out(playback, speaking=speaking)
         if speaking or self.busy or self.audible:
             self._quiet_since = now
         quiet = (now - self._quiet_since) * 1000 >= self._timing.silence_prompt_ms
         if quiet and self.awaits in {Awaits.ANSWER, Awaits.CONFIRMATION}:
             self._quiet_since = now
-            self._answer(_Answer(self._playback(None)))
+            self._answer(Answer(self._playback(None)))
 
     async def run(self) -> None:
         """Do the work until cancelled."""
@@ -201,18 +170,18 @@ class Conversation:
     def _playback(self, item: ItemId | None) -> Playback:
         return Playback(ReplyId(self._clock.new_id()), item)
 
-    def _put(self, work: _Answer | _Delivered | _Interrupted | _Withdraw) -> None:
+    def _put(self, work: _Work) -> None:
         try:
             self._work.put_nowait(work)
         except asyncio.QueueFull:
             raise RateLimited("too many turns wait for an answer") from None
         self._busy += 1
 
-    def _answer(self, answer: _Answer) -> None:
+    def _answer(self, answer: Answer) -> None:
         self._put(answer)
         self._last = answer
 
-    def _stop(self, answer: _Answer, reason: CutReason) -> None:
+    def _stop(self, answer: Answer, reason: CutReason) -> None:
         answer.playback.cut = reason
         if answer.playback.began_at is not None:
             self._emit(ReplyCut(answer.playback.reply, reason))
@@ -233,7 +202,7 @@ class Conversation:
         playback.delivered = True
         self._put(_Delivered(playback.reply))
 
-    async def _do(self, work: _Answer | _Delivered | _Interrupted | _Withdraw) -> None:
+    async def _do(self, work: _Work) -> None:
         try:
             await self._do_unguarded(work)
         except TellerlineError as error:
@@ -241,9 +210,9 @@ class Conversation:
                 raise
             self._emit(Fault(error))
 
-    async def _do_unguarded(self, work: _Answer | _Delivered | _Interrupted | _Withdraw) -> None:
+    async def _do_unguarded(self, work: _Work) -> None:
         match work:
-            case _Answer():
+            case Answer():
                 if work.playback.cut is None:
                     await self._say_cancellably(work)
             case _Delivered(reply):
@@ -254,7 +223,7 @@ class Conversation:
                 if not answer.entered or await self._handler.withdraw(answer.playback.reply):
                     undone()
 
-    async def _say_cancellably(self, answer: _Answer) -> None:
+    async def _say_cancellably(self, answer: Answer) -> None:
         """Say it in a task of its own, so that cutting it leaves this one alive."""
         task = asyncio.create_task(self._say(answer))
         self._answering = task
@@ -267,74 +236,7 @@ class Conversation:
         if not task.cancelled():
             task.result()
 
-    async def _say(self, answer: _Answer) -> None:
-        playback, answer.entered = answer.playback, True
-        error: TellerlineError | None = None
-        try:
-            async with asyncio.timeout(_REPLY_SECONDS):
-                await self._follow(answer, self._events(answer))
-        except asyncio.CancelledError:
-            self._end(playback, ReplyStatus.CANCELLED)
-            raise
-        except TellerlineError as failed:
-            error = failed
-        except TimeoutError:
-            error = TimedOut("the reply took too long")
-        except Exception as fault:
-            log.exception("the turn handler failed: %s", type(fault).__name__)
-            error = InternalFault("the turn handler failed")
-        if error is not None:
-            self._end(playback, ReplyStatus.FAILED, error)
-            self._emit(Fault(error))
-            if answer.error is None:
-                self.fail(error)
-
-    def _events(self, answer: _Answer) -> AsyncIterator[ReplyEvent]:
-        reply = answer.playback.reply
-        if answer.error is not None:
-            return self._handler.failed(answer.error, reply)
-        if answer.greeting is not None:
-            return answer.greeting
-        if answer.heard is not None:
-            return self._handler.take(answer.heard.transcript, reply)
-        return self._handler.silence(reply)
-
-    async def _follow(self, answer: _Answer, events: AsyncIterator[ReplyEvent]) -> None:
-        playback, done = answer.playback, ReplyDone()
-        try:
-            async for event in events:
-                match event:
-                    case ReplyText():
-                        self._words(answer, event)
-                    case ReplyDone():
-                        done = event
-                    case _:
-                        self._emit(Said(playback.reply, event))
-        finally:
-            close = getattr(events, "aclose", None)
-            if close is not None:
-                await close()
-        playback.done, playback.awaits = True, done.awaits
-        self._end(playback, ReplyStatus.COMPLETED)
-        if answer.heard is not None:
-            moments = {k: (at - answer.heard.since) * 1000 for k, at in answer.heard.moments.items()}
-            self._emit(Timed(playback.reply, playback.item, moments, done.stages))
-
-    def _words(self, answer: _Answer, said: ReplyText) -> None:
-        playback, now = answer.playback, self._clock.monotonic()
-        if playback.began_at is None:
-            self._emit(ReplyBegan(playback.reply, playback.item))
-            if answer.heard is not None:
-                answer.heard.moments["response_sent"] = now
-        seconds = endpointing(self.locale).speaking_ms(said.text) / 1000
-        playback.say(said.text, seconds, self._timing.speaking_lead_ms / 1000, now)
-        self._emit(Said(playback.reply, said))
-
-    def _end(self, playback: Playback, status: ReplyStatus, error: TellerlineError | None = None) -> None:
-        if playback.began_at is None and status is not ReplyStatus.COMPLETED:
-            return  # nobody heard of it yet
-        if playback.began_at is None:
-            playback.delivered = True
-            self._emit(ReplyBegan(playback.reply, playback.item))
-        text = " ".join(playback.text)
-        self._emit(ReplyEnded(playback.reply, status, text, playback.awaits, playback.cut, error))
+    async def _say(self, answer: Answer) -> None:
+        error = await self._replies.say(answer)
+        if error is not None and answer.error is None:
+            self.fail(error)

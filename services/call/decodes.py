@@ -24,12 +24,20 @@ class Decodes:
         self._clock = clock
         self._running: dict[int, asyncio.Task[None]] = {}
         self._last_final: tuple[int, float, float] = (-1, 0.0, 0.0)
+        self._tasks: asyncio.TaskGroup
 
-    def start(
-        self, tasks: asyncio.TaskGroup, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool
-    ) -> None:
-        """Decode in the background. `told` is kept no longer than the decode runs: it holds the whole call."""
-        self._running[request.revision] = tasks.create_task(self._decode(request, locale, told, confirming=confirming))
+    def open(self, tasks: asyncio.TaskGroup) -> None:
+        """Decodes are tasks of `tasks`, which ends when one of them fails."""
+        self._tasks = tasks
+
+    def close(self) -> None:
+        """No more follow. The group is let go: it knows the call's task, which knows the call."""
+        del self._tasks
+
+    def start(self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool) -> None:
+        """Decode in the background. `told` is kept no longer than the decode runs: it holds the caller's whole side."""
+        decode = self._decode(request, locale, told, confirming=confirming)
+        self._running[request.revision] = self._tasks.create_task(decode)
 
     def running(self, revision: int) -> bool:
         """Whether a decode is under way."""

@@ -44,7 +44,8 @@ from schemas.turn import (
 )
 from services.audio.codec import encode_pcm16
 from services.call import CallPorts, LiveCall, Outbox
-from services.call.conversation import Conversation, Heard
+from services.call.conversation import Conversation
+from services.call.reply_stream import Heard
 from services.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.turn_handler import FakeTurnHandler
@@ -133,7 +134,7 @@ async def test_what_waits_for_an_answer_is_bounded() -> None:
 
 
 async def test_an_answer_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.call.conversation._REPLY_SECONDS", 0.05)
+    monkeypatch.setattr("services.call.reply_stream._REPLY_SECONDS", 0.05)
     talk = made()
     talk.handler.thinking_s = 60.0
     async with living(talk):

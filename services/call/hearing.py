@@ -1,0 +1,54 @@
+"""How sound gets from the wire to turn-taking: cut into frames, heard by the VAD, and filled up where it stalls."""
+
+from typing import Final
+
+from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
+from services.audio.endpointing import timing
+from services.audio.frames import VAD_FRAME
+from services.audio.ingest import Ingest
+from services.audio.vad import SileroVad, VadState
+from services.call.arrivals import Arrivals
+from services.call.turn_taking import TurnTaking
+from services.ports import Clock
+
+_PER_MS: Final = SAMPLE_RATE // 1000
+
+
+class Hearing:
+    """One call's sound, in order. It waits where more sound would outrun words that are still being decoded."""
+
+    def __init__(self, vad: SileroVad, clock: Clock, arrivals: Arrivals, turns: TurnTaking, form: AudioFormat) -> None:
+        self._vad = vad
+        self._vad_state = VadState()
+        self._clock = clock
+        self._arrivals = arrivals
+        self._turns = turns
+        self._ingest = Ingest(form)
+        self._stall_ms = timing().stall_ms
+
+    def change(self, form: AudioFormat) -> None:
+        """What follows comes in another format. Raises UnsupportedAudio."""
+        self._ingest = Ingest(form)
+
+    async def take(self, data: bytes, sequence: int | None, at: float) -> None:
+        """Hear bytes that arrived at `at`. Raises MalformedAudio, TooLarge."""
+        frames = self._ingest.push(data, sequence)
+        self._arrivals.note(self._ingest.received, at)
+        await self._hear(frames)
+
+    async def stalled(self) -> None:
+        """Nothing came for a while: inside a turn, that is silence."""
+        if not self._turns.speaking:
+            return
+        frames = self._ingest.silence(self._stall_ms * _PER_MS // VAD_FRAME)
+        self._arrivals.note(self._ingest.received, self._clock.monotonic())
+        await self._hear(frames)
+
+    async def _hear(self, frames: Samples) -> None:
+        if frames.size:
+            probabilities = await self._vad.listen(self._vad_state, frames)
+            for start, probability in zip(range(0, frames.size, VAD_FRAME), probabilities, strict=True):
+                await self._turns.words_known()
+                self._turns.feed(frames[start : start + VAD_FRAME], probability)
+        await self._turns.words_known()
+        self._turns.advance(self._ingest.pending)

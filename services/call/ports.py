@@ -1,0 +1,16 @@
+"""What a live call needs from outside, in one place."""
+
+from dataclasses import dataclass
+
+from services.audio.vad import SileroVad
+from services.ports import Clock, Recognizer, TurnHandler
+
+
+@dataclass(frozen=True, slots=True)
+class CallPorts:
+    """What a call needs from outside."""
+
+    handler: TurnHandler
+    recognizer: Recognizer
+    vad: SileroVad
+    clock: Clock

@@ -1,0 +1,229 @@
+"""Turn-taking: when what the caller says, types or keys has become a turn, and is the conversation's to answer."""
+
+import asyncio
+import logging
+from functools import partial
+from typing import Final
+
+from schemas.audio import Samples
+from schemas.call import CallConfig, Cleared, CutReason, Fault, KeyPressed
+from schemas.errors import TellerlineError, WrongState
+from schemas.ids import RuleId
+from schemas.transcript import Source, Transcript
+from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted
+from services.audio.endpointing import judge_words, timing
+from services.audio.keypad import Keypad
+from services.audio.listener import DecodeRequest, Listener, Signal
+from services.call.arrivals import Arrivals
+from services.call.barge_in import BargeIn
+from services.call.conversation import Conversation
+from services.call.decodes import Decodes
+from services.call.outbox import Outbox
+from services.call.ports import CallPorts
+from services.call.reply_stream import Heard
+from services.ports import Clock
+
+log = logging.getLogger(__name__)
+
+_TYPED: Final = RuleId("typed@1")
+_WHOLE: Final = frozenset({Completeness.COMPLETE, Completeness.COURTESY})
+
+
+class TurnTaking:
+    """The caller's side of a call. Times are seconds of the call's clock, `_ms` those of its audio."""
+
+    def __init__(
+        self, ports: CallPorts, outbox: Outbox, conversation: Conversation, arrivals: Arrivals, config: CallConfig
+    ) -> None:
+        self._handler = ports.handler
+        self._clock = ports.clock
+        self._outbox = outbox
+        self._conversation = conversation
+        self._arrivals = arrivals
+        self._locale = config.locale
+        self._listener = Listener(config.locale, partial(_new_item, ports.clock), config.patience)
+        self._keypad = Keypad(timing())
+        self._barge_in = BargeIn(self._listener, conversation)
+        self._decodes = Decodes(ports.recognizer, ports.clock)
+        self._eager: Eager | None = None
+        self._active_at = ports.clock.monotonic()
+        self._active_ms = 0
+
+    # What the call may ask
+
+    @property
+    def speaking(self) -> bool:
+        """Whether an utterance is in progress."""
+        return self._listener.item is not None
+
+    @property
+    def busy(self) -> bool:
+        """Whether the caller is speaking or keying."""
+        return self.speaking or self._keypad.busy
+
+    def idle_ms(self, now: float) -> float:
+        """How long nothing has happened, by the clock or by the audio, whichever is longer."""
+        return max((now - self._active_at) * 1000, self._listener.now_ms - self._active_ms)
+
+    # What the call tells
+
+    def open(self, tasks: asyncio.TaskGroup) -> None:
+        """The call lives: decodes are tasks of `tasks`."""
+        self._decodes.open(tasks)
+
+    def close(self) -> None:
+        """The call is over."""
+        self._decodes.close()
+
+    def active(self) -> None:
+        """Something happens: the call is not idle."""
+        self._active_at, self._active_ms = self._clock.monotonic(), self._listener.now_ms
+
+    def configure(self, config: CallConfig) -> None:
+        """Change language or patience between turns."""
+        self._locale = config.locale
+        self._listener.configure(config.locale, config.patience)
+
+    def tick(self, now: float) -> None:
+        """Time passes: a pause ends the digits."""
+        if self._keypad.busy and (ended := self._keypad.elapsed(now)) is not None:
+            self._end_digits(*ended, now)
+
+    def typed(self, text: str, at: float) -> None:
+        """Typed words are a turn at once; speech under way is dropped."""
+        self._on(self._listener.clear())
+        self._end_keyed(Transcript.typed(text, self._locale), _TYPED, at)
+
+    def key(self, key: str, at: float) -> None:
+        """A key stops a reply, and may end the digits."""
+        self._outbox.put(KeyPressed(key))
+        self._on(self._listener.clear())  # the tone of the key is no speech
+        self._conversation.cut(CutReason.TURN_DETECTED)
+        self.active()
+        ended = self._keypad.press(key, at)
+        if ended is not None:
+            self._end_digits(*ended, at)
+
+    def commit(self) -> None:
+        """End the utterance in progress now. Raises WrongState when there is none."""
+        if not self.speaking:
+            raise WrongState("there is no utterance to commit")
+        self._on(self._listener.commit())
+
+    def clear(self) -> None:
+        """Drop the utterance in progress."""
+        self._on(self._listener.clear())
+        self._outbox.put(Cleared())
+
+    # Sound
+
+    async def words_known(self) -> None:
+        """Wait where more audio would let the clock run past a decision whose words are being decoded."""
+        while (revision := self._listener.waiting) is not None and self._decodes.running(revision):
+            await self._decodes.wait(revision)
+
+    def feed(self, frame: Samples, probability: float) -> None:
+        """Take 512 samples and the probability that they hold speech."""
+        self._on(self._listener.feed(frame, probability))
+
+    def advance(self, pending: int) -> None:
+        """All frames were fed; `pending` samples fill none yet."""
+        self._on(self._listener.advance(pending))
+        self._decodes.keep(self._listener.wants)
+        self._barge_in.voice()
+
+    # What the listener says
+
+    def _on(self, signals: list[Signal]) -> None:
+        for signal in signals:
+            match signal:
+                case DecodeRequest():
+                    self._decode(signal)
+                case Ended():
+                    self._end_speech(signal)
+                case Partial(text=text) | Eager(transcript=Transcript(text=text)):
+                    self._outbox.put(signal)
+                    self._barge_in.words(text, self._locale, self._on)
+                    if isinstance(signal, Eager):
+                        self._eager = signal
+                        self._speculate(signal)
+                case Discarded():
+                    self._discard(signal)
+                case _:
+                    self._outbox.put(signal)
+            if isinstance(signal, SpeechStarted):
+                self.active()
+
+    def _discard(self, discarded: Discarded) -> None:
+        self._outbox.put(discarded)
+        self._conversation.released()
+
+    def _speculate(self, eager: Eager) -> None:
+        try:
+            self._handler.speculate(eager.transcript)
+        except TellerlineError:
+            log.debug("speculation failed")  # `take` will meet the error and say it
+
+    # Turns
+
+    def _end_speech(self, ended: Ended) -> None:
+        waste = self._barge_in.waste(ended, self._locale)
+        if waste is not None:
+            self._discard(Discarded(ended.item, waste))
+            return
+        if self._eager is not None and self._eager.completeness in _WHOLE:
+            self._barge_in.commanded(ended.item)
+        self._end_turn(ended, self._arrivals.of(ended.voiced_until_ms))
+
+    def _end_digits(self, digits: str, rule: RuleId, at: float) -> None:
+        self._end_keyed(Transcript.typed(digits, self._locale, source=Source.DTMF), rule, at)
+
+    def _end_keyed(self, transcript: Transcript, rule: RuleId, at: float) -> None:
+        now_ms = self._listener.now_ms
+        self._end_turn(Ended(_new_item(self._clock), 0, transcript, rule, now_ms, now_ms), at)
+
+    def _end_turn(self, ended: Ended, since: float) -> None:
+        self.active()
+        moments = self._decodes.moments(ended.revision) | {"turn_end": self._clock.monotonic()}
+        self._outbox.put(ended)
+        self._conversation.cut(CutReason.TURN_DETECTED)
+        self._conversation.take(Heard(ended.item, ended.transcript, since, moments))
+
+    # Decodes
+
+    def _decode(self, request: DecodeRequest) -> None:
+        self._decodes.keep(self._listener.wants)
+        confirming = request.final and self._conversation.awaits is Awaits.CONFIRMATION
+        self._decodes.start(request, self._locale, self._told, confirming=confirming)
+
+    def _told(self, request: DecodeRequest, answer: Transcript | TellerlineError) -> None:
+        if isinstance(answer, TellerlineError):
+            self._undecoded(request, answer)
+        else:
+            self._decoded(request, answer)
+
+    def _decoded(self, request: DecodeRequest, transcript: Transcript) -> None:
+        completeness = Completeness.UNKNOWN
+        if request.final:
+            transcript, completeness = self._judged(transcript)
+        self._on(self._listener.heard(request.revision, transcript, completeness))
+
+    def _judged(self, heard: Transcript) -> tuple[Transcript, Completeness]:
+        """What was said and how complete it is; where the grammar fails, by the likeliest words alone."""
+        try:
+            transcript = self._handler.rescore(heard)
+            return transcript, self._handler.judge(transcript)
+        except Exception as fault:
+            log.exception("the grammar failed to judge: %s", type(fault).__name__)
+            return heard, judge_words(heard.text, heard.locale)
+
+    def _undecoded(self, request: DecodeRequest, error: TellerlineError) -> None:
+        wanted = request.final and self._listener.wants(request.revision)
+        self._on(self._listener.unheard(request.revision))
+        if wanted:
+            self._outbox.put(Fault(error))
+            self._conversation.fail(error)
+
+
+def _new_item(clock: Clock) -> ItemId:
+    return ItemId(clock.new_id())
