@@ -1,11 +1,11 @@
 """Secrets: those of the settings, or ones the demo makes for itself and keeps under its state folder."""
 
 import secrets
-from pathlib import Path
 from typing import Final
 
 from pydantic import SecretStr
 
+from app.once import made_once
 from app.settings import Environment, Settings
 from schemas.errors import ConfigInvalid
 from services.guard.audit import AuditKeys
@@ -21,20 +21,9 @@ def secret(settings: Settings, name: str, given: SecretStr) -> bytes:
         return text.encode()
     if settings.environment is Environment.PRODUCTION:
         raise ConfigInvalid(f"TELLERLINE_{name.upper()} is not set")
-    return _own(settings.state_dir / "keys" / name)
+    return made_once(settings.state_dir / "keys" / name, lambda: secrets.token_bytes(KEY_BYTES))
 
 
 def audit_keys(settings: Settings) -> AuditKeys:
     """The audit's keys, which also seal recordings."""
     return AuditKeys(secret(settings, "audit_key", settings.audit_key))
-
-
-def _own(path: Path) -> bytes:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        with path.open("xb") as file:
-            path.chmod(0o600)
-            file.write(secrets.token_bytes(KEY_BYTES))
-    except FileExistsError:
-        pass
-    return path.read_bytes()

@@ -1,6 +1,5 @@
 """The demo's own issuer: a signing key under the state folder, and tokens that live for minutes."""
 
-import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from joserfc.jwk import OKPKey
 
 from app.auth.principal import Scope
 from app.auth.tokens import TokenRules
+from app.once import made_once
 from schemas.errors import ConfigInvalid
 from services.ports import Clock
 
@@ -29,14 +29,9 @@ class DemoIssuer:
     @classmethod
     def under(cls, folder: Path, rules: TokenRules) -> "DemoIssuer":
         """The issuer whose key lies in `folder`; made on first use, readable by its owner alone."""
-        path = folder / "demo-issuer.pem"
-        if not path.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            made = OKPKey.generate_key("Ed25519", private=True)
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(made.as_pem(private=True))
+        pem = made_once(folder / "demo-issuer.pem", _new_key)
         try:
-            return cls(OKPKey.import_key(path.read_bytes()), rules)
+            return cls(OKPKey.import_key(pem), rules)
         except ValueError as error:
             raise ConfigInvalid("the demo issuer's key is unreadable") from error
 
@@ -59,3 +54,7 @@ class DemoIssuer:
         }
         header = {"alg": ALGORITHM, "kid": self._key.kid, "typ": "at+jwt"}
         return jwt.encode(header, claims, self._key, algorithms=[ALGORITHM])
+
+
+def _new_key() -> bytes:
+    return OKPKey.generate_key("Ed25519", private=True).as_pem(private=True)
