@@ -91,17 +91,9 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
         bank = await _bank(stack, settings, store, clock)
         hands = await _money(stack, settings, store, bank, sender, clock, audit)
         if recognizer is None:
-            recognizer = load_recognizer(settings.asr_model, workers=settings.asr_workers, device=settings.asr_device)
-            stack.push_async_callback(recognizer.close)
+            recognizer = _recognizer(stack, settings)
         vad = SileroVad()
-        callers = Callers(
-            hands=hands,
-            extractor=_extractor(stack, settings, clock),
-            answerer=_answerer(stack, settings, clock),
-            audit=audit,
-            metrics=metrics,
-            keep_words=settings.transcript_days > 0,
-        )
+        callers = _callers(stack, settings, clock, hands, audit, metrics)
         callers.warm_up()
         await recognizer.warm_up()
         yield Gateway(
@@ -198,6 +190,25 @@ async def _money(
     _keep_running(stack, outbox.drain, RECORD_EVERY_S)
     _keep_running(stack, Reconciler(parts).run_once, RECONCILE_EVERY_S)
     return Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
+
+
+def _recognizer(stack: AsyncExitStack, settings: Settings) -> Recognizer:
+    made = load_recognizer(settings.asr_model, workers=settings.asr_workers, device=settings.asr_device)
+    stack.push_async_callback(made.close)
+    return made
+
+
+def _callers(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, hands: Hands, audit: AuditLog, metrics: Metrics
+) -> Callers:
+    return Callers(
+        hands=hands,
+        extractor=_extractor(stack, settings, clock),
+        answerer=_answerer(stack, settings, clock),
+        audit=audit,
+        metrics=metrics,
+        keep_words=settings.transcript_days > 0,
+    )
 
 
 def _extractor(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Extractor | None:

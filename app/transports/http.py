@@ -70,20 +70,23 @@ def router(gateway: Gateway) -> APIRouter:
         dependencies=[*CREDENTIALS],
         responses=documented(*IDENTITY, BadInput, NotFound, UnsupportedLocale, MalformedAudio, BankUnavailable, Busy),
     )
+    _add_text(routes, gateway)
+    _add_utterances(routes, gateway)
+    return routes
 
+
+def _add_text(routes: APIRouter, gateway: Gateway) -> None:
     @routes.post("/text")
     async def text(request: Request, given: TextIn) -> TextOut:
         """Understand a text."""
         principal = await gateway.authenticator.principal(request, await request.body())
         given = given.model_copy(update={"payees_file": None})
-        path = await _path(principal, given)
+        path = await _path(gateway, principal, given)
         return await run_in_threadpool(path.take, given)
 
-    @routes.post(
-        "/utterances",
-        responses=documented(TooLarge, UnsupportedAudio),
-        openapi_extra=_BODY,
-    )
+
+def _add_utterances(routes: APIRouter, gateway: Gateway) -> None:
+    @routes.post("/utterances", responses=documented(TooLarge, UnsupportedAudio), openapi_extra=_BODY)
     async def utterances(
         request: Request,
         locale: Annotated[str, Query(max_length=16)],
@@ -100,7 +103,7 @@ def router(gateway: Gateway) -> APIRouter:
         samples = await run_in_threadpool(_decode, body, request.headers.get("content-type", ""), rate)
         with gateway.admission.enter(), stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
             heard = await gateway.recognizer.transcribe(samples, spoken, final=True)
-        path = await _path(principal, None)
+        path = await _path(gateway, principal, None)
         heard, decision = await run_in_threadpool(path.hear, heard)
         stamps.mark(Stamp.RESPONSE_SENT)
         return UtteranceOut(
@@ -112,17 +115,16 @@ def router(gateway: Gateway) -> APIRouter:
             stages_ms=stamps.stages_ms(),
         )
 
-    async def _path(principal: Principal, given: TextIn | None) -> TextPath:
-        """Payees that QA brought, or those of the caller whose token it is."""
-        if principal.customer is not None:
-            principal.require(Scope.CALL)
-            caller = await gateway.callers.caller(principal.customer, CallId("text"), Locale("en-US"))
-            return TextPath.of_caller(gateway.clock, caller)
-        principal.require(Scope.QA)
-        brought = given.payees if given is not None and given.payees is not None else ()
-        return await run_in_threadpool(TextPath.of_payees, gateway.clock, [payee_of(payee) for payee in brought])
 
-    return routes
+async def _path(gateway: Gateway, principal: Principal, given: TextIn | None) -> TextPath:
+    """Payees that QA brought, or those of the caller whose token it is."""
+    if principal.customer is not None:
+        principal.require(Scope.CALL)
+        caller = await gateway.callers.caller(principal.customer, CallId("text"), Locale("en-US"))
+        return TextPath.of_caller(gateway.clock, caller)
+    principal.require(Scope.QA)
+    brought = given.payees if given is not None and given.payees is not None else ()
+    return await run_in_threadpool(TextPath.of_payees, gateway.clock, [payee_of(payee) for payee in brought])
 
 
 async def _bounded(request: Request, limit: int) -> bytes:

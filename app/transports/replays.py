@@ -44,8 +44,6 @@ def router(deps: ReplayDeps) -> APIRouter:
         principal.require(Scope.QA)
         return principal
 
-    allowed = Annotated[Principal, Depends(qa)]
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         working = asyncio.create_task(deps.jobs.work())
@@ -60,6 +58,13 @@ def router(deps: ReplayDeps) -> APIRouter:
         dependencies=[*CREDENTIALS],
         responses=documented(*IDENTITY),
     )
+    _add_jobs(routes, deps, qa)
+    _add_results(routes, deps, qa)
+    return routes
+
+
+def _add_jobs(routes: APIRouter, deps: ReplayDeps, qa: Callable[[Request], Awaitable[Principal]]) -> None:
+    allowed = Annotated[Principal, Depends(qa)]
 
     @routes.post("", status_code=202, openapi_extra=_BODY, responses=documented(BadInput, TooLarge, Busy))
     async def submit(request: Request, response: Response, who: allowed) -> Job:
@@ -88,9 +93,6 @@ def router(deps: ReplayDeps) -> APIRouter:
     async def remove(job: str, _: allowed) -> None:
         """Forget a job that is not running."""
         await anyio.to_thread.run_sync(deps.jobs.remove, job)
-
-    _add_results(routes, deps, qa)
-    return routes
 
 
 def _add_results(routes: APIRouter, deps: ReplayDeps, qa: Callable[[Request], Awaitable[Principal]]) -> None:

@@ -3,11 +3,14 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from app.qa.bench._report import Figure, percentile, publish
+
+if TYPE_CHECKING:
+    from app.qa.conversations import Played, Player
 
 CONVERSATIONS: Final = Path("tests/conversations")
 _OWN: Final = 20
@@ -27,26 +30,13 @@ def bench(
     repeat: Annotated[int, typer.Option(help="plays of each conversation for the latency", min=1, max=50)] = 2,
 ) -> None:
     """Play every conversation; latency is of normalise + payee search + understand + decide, an utterance at a time."""
-    from app.qa.bench._crowd import crowd
-    from app.qa.conversations import Played, Player, conversations
+    from app.qa.conversations import Player
 
     figures: dict[str, Figure] = {}
     players: dict[str, Player] = {}
     failed = 0
     for language in ("en", "ja"):
-        played, count = Played(), 0
-        for file in conversations(folder / language):
-            if file.customer not in players:
-                players[file.customer] = Player.of(file.customer, crowd(language, max(0, payees - _OWN)))
-            player = players[file.customer]
-            for conversation in file.conversations:
-                count += 1
-                player.play(conversation, played)
-                for _ in range(repeat - 1):
-                    again = Played()
-                    player.play(conversation, again)
-                    played.micros.extend(again.micros)
-                    played.cpu_micros.extend(again.cpu_micros)
+        played, count = _play(folder, language, players, payees, repeat)
         failing = len({failure.where.partition("[")[0] for failure in played.failures})
         failed += failing
         for failure in played.failures:
@@ -65,6 +55,27 @@ def bench(
         figures |= {f"{language}_rules_cold_start_ms": wall, f"{language}_rules_cold_start_cpu_ms": cpu}
     publish("dialogue", f"conversations of {folder}, {payees} payees in each book", figures, json)
     raise typer.Exit(1 if failed else 0)
+
+
+def _play(folder: Path, language: str, players: "dict[str, Player]", payees: int, repeat: int) -> "tuple[Played, int]":
+    """A language's conversations: what came of the first play of each, the latencies of all, and how many there are."""
+    from app.qa.bench._crowd import crowd
+    from app.qa.conversations import Played, Player, conversations
+
+    played, count = Played(), 0
+    for file in conversations(folder / language):
+        if file.customer not in players:
+            players[file.customer] = Player.of(file.customer, crowd(language, max(0, payees - _OWN)))
+        player = players[file.customer]
+        for conversation in file.conversations:
+            count += 1
+            player.play(conversation, played)
+            for _ in range(repeat - 1):
+                again = Played()
+                player.play(conversation, again)
+                played.micros.extend(again.micros)
+                played.cpu_micros.extend(again.cpu_micros)
+    return played, count
 
 
 def _cold(locale: str) -> tuple[float, float]:

@@ -4,9 +4,14 @@ import os
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from app.qa.bench._report import Figure, publish
+
+if TYPE_CHECKING:
+    from app.qa.replay.score import Scores
 
 
 def bench(
@@ -15,7 +20,6 @@ def bench(
     json: Annotated[Path | None, typer.Option(help="write the figures here")] = None,
 ) -> None:
     """Replay the corpus twice: throughput of the first run, equality of both runs' decisions, scores, report."""
-    from app.qa.bench._report import Figure, publish
     from app.qa.replay import readers
     from app.qa.replay.house import PipelineSpec
     from app.qa.replay.journal import DECISIONS, REPORT, read_run
@@ -36,8 +40,7 @@ def bench(
         begin = time.perf_counter()
         scores = score(results)
         write_report(outs[0] / REPORT, read_run(outs[0]), corpus.base, scores)
-        report_s = time.perf_counter() - begin
-        report_bytes = (outs[0] / REPORT).stat().st_size
+        report_s, report_bytes = time.perf_counter() - begin, (outs[0] / REPORT).stat().st_size
     figures: dict[str, Figure] = {
         "audio_s": scores.audio_s,
         "wall_s": wall_s,
@@ -47,11 +50,16 @@ def bench(
         "decisions_identical": same,
         "report_s": report_s,
         "report_bytes": report_bytes,
+        **_scored(scores),
     }
-    figures |= {f"{name}_ratio": ratio.value for name, ratio in scores.ratios.items() if ratio.value is not None}
-    figures |= {f"{n}_p{p}_ms": v for n, s in scores.latency.items() for p, v in ((50, s.p50_ms), (95, s.p95_ms))}
     workload = f"{scores.cases} calls, {scores.turns} turns of {manifest}, {jobs} processes, start and warm-up included"
     publish("replay", workload, figures, json)
+
+
+def _scored(scores: "Scores") -> dict[str, float]:
+    """Every ratio that has a value, and each stage's latency."""
+    ratios = {f"{name}_ratio": ratio.value for name, ratio in scores.ratios.items() if ratio.value is not None}
+    return ratios | {f"{n}_p{p}_ms": v for n, s in scores.latency.items() for p, v in ((50, s.p50_ms), (95, s.p95_ms))}
 
 
 def _cpu_s() -> float:

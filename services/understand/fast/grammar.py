@@ -102,25 +102,12 @@ def grammar(language: str) -> Grammar:
     rules = Rules(words.rules, splitter(words.spaced))
     trees, templates = _templates(files, rules)
     symbols = _symbols(trees, words)
-    trie = Trie()
-    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
-        for phrase in atom.phrases:
-            trie.add(_units(phrase, words.spaced), symbols[key(atom)])
-    for text in words.fillers:
-        _add(trie, text, FILLER, words)
-    for name, entries in words.lists.items():
-        for text in entries:
-            _add(trie, text, symbols[name], words)
+    trie = _readings(trees, symbols, words)
     vetoes = load(f"{folder}/vetoes.yaml", VetoFile)
     routing = load(f"{folder}/routing.yaml", RoutingFile)
     names = ("allowed", *vetoes.vetoes)
     guards = [(ALLOWED, vetoes.allowed + words.fillers), *enumerate(vetoes.vetoes.values(), 1)]
-    routes = [(BANKING, routing.banking), (ASKING, routing.asking), (TROUBLE, routing.trouble)]
-    guesses: list[tuple[Intent, tuple[int, ...]]] = []
-    for guess in routing.guesses:
-        numbers = tuple(range(len(routes) + 1, len(routes) + 1 + len(guess.all_of)))
-        routes.extend(zip(numbers, guess.all_of, strict=True))
-        guesses.append((guess.intent, numbers))
+    routes, guesses = _routes(routing)
     return Grammar(
         spaced=words.spaced,
         leading_particles=frozenset(words.leading_particles),
@@ -133,7 +120,7 @@ def grammar(language: str) -> Grammar:
         guard_names=names,
         conjunctions=_lexicon([(1, words.conjunctions)], words),
         routing=_lexicon(routes, words),
-        guesses=tuple(guesses),
+        guesses=guesses,
         not_names=_lexicon([(1, words.not_names)], words),
         weak_nouns=frozenset(words.weak_nouns),
         typos=Typos(words.keywords, trie.units()),
@@ -188,6 +175,33 @@ def _templates(files: list[IntentFile], rules: Rules) -> tuple[list[Node], list[
             trees.append(condense(parse("|".join(template.say), rules)))
             made.append(_record(file, template))
     return trees, made
+
+
+def _readings(trees: list[Node], symbols: dict[str, int], words: WordsFile) -> Trie:
+    """What the units of a text may be read as: words of the templates, fillers, entries of the lists."""
+    trie = Trie()
+    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
+        for phrase in atom.phrases:
+            trie.add(_units(phrase, words.spaced), symbols[key(atom)])
+    for text in words.fillers:
+        _add(trie, text, FILLER, words)
+    for name, entries in words.lists.items():
+        for text in entries:
+            _add(trie, text, symbols[name], words)
+    return trie
+
+
+def _routes(
+    routing: RoutingFile,
+) -> tuple[list[tuple[int, tuple[str, ...]]], tuple[tuple[Intent, tuple[int, ...]], ...]]:
+    """Routing's words by symbol; and for each guess its intent and the symbols that must all be said."""
+    routes = [(BANKING, routing.banking), (ASKING, routing.asking), (TROUBLE, routing.trouble)]
+    guesses: list[tuple[Intent, tuple[int, ...]]] = []
+    for guess in routing.guesses:
+        numbers = tuple(range(len(routes) + 1, len(routes) + 1 + len(guess.all_of)))
+        routes.extend(zip(numbers, guess.all_of, strict=True))
+        guesses.append((guess.intent, numbers))
+    return routes, tuple(guesses)
 
 
 def _record(file: IntentFile, template: TemplateRule) -> Template:
