@@ -1,7 +1,8 @@
 """Distortion of log-mel batches on whichever device holds them: what sound alone (wave_distortion.py) does not reach.
 
 A batch is (batch, frames, 80) of log10 mel power. Pace and formants move by one interpolation, each along a crooked
-line, so that no two utterances share a vocal tract; then the colour of a microphone, and masks.
+line, so that no two utterances share a vocal tract, and formants drift and sounds hurry or linger as they go, so that none
+share an accent; then the colour of a microphone, and masks.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ def centres(device: torch.device | str = "cpu") -> Tensor:
 class Strength:
     """How far each distortion goes; the defaults are for synthetic voices."""
 
-    formant: float = 0.14
+    formant: float = 0.16
     crooked: float = 0.05
+    drift: float = 3.0
+    hurry: float = 4.0
     colour: float = 1.0
     masks: int = 2
 
@@ -70,14 +73,26 @@ class Augment:
         s = self.strength
         share = torch.linspace(0, 1, frames, device=self.device)
         time = torch.arange(frames, device=self.device) * pace[:, None] + 60 * s.crooked * self.wave(share, batch)
+        time = time + s.hurry * self.ripples(frames, batch)
         formant = torch.exp(self.uniform(-s.formant, s.formant, batch, 1))
         formant = formant * (1 + s.crooked * self.wave(torch.linspace(0, 1, MELS, device=self.device), batch))
         band = _mel_of(self.hertz[None] / formant) * (MELS + 1) / _TOP - 1
         grid_t = (2 * time.clamp(0, before - 1) + 1) / before - 1
-        grid_f = ((2 * band.clamp(0, MELS - 1) + 1) / MELS - 1)[:, None, :].expand(-1, frames, -1)
+        band = band[:, None, :] + s.drift * self.ripples(frames, batch)[:, :, None] * self.slopes(batch)[:, None, :]
+        grid_f = (2 * band.clamp(0, MELS - 1) + 1) / MELS - 1
         grid = torch.stack([grid_f, grid_t[:, :, None].expand(-1, -1, MELS)], dim=-1)
         moved = F.grid_sample(mel[:, None], grid, mode="bilinear", padding_mode="border", align_corners=False)
         return moved[:, 0]
+
+    def ripples(self, frames: int, batch: int) -> Tensor:
+        """(batch, frames) curves within about one that turn a few times a second."""
+        seconds = torch.arange(frames, device=self.device) / 100
+        phase, hertz = self.uniform(0, 1, batch, 3, 1), self.uniform(0.8, 4.5, batch, 3, 1)
+        return self.uniform(0, 1, batch, 1) * torch.sin(2 * math.pi * (hertz * seconds + phase)).sum(1) / 1.7
+
+    def slopes(self, batch: int) -> Tensor:
+        """(batch, 80) by how much, and which way, each band takes part in a drift."""
+        return torch.cos(math.pi * (torch.linspace(0, 1, MELS, device=self.device) * 2 + self.uniform(0, 2, batch, 1)))
 
     def colour(self, x: Tensor) -> Tensor:
         """A smooth random frequency response of a few decibels, with tilt."""
