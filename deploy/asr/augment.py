@@ -1,7 +1,7 @@
 """Distortion of log-mel batches on whichever device holds them: what sound alone (wave_distortion.py) does not reach.
 
 A batch is (batch, frames, 80) of log10 mel power. Pace and formants move by one interpolation, each along a crooked
-line, so that no two utterances share a vocal tract, and formants drift and sounds hurry or linger as they go, so that none
+line, so that no two utterances share a vocal tract; formants drift and sounds hurry or linger, so that no two
 share an accent; then the colour of a microphone, and masks.
 """
 
