@@ -56,6 +56,20 @@ class Endpoint:
             raise ValueError("the reply is no object")  # noqa: TRY004 - a fault of the server's, as bad JSON is
         return found, (time.perf_counter() - began) * 1000
 
+    async def arrivals(self, **body: object) -> list[float]:
+        """When each chunk with tokens of a streamed completion came, milliseconds. Raises httpx.HTTPError.
+
+        Before the first there is one that names the role; whether a token has visible text does not matter.
+        """
+        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        began = time.perf_counter()
+        async with self._http.stream(
+            "POST", f"{self.url}/v1/chat/completions", json=body | {"stream": True}, headers=headers
+        ) as reply:
+            reply.raise_for_status()
+            chunks = (line async for line in reply.aiter_lines() if line.startswith("data: {"))
+            return [(time.perf_counter() - began) * 1000 async for _ in chunks][1:]
+
     async def leave_early(self, **body: object) -> None:
         """Begin a streamed completion and hang up after its first bytes."""
         headers = {"authorization": f"Bearer {self._key}"} if self._key else {}

@@ -14,13 +14,14 @@ Row = dict[str, Any]
 
 @dataclass
 class Session:
-    """`until` is on the monotonic clock; `quick` sends few requests: a rehearsal."""
+    """`until` is on the monotonic clock; `quick` sends few requests; `pids` are the servers' process groups."""
 
     out: Path
     urls: dict[str, str]
     until: float
     quick: bool = False
     tokenizer: Path | None = None
+    pids: dict[str, int] = field(default_factory=dict)
     tables: dict[str, list[Row]] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
     done: bool = False

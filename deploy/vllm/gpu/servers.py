@@ -9,16 +9,34 @@ from deploy.vllm.serving import Profile
 from deploy.vllm.sweep.plan import Server
 from deploy.vllm.sweep.servers import Engine
 
-ACCEPTANCE = 1.8
-"""Tokens a step that the drafter is told to reach; its weights are random."""
-FIRST_PORT = 8101
-NAMES = ("extraction", "qna", "fp8", "plain")
+EACH = 0.8
+"""How often a drafted token is accepted where those before it were: by decree, since the weights are random."""
+DRAFTED = {"qna1": 1, "qna": 2, "qna3": 3, "qna4": 4}
+"""The servers that draft, and how many tokens a step; `qna` is the shipped profile."""
+NAMES = ("extraction", "qna", "qna1", "qna3", "qna4", "plain", "fp8")
 """In the order in which they are started."""
+FIRST_PORT = 8101
+CACHE_BYTES = 2 * 1024**3
+"""37,000 tokens, four times what 16 requests of ours hold. With weights (14.2 GiB), graphs and workspace a server has
+about 18 GiB, so that all seven fit on a card of 141."""
+
+
+def rates(drafted: int) -> list[float]:
+    """What vLLM wants to be told: for each position, how often it and all before it are accepted."""
+    return [round(EACH**place, 4) for place in range(1, drafted + 1)]
+
+
+def stated(drafted: int) -> float:
+    """Tokens a step at these rates: one of the model's own and what is accepted before it."""
+    return 1 + sum(rates(drafted))
 
 
 def servers(payload: Path, out: Path) -> dict[str, Profile]:
-    """All four. A fixed cache size spares them the memory profiling that would clash on one card."""
-    side = {"host": "127.0.0.1", "gpu-memory-utilization": 0.22, "kv-cache-memory-bytes": 8 * 1024**3}
+    """All of them. A fixed cache size spares them the memory profiling that would clash on one card.
+
+    The share of memory is only what must be free when a server starts.
+    """
+    side = {"host": "127.0.0.1", "gpu-memory-utilization": 0.12, "kv-cache-memory-bytes": CACHE_BYTES}
 
     def traced(name: str) -> dict[str, object]:
         folder = str(out / f"trace-{name}")
@@ -26,29 +44,36 @@ def servers(payload: Path, out: Path) -> dict[str, Profile]:
             "profiler-config": {"profiler": "torch", "torch_profiler_dir": folder, "torch_profiler_with_stack": False}
         }
 
-    drafter = {
-        "model": str(payload / "models" / "e4b-assistant"),
-        "rejection_sample_method": "synthetic",
-        "synthetic_acceptance_length": ACCEPTANCE,
-    }
     # What a server without our findings would run: no graphs for prefill, no asynchronous scheduling, xgrammar.
     plain = {
         "compilation-config": None,
         "async-scheduling": False,
         "structured-outputs-config": {"backend": "xgrammar", "disable_any_whitespace": True},
     }
-    chosen = (
-        Server(name="extraction", profile="extraction-h200", args=side | traced("extraction")),
-        Server(name="qna", profile="qna-h200", args=side, speculative=drafter),
-        Server(name="fp8", profile="extraction-h200-fp8", args=side),
-        Server(name="plain", profile="extraction-h200", args=side | plain | traced("plain")),
-    )
+    chosen = {
+        "extraction": Server(name="extraction", profile="extraction-h200", args=side | traced("extraction")),
+        "plain": Server(name="plain", profile="extraction-h200", args=side | plain | traced("plain")),
+        "fp8": Server(name="fp8", profile="extraction-h200-fp8", args=side),
+    } | {name: _drafting(name, drafted, payload, side) for name, drafted in DRAFTED.items()}
     made = {}
-    for place, server in enumerate(chosen):
-        profile = server.resolved()
+    for place, name in enumerate(NAMES):
+        profile = chosen[name].resolved()
         env = profile.env | environment(payload)
-        made[server.name] = profile.model_copy(update={"port": FIRST_PORT + place, "env": env})
+        made[name] = profile.model_copy(update={"port": FIRST_PORT + place, "env": env})
     return made
+
+
+def _drafting(name: str, drafted: int, payload: Path, side: dict[str, object]) -> Server:
+    """The shipped profile with another number of drafted tokens; one that differs has graphs for decoding alone."""
+    drafter = {
+        "model": str(payload / "models" / "e4b-assistant"),
+        "num_speculative_tokens": drafted,
+        "rejection_sample_method": "synthetic",
+        "synthetic_acceptance_rates": rates(drafted),
+    }
+    sizes = [batch * (drafted + 1) for batch in (1, 2, 4, 8, 16)]
+    graphs = {} if name == "qna" else {"compilation-config": {"cudagraph_capture_sizes": sizes}}
+    return Server(name=name, profile="qna-h200", args=side | graphs, speculative=drafter)
 
 
 def environment(payload: Path) -> dict[str, str]:

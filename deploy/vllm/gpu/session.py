@@ -5,7 +5,7 @@ weights, waits for them, and measures in the order of worth until the budget is 
 and session.md as soon as it is known, so that a session cut off keeps what it had. `--detach` goes on in the
 background; `--collect DIR` waits for such a session, `--within-s` at most, and copies what it has to DIR.
 
-With --extraction URL (and --qna, --fp8, --plain) nothing is started and what runs there is measured: the rehearsal.
+With --extraction URL (and --qna, --plain …) nothing is started and what runs there is measured: the rehearsal.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import sys
 import time
 from pathlib import Path
 
+from deploy.vllm.gpu.order import chosen, needed
 from deploy.vllm.gpu.record import Session
 from deploy.vllm.gpu.servers import NAMES, engine
 from deploy.vllm.sweep.servers import Engine
 
-START_S = 330.0
+START_S = 360.0
 """Servers that are not up by then are given up; the first may take LONGEST_S."""
 LONGEST_S = 480.0
+APART_S = 2.0
 RESERVE_S = 60.0
 LEAST_S = 30.0
 LOG_BYTES = 4 * 1024 * 1024
@@ -31,23 +33,22 @@ LOG_BYTES = 4 * 1024 * 1024
 
 async def steps(session: Session, only: str) -> None:
     """Every step that fits; one step's fault or delay costs only its own rows."""
-    from deploy.vllm.gpu.steps import STEPS
+    from deploy.vllm.gpu.steps import RUN
 
-    for name, step, needs_s in STEPS:
-        if only and name not in only.split(","):
-            continue
-        if session.left_s < needs_s and not session.quick:
-            session.skipped.append(name)
+    for step in chosen(only):
+        absent = step.servers and not any(server in session.urls for server in step.servers)
+        if absent or (session.left_s < step.needs_s and not session.quick):
+            session.skipped.append(step.name)
             continue
         began = time.monotonic()
         try:
-            async with asyncio.timeout(600 if session.quick else max(LEAST_S, min(2 * needs_s, session.left_s))):
-                await step(session)
+            async with asyncio.timeout(600 if session.quick else max(LEAST_S, min(2 * step.needs_s, session.left_s))):
+                await RUN[step.name](session)
         except Exception as error:  # noqa: BLE001 - one step's fault must not cost the others' figures
-            session.add(f"{name} failed", {"error": f"{type(error).__name__}: {error}"[:300]})
+            session.add(f"{step.name} failed", {"error": f"{type(error).__name__}: {error}"[:300]})
         taken = time.monotonic() - began
-        session.add("seconds", {"step": name, "taken": taken, "left": session.left_s})
-        print(f"{name}: {taken:.0f} s, {session.left_s:.0f} s left", flush=True)
+        session.add("seconds", {"step": step.name, "taken": taken, "left": session.left_s})
+        print(f"{step.name}: {taken:.0f} s, {session.left_s:.0f} s left", flush=True)
     session.done = True
     session.save()
 
@@ -69,11 +70,11 @@ def wait_for(engines: dict[str, Engine], until: float) -> dict[str, str]:
 
 
 def started(given: argparse.Namespace) -> dict[str, Engine]:
-    """The servers, starting side by side, the first a little ahead."""
+    """The servers that are asked for, or that the chosen steps ask, starting side by side."""
     engines = {}
-    for name in NAMES:
+    for name in given.servers.split(",") if given.servers else needed(given.only):
         engines[name] = engine(name, given)
-        time.sleep(4)
+        time.sleep(APART_S)
     return engines
 
 
@@ -117,28 +118,36 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--payload", default="", help="vLLM's packages and the models, see README.md")
     parser.add_argument("--out", type=Path, default=Path("out/gpu"))
     parser.add_argument("--python", default="python3", help="the interpreter that runs vLLM")
-    parser.add_argument("--budget-s", type=float, default=660.0)
+    parser.add_argument("--budget-s", type=float, default=900.0)
     for name in NAMES:
         parser.add_argument(f"--{name}", default="", metavar="URL")
     parser.add_argument("--tokenizer", type=Path, default=None, help="a tokenizer.json, where --payload has none")
     parser.add_argument("--only", default="", help="steps, comma-separated")
+    parser.add_argument("--servers", default="", help=f"which to start, of {','.join(NAMES)}; else what the steps ask")
     parser.add_argument("--quick", action="store_true", help="few requests, no skipping: a rehearsal")
     parser.add_argument("--detach", action="store_true", help="go on in the background")
     parser.add_argument("--collect", type=Path, default=None, help="copy a detached session's results here")
     parser.add_argument("--within-s", type=float, default=300.0, help="how long --collect waits")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if unknown := set(filter(None, given.servers.split(","))) - set(NAMES):
+        parser.error(f"no such server: {', '.join(sorted(unknown))}")
+    try:
+        chosen(given.only)
+    except ValueError as error:
+        parser.error(str(error))
+    return given
 
 
-def measure(given: argparse.Namespace, urls: dict[str, str], until: float) -> None:
+def measure(given: argparse.Namespace, urls: dict[str, str], pids: dict[str, int], until: float) -> None:
     """All steps against what runs at `urls`."""
     tokenizer = given.tokenizer or Path(given.payload) / "models" / "e4b" / "tokenizer.json"
-    session = Session(given.out, urls, until, given.quick, tokenizer if tokenizer.is_file() else None)
+    session = Session(given.out, urls, until, given.quick, tokenizer if tokenizer.is_file() else None, pids)
     asyncio.run(steps(session, given.only))
     print((given.out / "session.md").read_text(encoding="utf-8"))
 
 
 def main(arguments: list[str]) -> int:
-    """Run the session; 1 where the extraction server could not be measured."""
+    """Run the session; 1 where no server could be measured."""
     given = options(arguments)
     given.out = given.out.absolute()
     given.out.mkdir(parents=True, exist_ok=True)
@@ -151,10 +160,11 @@ def main(arguments: list[str]) -> int:
     engines = {} if urls else started(given)
     try:
         urls |= wait_for(engines, until)
-        if "extraction" not in urls:
-            print((given.out / "extraction.log").read_text(errors="replace")[-4000:])
+        if not urls:
+            print((given.out / f"{next(iter(engines))}.log").read_text(errors="replace")[-4000:])
             return 1
-        measure(given, urls, until)
+        pids = {name: pid for name, server in engines.items() if name in urls and (pid := server.pid) is not None}
+        measure(given, urls, pids, until)
     finally:
         for server in engines.values():
             server.stop()

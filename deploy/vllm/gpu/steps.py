@@ -13,9 +13,9 @@ from app.qa.bench.extraction import SHAPES, measure
 from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.warm import STALL_MS
-from deploy.vllm.gpu import answers, ttft
+from deploy.vllm.gpu import answers, drafting, ttft
 from deploy.vllm.gpu.record import Row, Session
-from deploy.vllm.gpu.servers import ACCEPTANCE
+from deploy.vllm.gpu.servers import EACH
 from deploy.vllm.sweep.gpu import Watch
 from schemas.extraction import Fallback
 from services.clock import SystemClock
@@ -84,11 +84,11 @@ async def first_token(session: Session) -> None:
         with Watch(every_s=0.2) as seen:
             async for row in ttft.suspects(endpoint, MODEL, session.count(24)):
                 session.add("time to the first token, one suspect at a time", row)
-        session.add("clocks meanwhile", dict(seen.figures()))
+        session.add("clocks meanwhile", {"step": "first_token"} | seen.figures())
 
 
 async def qna(session: Session) -> None:
-    """First token of answers, with the drafter and without (the extraction server has none)."""
+    """First token of answers, with the drafter and without (the extraction server has none); what is said at all."""
     if "qna" in session.urls:
         batch = 2 if session.quick else 8
         report = await examine(Patient(session.urls["qna"], "qna", batch=batch, wait_s=5))
@@ -97,13 +97,25 @@ async def qna(session: Session) -> None:
         if server in session.urls:
             row = await answers.first_words(session.urls[server], MODEL, session.count(48), at_once)
             session.add("answers: time to the first token, goal p95 100 ms", {"server": server} | row)
-    async with Endpoint(session.urls["extraction"]) as endpoint:
-        session.add("what the weights say unconstrained", await ttft.said(endpoint, MODEL))
+    for server in ("extraction", "qna"):
+        if server in session.urls:
+            async with Endpoint(session.urls[server]) as endpoint:
+                session.add("what the weights say unconstrained", {"server": server} | await ttft.said(endpoint, MODEL))
+
+
+async def warm(session: Session) -> None:
+    """The first answers of all servers, side by side."""
+    await drafting.warm(session, MODEL)
+
+
+async def mtp(session: Session) -> None:
+    """1 to 4 drafted tokens and none, in turn: what a step costs, and what is won at a stated acceptance."""
+    await drafting.sweep(session, MODEL)
 
 
 async def decode(session: Session) -> None:
     """Milliseconds a token: BF16, FP8 weights, and with the drafter at a stated acceptance."""
-    title = f"decode pace; the drafter's acceptance is synthetic, {ACCEPTANCE} tokens a step"
+    title = f"decode pace; each drafted token accepted at {EACH} by decree"
     for name in ("extraction", "qna", "fp8"):
         if name in session.urls:
             async with Endpoint(session.urls[name]) as endpoint:
@@ -175,8 +187,6 @@ def _profiled(number: int, cache: str) -> Row:
 
 async def plain(session: Session) -> None:
     """The same promise on a server without our settings: what they won."""
-    if "plain" not in session.urls:
-        return
     patient = Patient(session.urls["plain"], batch=2 if session.quick else 8, wait_s=5)
     await examine(patient)
     await latency(session, "plain", 64)
@@ -186,17 +196,19 @@ async def plain(session: Session) -> None:
     await profiler(session, "plain")
 
 
-Step = Callable[[Session], Awaitable[None]]
-STEPS: tuple[tuple[str, Step, float], ...] = (
-    ("doctor", doctor, 30),
-    ("latency", latency, 20),
-    ("adversarial", adversarial, 10),
-    ("first_token", first_token, 40),
-    ("qna", qna, 120),
-    ("decode", decode, 55),
-    ("plain", plain, 40),
-    ("profiler", profiler, 10),
-    ("load", load, 15),
-    ("shapes", shapes, 15),
+_ALL: tuple[Callable[[Session], Awaitable[None]], ...] = (
+    warm,
+    doctor,
+    qna,
+    mtp,
+    plain,
+    profiler,
+    latency,
+    adversarial,
+    first_token,
+    decode,
+    load,
+    shapes,
 )
-"""With the seconds each needs; one that would not fit any more is skipped, and none may take twice its time."""
+RUN = {step.__name__: step for step in _ALL}
+"""By the names in order.py, which says when and against what they run."""

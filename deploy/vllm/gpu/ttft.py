@@ -123,11 +123,15 @@ async def suspects(
             yield await _row(endpoint, "1 token, 200 ms between, GPU kept awake", again, count, 0.2)
 
 
-async def said(endpoint: Endpoint, model: str, tokens: int = 12) -> Row:
-    """What the weights say of themselves: the ids of an answer's first tokens, where the server tells, and its text."""
+async def said(endpoint: Endpoint, model: str, tokens: int = 48) -> Row:
+    """What the weights say of themselves: the ids of an answer's tokens, where the server tells, and its text.
+
+    Few distinct ones would mean that greedy decoding runs in a circle.
+    """
     found, _ = await endpoint.chat(**request(model, 1, tokens=tokens), return_token_ids=True)
     ids = found["choices"][0].get("token_ids") or []
-    return {"token ids": " ".join(map(str, ids)), "text": repr(content(found))}
+    row: Row = {"tokens": len(ids), "distinct": len(set(ids))}
+    return row | {"token ids": " ".join(map(str, ids)), "text": repr(content(found))}
 
 
 def _asking(endpoint: Endpoint, body: Callable[[int], Row]) -> Ask:
@@ -181,9 +185,15 @@ async def pace(endpoint: Endpoint, model: str, tokens: int, count: int) -> Row:
     row: Row = {"tokens": tokens, "first token p50_ms": percentile(one, 50), "all p50_ms": percentile(many, 50)}
     row |= {"all least_ms": min(many), "all most_ms": max(many)}
     row |= {"ms a token": each, "tokens a second": 1000 / each if each > 0 else 0.0}
-    drafts, taken = ((after.total(name) or 0) - (before.total(name) or 0) for name in DRAFT_COUNTERS.values())
-    step = 1 + taken / drafts if drafts else 1.0
+    steps, accepted = drafted(before, after)
+    step = 1 + accepted / steps if steps else 1.0
     return row | {"tokens a step": step, "ms a step": each * step}
+
+
+def drafted(before: Metrics, after: Metrics) -> tuple[float, float]:
+    """The steps between two samples that had drafts, and the drafted tokens that were accepted; 0 without a drafter."""
+    steps, accepted = ((after.total(name) or 0) - (before.total(name) or 0) for name in DRAFT_COUNTERS.values())
+    return steps, accepted
 
 
 async def _row(endpoint: Endpoint, name: str, ask: Ask, count: int, gap_s: float) -> Row:

@@ -38,6 +38,11 @@ class Engine:
         self._command = [*command, *shlex.split(more)]
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """The process group; None where nothing was started."""
+        return None if self._process is None else self._process.pid
+
     def start(self) -> Self:
         """Start without waiting."""
         with self.log.open("wb") as log:

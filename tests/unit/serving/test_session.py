@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from deploy.vllm.gpu import order, ttft
 from deploy.vllm.gpu import session as sessions
 from deploy.vllm.gpu import steps as measuring
-from deploy.vllm.gpu import ttft
+from deploy.vllm.gpu.order import STEPS, Step, needed
 from deploy.vllm.gpu.record import Session
-from deploy.vllm.gpu.servers import NAMES, servers
-from deploy.vllm.gpu.session import collect, main, steps, wait_for
-from deploy.vllm.gpu.steps import STEPS
+from deploy.vllm.gpu.servers import DRAFTED, NAMES, servers, stated
+from deploy.vllm.gpu.session import collect, main, started, steps, wait_for
 from deploy.vllm.serving import HERE
 from deploy.vllm.sweep.servers import Engine
 from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights, stream
@@ -32,19 +32,52 @@ def test_the_servers_are_started_with_flags_vllm_knows(tmp_path: Path) -> None:
     assert tuple(made) == NAMES
     for profile in made.values():
         assert not [part for part in profile.flags() if part.startswith("--") and part not in KNOWN]
-    drafting = made["qna"].args["speculative-config"]
-    assert isinstance(drafting, dict)
-    assert drafting["synthetic_acceptance_length"] == 1.8
     assert len({profile.port for profile in made.values()}) == len(NAMES)
     assert all("127.0.0.1" in profile.flags() for profile in made.values())
-    assert sum(float(str(p.args["gpu-memory-utilization"])) for p in made.values()) < 0.9
+
+
+def test_all_servers_fit_on_one_card(tmp_path: Path) -> None:
+    """Weights and drafter 14.5 GiB and about 2 of graphs and workspace, as seen, beside each one's cache."""
+    made = servers(tmp_path, tmp_path)
+    each = [14.5 + 2 + int(str(profile.args["kv-cache-memory-bytes"])) / 1024**3 for profile in made.values()]
+    assert sum(each) < 137
+    last_one_free = 139 - sum(each[:-1])
+    assert all(float(str(p.args["gpu-memory-utilization"])) * 140 < last_one_free for p in made.values())
+
+
+def test_a_drafted_token_is_accepted_as_stated(tmp_path: Path) -> None:
+    """vLLM wants one rate a position, of all before it being accepted as well, and none above the one before."""
+    for name, drafted in DRAFTED.items():
+        args = servers(tmp_path, tmp_path)[name].args
+        drafting = args["speculative-config"]
+        assert isinstance(drafting, dict)
+        rates = drafting["synthetic_acceptance_rates"]
+        assert drafting["num_speculative_tokens"] == len(rates) == drafted
+        assert rates == sorted(rates, reverse=True)
+        assert rates[0] == 0.8
+        graphs = args["compilation-config"]
+        assert isinstance(graphs, dict)
+        assert set(graphs["cudagraph_capture_sizes"]) >= {batch * (drafted + 1) for batch in (1, 2, 4, 8, 16)}
+    assert [round(stated(drafted), 2) for drafted in (0, 1, 2, 3, 4)] == [1, 1.8, 2.44, 2.95, 3.36]
 
 
 def test_the_steps_fit_beside_a_cold_start() -> None:
     budget = sessions.options([]).budget_s
-    first = [needs for name, _, needs in STEPS if name != "plain"]
-    assert sum(first) + sessions.START_S <= budget
-    assert [name for name, _, _ in STEPS[:3]] == ["doctor", "latency", "adversarial"]
+    assert sum(step.needs_s for step in STEPS) + sessions.START_S <= budget
+    assert set(measuring.RUN) == {step.name for step in STEPS}
+
+
+def test_only_the_servers_that_the_steps_ask_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "engine", lambda name, _: name)
+    monkeypatch.setattr(sessions, "APART_S", 0.0)
+    assert needed("") == list(NAMES)
+    assert needed("warm") == []
+    assert list(started(sessions.options(["--only", "qna,decode"]))) == ["extraction", "qna", "fp8"]
+    assert needed("mtp,plain") == ["extraction", "qna", "qna1", "qna3", "qna4", "plain"]
+    assert list(started(sessions.options(["--only", "mtp", "--servers", "qna4,extraction"]))) == ["qna4", "extraction"]
+    for wrong in (["--only", "qna,decide"], ["--servers", "qna5"]):
+        with pytest.raises(SystemExit):
+            sessions.options(wrong)
 
 
 async def test_a_rehearsal_fills_every_table(tmp_path: Path) -> None:
@@ -59,7 +92,9 @@ async def test_a_rehearsal_fills_every_table(tmp_path: Path) -> None:
     assert written["adversarial"][0]["not of the schema"] == 0
     assert len(written["load and prefix cache"]) == 10
     assert all(row["told"] == row["generated"] > 0 for row in written[ANSWERS])
-    assert written["what the weights say unconstrained"][0]["text"] != "''"
+    said = written["what the weights say unconstrained"]
+    assert [row["server"] for row in said] == ["extraction", "qna"]
+    assert all(row["text"] != "''" for row in said)
     paced = next(rows for title, rows in written.items() if title.startswith("decode"))
     assert [row["server"] for row in paced[::2]] == ["extraction", "qna", "fp8"]
     assert "### extraction end to end" in (tmp_path / "session.md").read_text()
@@ -76,6 +111,7 @@ async def test_answers_without_text_have_a_first_token(tmp_path: Path) -> None:
     async with FakeGemma(behave, METRICS) as server:
         session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
         await steps(session, "qna")
+        assert not session.skipped
         prompts = {body["messages"][-1]["content"] for body in server.requests if body.get("stream")}
     rows = session.tables[ANSWERS]
     assert [(row["at once"], row["told"]) for row in rows] == [(1, 0), (4, 0), (8, 0)]
@@ -112,7 +148,14 @@ async def test_a_broken_step_costs_only_itself(tmp_path: Path) -> None:
 async def test_what_does_not_fit_any_more_is_skipped(tmp_path: Path) -> None:
     session = Session(tmp_path, {"extraction": "http://127.0.0.1:9"}, time.monotonic() + 1)
     await steps(session, "")
-    assert session.skipped == [name for name, _, _ in STEPS]
+    assert session.skipped == [step.name for step in STEPS]
+
+
+async def test_a_step_whose_servers_are_not_up_is_skipped(tmp_path: Path) -> None:
+    session = Session(tmp_path, {"qna": "http://127.0.0.1:9"}, time.monotonic() + 900)
+    await steps(session, "plain,profiler,latency")
+    assert session.skipped == ["plain", "profiler", "latency"]
+    assert not session.tables
 
 
 def test_a_trace_tells_how_long_the_gpu_was_idle(tmp_path: Path) -> None:
@@ -151,7 +194,7 @@ async def test_the_profiler_sees_requests_with_the_prefix_cached_and_without(tmp
     assert not server.trace.exists()
 
 
-def test_without_servers_the_session_says_so(tmp_path: Path) -> None:
+def test_an_unknown_option_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["--nonsense"])
 
@@ -169,7 +212,8 @@ async def test_a_step_that_takes_too_long_keeps_its_rows(tmp_path: Path, monkeyp
         session.add("rows", {"first": 1})
         await ttft.asyncio.sleep(60)
 
-    monkeypatch.setattr(measuring, "STEPS", (("slow", slow, 0.1),))
+    monkeypatch.setattr(order, "STEPS", (Step("slow", 0.1, ()),))
+    monkeypatch.setattr(measuring, "RUN", {"slow": slow})
     monkeypatch.setattr(sessions, "LEAST_S", 0.2)
     await steps(Session(tmp_path, {}, time.monotonic() + 60), "")
     written = json.loads((tmp_path / "session.json").read_text())["tables"]
