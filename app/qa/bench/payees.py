@@ -76,13 +76,7 @@ def bench(
         large.append(run(made, locale))
         figures |= {f"{language}_{key}": value for key, value in summary([large[-1]]).items()}
         figures |= {f"{language}_{key}": value for key, value in wratio(made, wratio_calls).items()}
-        for size, books, parts in _SMALLER:
-            each = calls // books // _SMALLER_SHARE
-            settings = [
-                setting(half, language, payees=size, calls=each, strangers=_STRANGERS, parts=parts, dice=dice)
-                for _ in range(books)
-            ]
-            figures |= _kept(f"{language}_{size}", settings, locale)
+        figures |= _smaller(half, language, calls, dice)
     for size in _OVERHEARD:
         figures |= _kept(f"overheard_{size}", overheard(half, size, Dice(seed, _SEEDS[half], size)), EN_US)
     both: dict[str, Figure] = {**summary(large), **_mean(figures, ("wratio_recall_at_1", "wratio_recall_at_3"))}
@@ -93,6 +87,19 @@ def bench(
         " overheard: English names spoken by offline voices, heard by the bundled recogniser"
     )
     publish("payees", workload, both | figures, json)
+
+
+def _smaller(half: str, language: str, calls: int, dice: Dice) -> dict[str, Figure]:
+    """The figures of smaller books, many of each size."""
+    figures: dict[str, Figure] = {}
+    for size, books, parts in _SMALLER:
+        each = calls // books // _SMALLER_SHARE
+        settings = [
+            setting(half, language, payees=size, calls=each, strangers=_STRANGERS, parts=parts, dice=dice)
+            for _ in range(books)
+        ]
+        figures |= _kept(f"{language}_{size}", settings, _LOCALES[language])
+    return figures
 
 
 def _kept(prefix: str, settings: Sequence[Setting], locale: Locale) -> dict[str, Figure]:
