@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import os
 import sys
+import tarfile
 import time
 from pathlib import Path
 
@@ -29,6 +31,7 @@ APART_S = 2.0
 RESERVE_S = 60.0
 LEAST_S = 30.0
 LOG_BYTES = 4 * 1024 * 1024
+OURS = ("session.log", "session.md", "session.json")
 
 
 async def steps(session: Session, only: str) -> None:
@@ -98,15 +101,24 @@ def finished(out: Path) -> bool:
 
 
 def collect(out: Path, to: Path, within_s: float) -> int:
-    """Copy what the session has once it is over or the time is up; 0 when it is over, 3 while it goes on."""
+    """Copy what the session has once it is over or the time is up; 0 when it is over, 3 while it goes on.
+
+    The logs are one archive, so that few files are fetched however many servers there are.
+    """
     until = time.monotonic() + within_s
     while time.monotonic() < until and not finished(out):
         time.sleep(1)
     to.mkdir(parents=True, exist_ok=True)
-    for path in sorted(out.iterdir()):
-        if path.suffix in {".json", ".md", ".log"}:
-            (to / path.name).write_bytes(path.read_bytes()[-LOG_BYTES:])
-    for name in ("session.log", "session.md"):
+    for name in OURS:
+        if (out / name).is_file():
+            (to / name).write_bytes((out / name).read_bytes())
+    with tarfile.open(to / "logs.tar.gz", "w:gz") as archive:
+        for path in sorted(out.glob("*.log")):
+            end = path.read_bytes()[-LOG_BYTES:]
+            named = tarfile.TarInfo(path.name)
+            named.size = len(end)
+            archive.addfile(named, io.BytesIO(end))
+    for name in OURS[:2]:
         if (out / name).is_file():
             print((out / name).read_text(encoding="utf-8", errors="replace")[-5000:])
     return 0 if finished(out) else 3

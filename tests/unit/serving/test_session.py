@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tarfile
 import time
 from pathlib import Path
 
@@ -248,3 +249,6 @@ def test_a_detached_session_is_collected_while_it_runs_and_when_it_is_over(tmp_p
     assert collect(out, to, 60.0) == 0
     assert json.loads((to / "session.json").read_text())["done"]
     assert "shapes:" in (to / "session.log").read_text()
+    with tarfile.open(to / "logs.tar.gz") as archive:
+        assert archive.getnames() == ["session.log"]
+    assert len(list(to.iterdir())) == 4
