@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
+import json
 import os
 import sys
 import tarfile
@@ -83,6 +84,7 @@ def started(given: argparse.Namespace) -> dict[str, Engine]:
 
 def detach(arguments: list[str], out: Path) -> int:
     """The same session as a process group of its own."""
+    (out / "session.json").unlink(missing_ok=True)
     rest = [argument for argument in arguments if argument != "--detach"]
     command = [sys.executable, "-m", "deploy.vllm.gpu.session", *rest]
     log = (os.POSIX_SPAWN_OPEN, 1, str(out / "session.log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
@@ -94,7 +96,10 @@ def detach(arguments: list[str], out: Path) -> int:
 
 
 def finished(out: Path) -> bool:
-    """Whether the detached session is over, well or not."""
+    """Whether the detached session has all its rows, be its servers still ending; or is over without them."""
+    written = out / "session.json"
+    if written.is_file() and json.loads(written.read_text(encoding="utf-8"))["done"]:
+        return True
     pid = (out / "session.pid").read_text(encoding="ascii")
     stat = Path("/proc") / pid / "stat"
     return not stat.is_file() or stat.read_text().rpartition(")")[2].split()[0] == "Z"

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import tarfile
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from deploy.vllm.gpu import steps as measuring
 from deploy.vllm.gpu.order import STEPS, Step, needed
 from deploy.vllm.gpu.record import Session
 from deploy.vllm.gpu.servers import DRAFTED, NAMES, servers, stated
-from deploy.vllm.gpu.session import collect, main, started, steps, wait_for
+from deploy.vllm.gpu.session import collect, finished, main, started, steps, wait_for
 from deploy.vllm.serving import HERE
 from deploy.vllm.sweep.servers import Engine
 from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights, stream
@@ -239,6 +240,17 @@ def test_a_server_that_does_not_come_up_is_stopped_and_left_out() -> None:
     absent = Never()
     assert wait_for({"fp8": absent}, time.monotonic()) == {}
     assert absent.stopped
+
+
+def test_a_session_with_all_its_rows_is_over_while_its_servers_end(tmp_path: Path) -> None:
+    (tmp_path / "session.pid").write_text(str(os.getpid()))
+    assert not finished(tmp_path)
+    session = Session(tmp_path, {}, time.monotonic() + 60)
+    session.save()
+    assert not finished(tmp_path)
+    session.done = True
+    session.save()
+    assert finished(tmp_path)
 
 
 def test_a_detached_session_is_collected_while_it_runs_and_when_it_is_over(tmp_path: Path) -> None:
