@@ -26,7 +26,7 @@ class Ahead:
     """Iterates over what a generator makes; `still` keeps its thread from the device for a moment."""
 
     def __init__(self, made: Iterator[Made], device: str) -> None:
-        self.made, self.device = made, device
+        self.made = made
         self.still = threading.Lock()
         self.ready: Queue[tuple[Made, torch.cuda.Event | None] | BaseException] = Queue(DEPTH)
         self.stream = torch.cuda.Stream(device) if device.startswith("cuda") else None

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 import torch
+from drawn import Drawn
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
@@ -44,19 +45,14 @@ class Strength:
     masks: int = 2
 
 
-class Augment:
+class Augment(Drawn):
     """Random distortion with its own generator."""
 
     def __init__(self, seed: int, device: str = "cpu") -> None:
-        self.device = device
+        super().__init__(torch.Generator(device=device).manual_seed(seed), device)
         self.strength = Strength()
-        self.rng = torch.Generator(device=device).manual_seed(seed)
         self.hertz = centres(device)
-        self.ripple = torch.tensor([0.45, 0.3, 0.2, 0.15, 0.12], device=device)
-
-    def uniform(self, low: float, high: float, *size: int) -> Tensor:
-        """Uniform numbers on the device."""
-        return low + (high - low) * torch.rand(*size, generator=self.rng, device=self.device)
+        self.unevenness = torch.tensor([0.45, 0.3, 0.2, 0.15, 0.12], device=device)
 
     def __call__(self, mel: Tensor, pace: Tensor, frames: int) -> Tensor:
         """(batch, n, 80) spoken `pace` times as fast -> (batch, frames, 80), scaled as the recogniser does."""
@@ -98,7 +94,7 @@ class Augment:
         """A smooth random frequency response of a few decibels, with tilt."""
         band = torch.linspace(0, 1, MELS, device=self.device)
         waves = torch.stack([torch.cos(math.pi * k * band) for k in range(1, 6)])
-        gain = torch.randn(len(x), 5, generator=self.rng, device=self.device) * self.ripple
+        gain = torch.randn(len(x), 5, generator=self.rng, device=self.device) * self.unevenness
         return x + self.strength.colour * (gain @ waves)[:, None, :]
 
     def mask(self, x: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 from transfer import sent, stepped
+from wave_distortion import STEP
 
 IGNORE = -100
 HOP = 160
@@ -19,8 +20,8 @@ SHORTEST = 12 * HOP
 """Utterances of fewer samples are left out."""
 CHUNK = 4096
 """Utterances drawn at a time."""
-STEP, ROOM = 24, 60
-"""10 ms frames: between the lengths of bins, and what distortion adds to an utterance."""
+ROOM = 60
+"""10 ms frames that distortion adds to an utterance."""
 
 
 @dataclass
@@ -132,7 +133,7 @@ class Batches:
         """CHUNK utterances of at most `longest` samples, in batches; what fills no bin is kept for the next chunk."""
         weight = self.weight if longest is None else np.where(self.length <= longest, self.weight, 0.0)
         for i in self.rng.choice(len(weight), size=CHUNK, p=weight / weight.sum()).tolist():
-            frames = stepped(int(self.length[i]) // HOP + ROOM, STEP)
+            frames = stepped(int(self.length[i]) // HOP + ROOM, STEP // HOP)
             self.bins[frames].append(i)
             if len(self.bins[frames]) >= self.rows(frames):
                 yield self.make(self.bins.pop(frames))
@@ -174,7 +175,7 @@ class Batches:
 
     def padded(self, rows: list[list[int]] | list[list[float]], fill: float, kind: type = np.int64) -> Tensor:
         """Ragged rows as one tensor."""
-        table = np.full((len(rows), max(1, *map(len, rows), 1)), fill, kind)
+        table = np.full((len(rows), max(1, *map(len, rows))), fill, kind)
         for line, row in zip(table, rows, strict=True):
             line[: len(row)] = row
         return sent(table, self.device)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import torch
+from drawn import Drawn
 from torch import Tensor
 from torch.nn import functional
 
@@ -22,17 +23,13 @@ _VOICED_BELOW_HZ = 1_200.0
 _FLOOR = 1e-5
 
 
-class Larynx:
+class Larynx(Drawn):
     """Random excitation by a generator on the device."""
 
     def __init__(self, rng: torch.Generator, device: str) -> None:
-        self.rng, self.device = rng, device
+        super().__init__(rng, device)
         self.window = torch.hann_window(_WINDOW, device=device)
         self.hertz = torch.linspace(0, RATE / 2, _WINDOW // 2 + 1, device=device)[None, :, None]
-
-    def uniform(self, low: float, high: float, *size: int) -> Tensor:
-        """Uniform numbers on the device."""
-        return low + (high - low) * torch.rand(*size, generator=self.rng, device=self.device)
 
     def __call__(self, x: Tensor) -> Tensor:
         """(batch, samples) -> the same words and level, excited anew."""

@@ -30,6 +30,11 @@ class Shape:
     tokens: int = 128
 
 
+def folded(mel: Tensor, stack: int) -> Tensor:
+    """(batch, frames, 80) -> (batch, 80 x stack, frames / stack)."""
+    return mel.reshape(len(mel), mel.shape[1] // stack, -1).transpose(1, 2)
+
+
 def sinusoids(length: int, channels: int) -> Tensor:
     """Whisper's fixed positions: (length, channels)."""
     scale = torch.log(torch.tensor(10000.0)) / (channels // 2 - 1)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from corpus import HOP, Batch
-from model import Recogniser
+from model import Recogniser, folded
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 from transfer import sent
@@ -23,11 +23,6 @@ def even(batch: Batch, positions: int, span: int, placed: Placed, blank: int) ->
     spoken = sent((batch.label_lengths > 0).numpy(), str(share.device))[:, None]
     inside = (share > 0) & (share < 1) & spoken
     return torch.where(inside, batch.labels.gather(1, index), torch.full_like(index, blank))
-
-
-def folded(mel: Tensor, stack: int) -> Tensor:
-    """(batch, frames, 80) -> (batch, 80 x stack, frames / stack)."""
-    return mel.reshape(len(mel), mel.shape[1] // stack, -1).transpose(1, 2)
 
 
 def losses(

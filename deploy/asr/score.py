@@ -16,7 +16,7 @@ import soundfile
 import torch
 from augment import level_scale
 from frontend import RATE, log_mel
-from model import Recogniser, weights
+from model import Recogniser, folded, weights
 from tokenizers import Tokenizer
 from tokens import load
 from torch import Tensor
@@ -58,7 +58,7 @@ class Listener:
         block = 2 * self.model.shape.stack
         mel = log_mel(sound)
         mel = level_scale(mel[:, : mel.shape[1] // block * block])
-        memory = self.model.encode(mel.reshape(len(mel), mel.shape[1] // self.model.shape.stack, -1).transpose(1, 2))
+        memory = self.model.encode(folded(mel, self.model.shape.stack))
         log_probs = self.model.ctc(memory).log_softmax(-1)
         spelled = [[int(k) for k in row.unique_consecutive() if k != self.blank] for row in log_probs.argmax(-1)]
         guessed = self.decoded(memory)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from drawn import Drawn
 from larynx import Larynx
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
@@ -48,21 +49,16 @@ class Placed:
     used: np.ndarray
 
 
-class Wave:
+class Wave(Drawn):
     """Random distortion; what decides sizes and rows is drawn on the host, so that the device never waits."""
 
     def __init__(self, noise: Tensor, rooms: Tensor, seed: int, device: str = "cpu") -> None:
-        self.device = device
+        super().__init__(torch.Generator(device=device).manual_seed(seed), device)
         self.noise = noise.to(device)  # (samples,) float16 or float32, peaks at 1
         self.rooms = rooms.to(device)
         self.draw = np.random.default_rng(seed)
-        self.rng = torch.Generator(device=device).manual_seed(seed)
         self.larynx = Larynx(self.rng, device)
         self.strength = Strength()
-
-    def uniform(self, low: float, high: float, *size: int) -> Tensor:
-        """Uniform numbers on the device."""
-        return low + (high - low) * torch.rand(*size, generator=self.rng, device=self.device)
 
     def spread(self, batch: int) -> np.ndarray:
         """Uniform numbers, one in each of `batch` equal strips: shares of a batch then hardly vary, nor do plans."""

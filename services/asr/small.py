@@ -72,12 +72,12 @@ class SmallDecoder:
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
         encoded = self._model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
         limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
-        count = ALTERNATIVES if final else 1
+        count, tried = (ALTERNATIVES, RESCORED) if final else (1, 1)
         result = self._model.generate(
             encoded,
             [self._prompt],
-            beam_size=RESCORED if final else 1,
-            num_hypotheses=RESCORED if final else 1,
+            beam_size=tried,
+            num_hypotheses=tried,
             max_length=max_length(limit, len(self._prompt)),
             return_scores=True,
             return_no_speech_prob=True,

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Self
 
@@ -61,24 +62,23 @@ class Endpoint:
 
         Before the first there is one that names the role; whether a token has visible text does not matter.
         """
-        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
         began = time.perf_counter()
-        async with self._http.stream(
-            "POST", f"{self.url}/v1/chat/completions", json=body | {"stream": True}, headers=headers
-        ) as reply:
+        async with self._streamed(body) as reply:
             reply.raise_for_status()
             chunks = (line async for line in reply.aiter_lines() if line.startswith("data: {"))
             return [(time.perf_counter() - began) * 1000 async for _ in chunks][1:]
 
     async def leave_early(self, **body: object) -> None:
         """Begin a streamed completion and hang up after its first bytes."""
-        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        stream = self._http.stream(
-            "POST", f"{self.url}/v1/chat/completions", json=body | {"stream": True}, headers=headers
-        )
-        async with stream as reply:
+        async with self._streamed(body) as reply:
             async for _ in reply.aiter_raw():
                 return
+
+    def _streamed(self, body: Body) -> AbstractAsyncContextManager[httpx.Response]:
+        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        return self._http.stream(
+            "POST", f"{self.url}/v1/chat/completions", json=body | {"stream": True}, headers=headers
+        )
 
     async def metrics(self) -> "Metrics":
         """The Prometheus samples of now; none where the server has no such route."""
