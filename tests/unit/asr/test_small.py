@@ -1,0 +1,40 @@
+"""Our own checkpoints: how many candidates both heads judge, and how many of them are told."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from services.asr.load import BUNDLED, decoders
+from services.asr.small import SmallDecoder
+from services.audio.files import read_file
+
+DATA: Final = Path(__file__).parents[2] / "data" / "asr"
+
+
+class Watched:
+    """The real model, and what it was asked to generate."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.asked: list[dict[str, Any]] = []
+
+    def generate(self, *arguments: Any, **options: Any) -> Any:
+        self.asked.append(options)
+        return self._model.generate(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+@pytest.mark.parametrize(("final", "judged", "told"), [(True, 8, 4), (False, 1, 1)])
+def test_more_candidates_are_judged_than_told(
+    final: bool, judged: int, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoder = decoders(BUNDLED)["en"]
+    assert isinstance(decoder, SmallDecoder)
+    watched = Watched(decoder._model)
+    monkeypatch.setattr(decoder, "_model", watched)
+    heard = decoder.decode(read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes()), final=final)
+    assert watched.asked[0]["num_hypotheses"] == watched.asked[0]["beam_size"] == judged
+    assert len(heard.hypotheses) == told
