@@ -2,7 +2,7 @@
 
 A batch is (batch, frames, 80) of log10 mel power. Pace and formants move by one interpolation, each along a crooked
 line, so that no two utterances share a vocal tract; formants drift and sounds hurry or linger, so that no two
-share an accent; then the colour of a microphone, and masks.
+share an accent; then the colour of another utterance and of a microphone, and masks.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Strength:
     crooked: float = 0.05
     drift: float = 3.0
     hurry: float = 4.0
+    borrowed: float = 0.5
     colour: float = 1.0
     masks: int = 2
 
@@ -56,7 +57,7 @@ class Augment(Drawn):
 
     def __call__(self, mel: Tensor, pace: Tensor, frames: int) -> Tensor:
         """(batch, n, 80) spoken `pace` times as fast -> (batch, frames, 80), scaled as the recogniser does."""
-        return self.mask(level_scale(self.colour(self.warp(mel, pace, frames))))
+        return self.mask(level_scale(self.colour(self.borrow(self.warp(mel, pace, frames)))))
 
     def wave(self, positions: Tensor, batch: int) -> Tensor:
         """(batch, n) smooth random curves within about one, over positions 0 to 1."""
@@ -89,6 +90,13 @@ class Augment(Drawn):
     def slopes(self, batch: int) -> Tensor:
         """(batch, 80) by how much, and which way, each band takes part in a drift."""
         return torch.cos(math.pi * (torch.linspace(0, 1, MELS, device=self.device) * 2 + self.uniform(0, 2, batch, 1)))
+
+    def borrow(self, x: Tensor) -> Tensor:
+        """Some rows take on, more or less of it, the mean and the spread that each band has in the row before."""
+        mean, spread = x.mean(1, keepdim=True), x.std(1, keepdim=True).clamp(min=0.05)
+        share = self.uniform(0, 1, len(x), 1, 1) * (self.uniform(0, 1, len(x), 1, 1) < self.strength.borrowed)
+        depth = (spread.roll(1, 0) / spread).clamp(0.6, 1.6) ** share
+        return (x - mean) * depth + mean + share * (mean.roll(1, 0) - mean)
 
     def colour(self, x: Tensor) -> Tensor:
         """A smooth random frequency response of a few decibels, with tilt."""

@@ -55,4 +55,4 @@ def strengths_at(progress: float, most: float, *, fresh: bool) -> tuple[WaveStre
     """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
     k = most * (min(1.0, max(0.0, (progress - 0.08) / 0.3)) if fresh else 1.0)
     wave = WaveStrength(0.12 * k, 0.12 * k, 0.35 * k, 0.75 * k, 0.1 * k, 0.4 * k, 0.1 * k, 0.2 * k)
-    return wave, MelStrength(0.16 * k, 0.05 * k, 3.0 * k, 4.0 * k, k, 0 if k < 0.1 else 1 if k < 0.7 else 2)
+    return wave, MelStrength(0.16 * k, 0.05 * k, 3.0 * k, 4.0 * k, 0.5 * k, k, 0 if k < 0.1 else 1 if k < 0.7 else 2)
