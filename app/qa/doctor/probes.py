@@ -34,6 +34,7 @@ LOG_LINES: Final = (
         ),
     ),
     ("attention forced", re.compile(r"(forcing \w+|heterogeneous head dimensions)", re.IGNORECASE)),
+    ("model runner", re.compile(r"Using (V\d) Model Runner")),
     ("drafter in log", re.compile(r"(Detected MTP model|SpeculativeConfig\(method='\w+')")),
 )
 OPEN_ROUTES: Final = (

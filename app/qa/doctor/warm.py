@@ -1,4 +1,4 @@
-"""Warming: every batch size with short and long prompts, until none stalls. The first of each compiles kernels."""
+"""Warming: every batch size with two kinds of prompts, until none stalls. The first of each compiles kernels."""
 
 import asyncio
 import time
@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.qa.bench._offers import offers
+from app.qa.bench._questions import LOCALES
 from app.qa.doctor.client import Endpoint
 from app.qa.doctor.findings import Health, Report
 from schemas.answer import Done, Question
 from schemas.errors import ModelUnavailable, TellerlineError
 from schemas.extraction import ExtractionOffer
-from schemas.ids import EN_US, CustomerId
+from schemas.ids import CustomerId
 from services.answer.generate import Endpoint as AnswerEndpoint
 from services.answer.generate import GemmaAnswerer
-from services.answer.quote import Library
+from services.answer.knowledge import Passage, load_passages
+from services.answer.quote import MAX_QUESTION, Library
 from services.clock import SystemClock
 from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.ports import Clock
 from services.understand.extract import Endpoint as ExtractionEndpoint
 from services.understand.extract import GemmaExtractor
 
@@ -27,11 +30,10 @@ FEWEST_ROUNDS: Final = 2
 ROUNDS: Final = 5
 PATIENCE_S: Final = 120.0
 _CUSTOMER: Final = CustomerId("doctor")
-_SHORT: Final = ("What is the overdraft fee?", "Are calls recorded?", "How much is a safe deposit box?")
-_LONG: Final = (
-    "What does an international transfer cost in the app and at a branch?",
-    "What is the monthly maintenance fee of the everyday checking account, and when is it waived?",
-)
+TOKENS: Final = 48
+"""An answer's length: it takes steps enough to draft and to check in every batch."""
+AGAIN: Final = 4
+"""How many questions are asked again and again, so that their passages are cached."""
 
 Ask = Callable[[int], Awaitable[bool]]
 """Sends one request; the number varies its words. Whether the answer had any text."""
@@ -87,9 +89,29 @@ def extraction_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[st
     return {"short": short, "long": long}, extractor
 
 
+def questions(passages: Sequence[Passage], library: Library, clock: Clock) -> Callable[[int], Question]:
+    """One for every number: the words of a passage, on later laps of two, so that others are found for each."""
+
+    def strong(question: Question) -> bool:
+        return library.refusal(question, library.find(question, clock)) is None
+
+    every = (Question(p.text[:MAX_QUESTION], LOCALES[p.language]) for p in passages)
+    alone = [question for question in every if strong(question)]
+
+    def asked(number: int) -> Question:
+        lap, place = divmod(number, len(alone))
+        first, second = alone[place], alone[(place + lap) % len(alone)]
+        both = Question(f"{first.text[: MAX_QUESTION // 2]} {second.text[: MAX_QUESTION // 2]}", first.locale)
+        return both if lap and strong(both) else first
+
+    return asked
+
+
 def qna_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask], GemmaAnswerer]:
-    """The real QnA request, of short questions and of long ones."""
-    clock = SystemClock()
+    """The real QnA request: with passages that the server has to read, and with some that it has in its cache."""
+    clock, passages = SystemClock(), load_passages()
+    library = Library.load(passages)
+    asked = questions(passages, library, clock)
     endpoint = AnswerEndpoint(
         url,
         model,
@@ -99,24 +121,22 @@ def qna_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask]
         stall_s=PATIENCE_S,
         total_s=PATIENCE_S,
         in_flight=batch,
+        max_tokens=TOKENS,
     )
-    answerer = GemmaAnswerer(endpoint, Library.load(), CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+    answerer = GemmaAnswerer(endpoint, library, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
 
-    async def ask(text: str) -> bool:
+    async def fresh(number: int) -> bool:
         """Raises ModelUnavailable where no token came, or words that broke off. Tokens without text warm as well."""
-        events = [event async for event in answerer.answer(_CUSTOMER, Question(text, EN_US))]
+        events = [event async for event in answerer.answer(_CUSTOMER, asked(number))]
         done = next(event for event in events if isinstance(event, Done))
         if done.generated_ms is None or (done.first_token_ms is not None and not done.model):
             raise ModelUnavailable("no answer was streamed")
         return bool(done.model)
 
-    async def short(number: int) -> bool:
-        return await ask(_SHORT[number % len(_SHORT)])
+    async def again(number: int) -> bool:
+        return await fresh(number % AGAIN)
 
-    async def long(number: int) -> bool:
-        return await ask(_LONG[number % len(_LONG)])
-
-    return {"short": short, "long": long}, answerer
+    return {"fresh": fresh, "again": again}, answerer
 
 
 async def _round(ask: Ask, size: int, start: int) -> tuple[float, int]:

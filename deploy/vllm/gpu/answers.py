@@ -1,13 +1,21 @@
-"""Answers through our own client: real questions, real passages, the real prompt."""
+"""Answers through our own client: real questions, real passages, the real prompt; each first token in its place.
+
+Every round has a part of the prefix cache to itself, as each bank has: the prompt's fixed part is cached by a question
+that is not counted, the passages are not. A cold start so shows in the first round alone.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import time
 from pathlib import Path
+from typing import Any
 
 from app.qa.bench._report import percentile
 from app.qa.bench.qna import cases_of
-from deploy.vllm.gpu.record import Row
+from deploy.vllm.gpu.order import ANSWERING
+from deploy.vllm.gpu.record import Row, Session
 from schemas.answer import Done, Question
 from schemas.ids import CustomerId
 from services.answer.generate import Endpoint, GemmaAnswerer
@@ -16,7 +24,14 @@ from services.clock import SystemClock
 from services.guard.breaker import BreakerLimits, CircuitBreaker
 
 QUESTIONS = Path(__file__).parents[3] / "tests" / "data" / "answer"
-PATIENT_S = 30.0
+PATIENT: dict[str, Any] = {"first_token_s": 30.0, "stall_s": 30.0, "total_s": 60.0}
+AT_ONCE = (1, 4, 8)
+ROUNDS = 3
+COUNT = 16
+"""Answers a round: two waves of eight."""
+TOKENS = 32
+EVERY = "answers: every first token, in the order they were asked for"
+SUMMARY = "answers: time to the first token, goal p95 100 ms"
 
 
 def answerable(library: Library, clock: SystemClock) -> list[Question]:
@@ -25,31 +40,69 @@ def answerable(library: Library, clock: SystemClock) -> list[Question]:
     return [question for question in asked if library.refusal(question, library.find(question, clock)) is None]
 
 
-async def first_words(url: str, model: str, count: int, at_once: int) -> Row:
-    """When the first token came, over `count` answers, `at_once` at a time: of the real prompt, through our own client.
-
-    Random weights seldom say anything: `told` counts the answers that had text, `generated` those that had tokens.
-    """
+async def measure(session: Session, model: str) -> None:
+    """ROUNDS of every server and number at once, in changing order; the rows are kept by the round."""
     clock, library = SystemClock(), Library.load()
-    patient = Endpoint(
-        url, model, first_token_s=PATIENT_S, stall_s=PATIENT_S, total_s=2 * PATIENT_S, in_flight=at_once, max_tokens=48
-    )
-    answerer = GemmaAnswerer(patient, library, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
     questions = answerable(library, clock)
-    waiting = iter(questions[number % len(questions)] for number in range(count + at_once))
-    done: list[Done] = []
+    pairs = [(server, n) for server in ANSWERING if server in session.urls for n in AT_ONCE]
+    count = session.count(COUNT)
+    rows: list[Row] = []
+    try:
+        for turn in range(1 if session.quick else ROUNDS):
+            asked = questions[turn * (count + 1) :][: count + 1]
+            shift = turn * (len(AT_ONCE) + 1)
+            for server, at_once in pairs[shift:] + pairs[:shift]:
+                own = {"tenant": f"round {turn} of {at_once}", "in_flight": at_once, "max_tokens": TOKENS}
+                endpoint = Endpoint(session.urls[server], model, **PATIENT | own)
+                common: Row = {"round": turn + 1, "server": server, "at once": at_once}
+                rows += [common | row for row in await _round(endpoint, library, asked, at_once)]
+                session.add(EVERY, *rows[-count:])
+    finally:
+        session.add(SUMMARY, *summary(rows))
+
+
+async def _round(endpoint: Endpoint, library: Library, questions: list[Question], at_once: int) -> list[Row]:
+    """One row an answer in the order in which they were asked for, `at_once` at a time; the first is not counted."""
+    clock = SystemClock()
+    answerer = GemmaAnswerer(endpoint, library, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+    waiting = enumerate(questions[1:])
+    rows: dict[int, Row] = {}
+
+    async def ask(question: Question) -> Row:
+        row: Row = {"clock": time.strftime("%H:%M:%S"), "load of the host": os.getloadavg()[0]}
+        events = [event async for event in answerer.answer(CustomerId("bench"), question)]
+        end = next(event for event in events if isinstance(event, Done))
+        return row | {"first token_ms": end.generated_ms, "told": end.first_token_ms is not None}
 
     async def worker() -> None:
-        for question in waiting:
-            events = [event async for event in answerer.answer(CustomerId("bench"), question)]
-            done.extend(event for event in events if isinstance(event, Done))
+        for place, question in waiting:
+            rows[place] = await ask(question)
 
     try:
+        await ask(questions[0])
         await asyncio.gather(*(worker() for _ in range(at_once)))
     finally:
         await answerer.close()
-    warm = done[at_once:]
-    first = [end.generated_ms for end in warm if end.generated_ms is not None]
-    told = sum(end.first_token_ms is not None for end in warm)
-    row: Row = {"at once": at_once, "answers": len(warm), "generated": len(first), "told": told}
-    return row | {f"first token p{q}_ms": percentile(first, q) for q in (50, 95, 99)}
+    return [{"place": place} | rows[place] for place in sorted(rows)]
+
+
+def summary(rows: list[Row]) -> list[Row]:
+    """One row for each server and number at once; the first round apart, since what is cold shows there.
+
+    Random weights seldom say anything: `told` counts the answers that had text, `generated` those that had tokens.
+    """
+    found: list[Row] = []
+    for server, at_once in dict.fromkeys((row["server"], row["at once"]) for row in rows):
+        mine = [row for row in rows if (row["server"], row["at once"]) == (server, at_once)]
+        first = _taken(mine)
+        row: Row = {"server": server, "at once": at_once, "answers": len(mine), "generated": len(first)}
+        row |= {"told": sum(r["told"] for r in mine)}
+        row |= {f"first token p{q}_ms": percentile(first, q) for q in (50, 95, 99)}
+        row |= {"slowest_ms": max(first, default=float("nan"))}
+        row |= {"first round p95_ms": percentile(_taken([r for r in mine if r["round"] == 1]), 95)}
+        found.append(row | {"later p95_ms": percentile(_taken([r for r in mine if r["round"] > 1]), 95)})
+    return sorted(found, key=lambda row: (ANSWERING.index(row["server"]), row["at once"]))
+
+
+def _taken(rows: list[Row]) -> list[float]:
+    return [row["first token_ms"] for row in rows if row["first token_ms"] is not None]

@@ -11,9 +11,11 @@ from deploy.vllm.sweep.servers import Engine
 
 EACH = 0.8
 """How often a drafted token is accepted where those before it were: by decree, since the weights are random."""
-DRAFTED = {"qna1": 1, "qna": 2, "qna3": 3, "qna4": 4}
+DRAFTED = {"qna": 2, "qna_v1": 2, "qna3": 3, "qna3_v1": 3}
 """The servers that draft, and how many tokens a step; `qna` is the shipped profile."""
-NAMES = ("extraction", "qna", "qna1", "qna3", "qna4", "plain", "fp8")
+V1 = {"VLLM_USE_V2_MODEL_RUNNER": "0"}
+"""The older model runner, which launches the drafter's parts one by one: for the servers whose names end in `_v1`."""
+NAMES = ("extraction", *DRAFTED, "plain", "fp8")
 """In the order in which they are started."""
 FIRST_PORT = 8101
 CACHE_BYTES = 2 * 1024**3
@@ -34,9 +36,11 @@ def stated(drafted: int) -> float:
 def servers(payload: Path, out: Path) -> dict[str, Profile]:
     """All of them. A fixed cache size spares them the memory profiling that would clash on one card.
 
-    The share of memory is only what must be free when a server starts.
+    The share of memory is only what must be free when a server starts. What is compiled after the start is logged each
+    time, with its shape, so that a stall can be held against it.
     """
     side = {"host": "127.0.0.1", "gpu-memory-utilization": 0.12, "kv-cache-memory-bytes": CACHE_BYTES}
+    side |= {"jit-monitor-verbose": True}
 
     def traced(name: str) -> dict[str, object]:
         folder = str(out / f"trace-{name}")
@@ -58,7 +62,7 @@ def servers(payload: Path, out: Path) -> dict[str, Profile]:
     made = {}
     for place, name in enumerate(NAMES):
         profile = chosen[name].resolved()
-        env = profile.env | environment(payload)
+        env = profile.env | environment(payload) | (V1 if name.endswith("_v1") else {})
         made[name] = profile.model_copy(update={"port": FIRST_PORT + place, "env": env})
     return made
 
@@ -72,7 +76,7 @@ def _drafting(name: str, drafted: int, payload: Path, side: dict[str, object]) -
         "synthetic_acceptance_rates": rates(drafted),
     }
     sizes = [batch * (drafted + 1) for batch in (1, 2, 4, 8, 16)]
-    graphs = {} if name == "qna" else {"compilation-config": {"cudagraph_capture_sizes": sizes}}
+    graphs = {"compilation-config": {"cudagraph_capture_sizes": sizes}} if drafted != DRAFTED["qna"] else {}
     return Server(name=name, profile="qna-h200", args=side | graphs, speculative=drafter)
 
 

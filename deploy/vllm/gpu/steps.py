@@ -14,6 +14,7 @@ from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.warm import STALL_MS
 from deploy.vllm.gpu import answers, drafting, ttft
+from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import Row, Session
 from deploy.vllm.gpu.servers import EACH
 from deploy.vllm.sweep.gpu import Watch
@@ -88,19 +89,21 @@ async def first_token(session: Session) -> None:
 
 
 async def qna(session: Session) -> None:
-    """First token of answers, with the drafter and without (the extraction server has none); what is said at all."""
-    if "qna" in session.urls:
-        batch = 2 if session.quick else 8
-        report = await examine(Patient(session.urls["qna"], "qna", batch=batch, wait_s=5))
-        session.add("doctor: qna", *({"what": f.subject, "": f.health.value, "found": f.said} for f in report.findings))
-    for server, at_once in itertools.product(("qna", "extraction"), (1, 4, 8)):
-        if server in session.urls:
-            row = await answers.first_words(session.urls[server], MODEL, session.count(48), at_once)
-            session.add("answers: time to the first token, goal p95 100 ms", {"server": server} | row)
-    for server in ("extraction", "qna"):
-        if server in session.urls:
-            async with Endpoint(session.urls[server]) as endpoint:
-                session.add("what the weights say unconstrained", {"server": server} | await ttft.said(endpoint, MODEL))
+    """First token of answers, as shipped, with the older runner and without a drafter; what is said at all."""
+    batch = 2 if session.quick else max(answers.AT_ONCE)
+
+    async def warmed(server: str) -> list[Row]:
+        report = await examine(Patient(session.urls[server], "qna", batch=batch, wait_s=5))
+        found = ({"what": f.subject, "": f.health.value, "found": f.said} for f in report.findings)
+        return [{"server": server} | row for row in found]
+
+    asked = [server for server in ANSWERING if server in session.urls]
+    for rows in await asyncio.gather(*map(warmed, asked)):
+        session.add("doctor: qna, all at the same time", *rows)
+    await answers.measure(session, MODEL)
+    for server in asked:
+        async with Endpoint(session.urls[server]) as endpoint:
+            session.add("what the weights say unconstrained", {"server": server} | await ttft.said(endpoint, MODEL))
 
 
 async def warm(session: Session) -> None:
@@ -109,7 +112,7 @@ async def warm(session: Session) -> None:
 
 
 async def mtp(session: Session) -> None:
-    """1 to 4 drafted tokens and none, in turn: what a step costs, and what is won at a stated acceptance."""
+    """Drafted tokens and none, newer and older runner, in turn: a step's cost, what is won at a stated acceptance."""
     await drafting.sweep(session, MODEL)
 
 

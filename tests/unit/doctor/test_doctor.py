@@ -22,7 +22,7 @@ from app.qa.doctor.probes import (
     read_log,
     structured,
 )
-from app.qa.doctor.warm import extraction_asks, qna_asks, warm
+from app.qa.doctor.warm import AGAIN, TOKENS, extraction_asks, qna_asks, warm
 from tests.fakes.gemma import Body, FakeGemma, Reply, chunk, completion, random_weights, stream
 
 METRICS = """# HELP x
@@ -207,6 +207,23 @@ async def test_every_request_of_the_warm_up_reaches_the_model(role: str) -> None
         assert len(server.requests) == 12 * len(asks)
 
 
+async def test_the_warm_up_asks_questions_with_passages_to_read_and_with_passages_in_the_cache() -> None:
+    async with FakeGemma(sound) as server:
+        asks, client = qna_asks(server.url, "fake-gemma", "", 1)
+        prompts = {}
+        for kind, ask in asks.items():
+            server.requests.clear()
+            for number in range(400):
+                await ask(number)
+            prompts[kind] = [body["messages"][-1]["content"] for body in server.requests]
+        await client.close()
+    assert all(body["max_tokens"] == TOKENS for body in server.requests)
+    assert len(set(prompts["again"])) == AGAIN
+    assert len(set(prompts["fresh"])) == 400
+    first_passages = {prompt.splitlines()[0] for prompt in prompts["fresh"]}
+    assert len(first_passages) > 150, "nearly every passage is read first at some time"
+
+
 async def test_an_absent_server_is_not_healthy() -> None:
     report = await examine(Patient("http://127.0.0.1:9", wait_s=0))
     assert said(report, "health") is Health.FAIL
@@ -252,6 +269,7 @@ def test_acceptance_is_read_by_position() -> None:
         ("Using FLASH_ATTN attention backend out of potential backends", "attention backend", "FLASH_ATTN"),
         ("Using AttentionBackendEnum.TRITON_ATTN backend.", "attention backend", "TRITON_ATTN"),
         ("FA4 not available, forcing TRITON_ATTN", "attention forced", "forcing TRITON_ATTN"),
+        ("gpu_worker.py:331] Using V2 Model Runner", "model runner", "V2"),
         ("Detected MTP model. Sharing target model embedding", "drafter in log", "Detected MTP model"),
         ("nothing of the kind", "attention backend", "not named in the log"),
     ],

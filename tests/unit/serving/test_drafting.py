@@ -51,22 +51,22 @@ async def test_servers_are_asked_in_turn_and_compared(tmp_path: Path, monkeypatc
         await steps(session, "warm,mtp")
     tables = json.loads((tmp_path / "session.json").read_text())["tables"]
     assert not [title for title in tables if title.endswith("failed")], tables
-    assert asked[15:] == [0, 1, 2, 3, 4] * 2 + [1, 2, 3, 4, 0] * 2  # after two of each side by side, and one
+    assert asked[15:] == [0, 2, 2, 3, 3] * 2 + [2, 2, 3, 3, 0] * 2  # after two of each side by side, and one
     warmed = tables["warmed side by side, answers of 256 tokens"]
     assert all(row["first_ms"] > 0 and row["second_ms"] > 0 for row in warmed)
     every = tables[EVERY]
     assert len(every) == 2 * 2 * 5
     assert [a["at_s"] < b["at_s"] for a, b in itertools.pairwise(every)] == [True] * 19
     assert all(row["chunks"] == row["steps"] + 2 for row in every)  # the first token's and the last, which has none
-    rows = {(row["drafted"], row["tokens"]): row for row in tables[SUMMARY]}
-    assert [key[0] for key in rows] == [0, 1, 2, 3, 4] * 2
-    for (drafted, _), row in rows.items():
-        assert row["tokens a step"] == pytest.approx(1 + drafted)
+    rows = {(row["server"], row["tokens"]): row for row in tables[SUMMARY]}
+    assert [key[0] for key in rows] == list(DRAFTING) * 2
+    for row in rows.values():
+        assert row["tokens a step"] == pytest.approx(1 + row["drafted"])
         assert row["ms a step"] >= 1000 * STEP_S
         assert row["fastest_ms"] <= row["whole p50_ms"] <= row["slowest_ms"]
         assert row["longest pause_ms"] >= 1000 * STEP_S
-    assert rows[0, 25]["times BF16"] == 1
-    assert rows[4, 25]["times BF16"] > 1.5
+    assert rows["extraction", 25]["times BF16"] == 1
+    assert rows["qna3", 25]["times BF16"] > 1.5
 
 
 async def test_a_server_that_fails_costs_the_rest_no_warmth(tmp_path: Path) -> None:

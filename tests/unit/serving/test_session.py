@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.vllm.gpu import order, ttft
+from deploy.vllm.gpu import answers, order, ttft
 from deploy.vllm.gpu import session as sessions
 from deploy.vllm.gpu import steps as measuring
 from deploy.vllm.gpu.order import STEPS, Step, needed
@@ -22,7 +22,6 @@ from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights, stream
 from tests.fakes.http import Asked
 
 KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
-ANSWERS = "answers: time to the first token, goal p95 100 ms"
 METRICS = """vllm:num_requests_running{m="x"} 0.0
 vllm:time_to_first_token_seconds_sum{m="x"} 1.0
 vllm:time_to_first_token_seconds_count{m="x"} 10.0
@@ -63,6 +62,13 @@ def test_a_drafted_token_is_accepted_as_stated(tmp_path: Path) -> None:
     assert [round(stated(drafted), 2) for drafted in (0, 1, 2, 3, 4)] == [1, 1.8, 2.44, 2.95, 3.36]
 
 
+def test_the_older_runner_is_measured_beside_the_shipped_one(tmp_path: Path) -> None:
+    made = servers(tmp_path, tmp_path)
+    runners = {name: made[name].env.get("VLLM_USE_V2_MODEL_RUNNER") for name in NAMES}
+    assert runners == dict.fromkeys(NAMES) | {"qna": "1", "qna3": "1", "qna_v1": "0", "qna3_v1": "0"}
+    assert made["qna"].args == made["qna_v1"].args
+
+
 def test_the_steps_fit_beside_a_cold_start() -> None:
     budget = sessions.options([]).budget_s
     assert sum(step.needs_s for step in STEPS) + sessions.START_S <= budget
@@ -74,10 +80,10 @@ def test_only_the_servers_that_the_steps_ask_are_started(monkeypatch: pytest.Mon
     monkeypatch.setattr(sessions, "APART_S", 0.0)
     assert needed("") == list(NAMES)
     assert needed("warm") == []
-    assert list(started(sessions.options(["--only", "qna,decode"]))) == ["extraction", "qna", "fp8"]
-    assert needed("mtp,plain") == ["extraction", "qna", "qna1", "qna3", "qna4", "plain"]
-    assert list(started(sessions.options(["--only", "mtp", "--servers", "qna4,extraction"]))) == ["qna4", "extraction"]
-    for wrong in (["--only", "qna,decide"], ["--servers", "qna5"]):
+    assert list(started(sessions.options(["--only", "qna,decode"]))) == ["extraction", "qna", "qna_v1", "fp8"]
+    assert needed("mtp,plain") == ["extraction", "qna", "qna_v1", "qna3", "qna3_v1", "plain"]
+    assert list(started(sessions.options(["--only", "mtp", "--servers", "qna3,extraction"]))) == ["qna3", "extraction"]
+    for wrong in (["--only", "qna,decide"], ["--servers", "qna4"]):
         with pytest.raises(SystemExit):
             sessions.options(wrong)
 
@@ -93,9 +99,9 @@ async def test_a_rehearsal_fills_every_table(tmp_path: Path) -> None:
     assert all(row["unoffered"] == 0 and row["readable"] == row["requests"] for row in end_to_end)
     assert written["adversarial"][0]["not of the schema"] == 0
     assert len(written["load and prefix cache"]) == 10
-    assert all(row["told"] == row["generated"] > 0 for row in written[ANSWERS])
+    assert all(row["told"] == row["generated"] > 0 for row in written[answers.SUMMARY])
     said = written["what the weights say unconstrained"]
-    assert [row["server"] for row in said] == ["extraction", "qna"]
+    assert [row["server"] for row in said] == ["qna", "qna_v1", "extraction"]
     assert all(row["text"] != "''" for row in said)
     paced = next(rows for title, rows in written.items() if title.startswith("decode"))
     assert [row["server"] for row in paced[::2]] == ["extraction", "qna", "fp8"]
@@ -114,12 +120,42 @@ async def test_answers_without_text_have_a_first_token(tmp_path: Path) -> None:
         session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
         await steps(session, "qna")
         assert not session.skipped
-        prompts = {body["messages"][-1]["content"] for body in server.requests if body.get("stream")}
-    rows = session.tables[ANSWERS]
+        asked = [body for body in server.requests if body.get("max_tokens") == answers.TOKENS]
+    prompts = {body["messages"][-1]["content"] for body in asked}
+    rows = session.tables[answers.SUMMARY]
     assert [(row["at once"], row["told"]) for row in rows] == [(1, 0), (4, 0), (8, 0)]
     assert all(row["generated"] == row["answers"] > 0 and row["first token p95_ms"] >= 2 for row in rows)
     assert len(prompts) > 1
     assert all(prompt.startswith("[1] (") for prompt in prompts)
+
+
+async def test_a_cold_start_shows_in_the_first_round_of_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each round asks other questions in a cache of its own; its first question fills that and is not counted."""
+    monkeypatch.setattr(answers, "AT_ONCE", (1, 4))
+    monkeypatch.setattr(answers, "COUNT", 8)
+    cold = iter([0.0, 0.0, 0.25])
+
+    def behave(body: Body) -> Reply:
+        drip_s = next(cold, 0.0) if body["cache_salt"] == "round 0 of 4" else 0.0
+        return stream(*[""] * 2, finish="length", drip_s=drip_s)
+
+    async with FakeGemma(behave) as server:
+        session = Session(tmp_path, {"qna": server.url}, time.monotonic() + 60)
+        await answers.measure(session, "fake-gemma")
+        asked = [(body["cache_salt"], body["messages"][-1]["content"]) for body in server.requests]
+    salts = [f"round {turn} of {at_once}" for turn in range(answers.ROUNDS) for at_once in (1, 4)]
+    prompts = [[prompt for own, prompt in asked if own == salt] for salt in salts]
+    assert [len(set(own)) for own in prompts] == [9] * len(salts)
+    assert len({prompt for own in prompts for prompt in own}) == 9 * answers.ROUNDS
+    rows = session.tables[answers.EVERY]
+    assert [row["place"] for row in rows] == list(range(8)) * len(salts)
+    slow = [(row["round"], row["at once"], row["place"]) for row in rows if row["first token_ms"] >= 250]
+    assert slow == [(1, 4, 1)]
+    by_number = {row["at once"]: row for row in session.tables[answers.SUMMARY]}
+    assert by_number[4]["slowest_ms"] >= 250 > by_number[1]["slowest_ms"]
+    assert by_number[4]["first round p95_ms"] > 100 > by_number[4]["later p95_ms"]
 
 
 async def test_suspects_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
