@@ -1,6 +1,6 @@
 """What drafting wins: the same answers from servers that draft and from one that does not, in turn, each written down.
 
-One server after another within a minute and a half, so that what drifts (clocks, other work on the host's cores) shows
+One server after another within a minute, so that what drifts (clocks, other work on the host's cores) shows
 as a drift in all of them, and a pause of a single answer in that answer alone.
 """
 
@@ -24,7 +24,7 @@ from deploy.vllm.gpu.servers import DRAFTED, EACH, stated
 from deploy.vllm.sweep.gpu import Watch
 
 TOKENS = (128, 256)
-ROUNDS = 8
+ROUNDS = 6
 EVERY = "drafting: every answer, in the order they were asked for"
 SUMMARY = f"drafting: each drafted token accepted at {EACH} by decree, one answer at a time, servers in turn"
 

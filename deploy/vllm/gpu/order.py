@@ -29,7 +29,7 @@ STEPS: tuple[Step, ...] = (
     Step("warm", 40, ()),
     Step("doctor", 25),
     Step("qna", 70, ANSWERING),
-    Step("mtp", 65, DRAFTING),
+    Step("mtp", 50, DRAFTING),
     Step("plain", 30, ("plain",)),
     Step("profiler", 10),
     Step("latency", 20),
