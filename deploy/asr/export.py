@@ -1,7 +1,8 @@
 """Write a CTranslate2 model folder: `python export.py --run runs/en --out ../../services/asr/model/en`.
 
 The folder holds model.bin (int8), vocabulary.json, config.json, tokenizer.json, preprocessor_config.json, and ctc.npz:
-the CTC head on the encoder (float16), which the recogniser uses to rescore what the decoder proposes.
+the CTC head on the encoder (float16), which the recogniser uses to rescore what the decoder proposes. Checkpoints from
+earlier in the training may be mixed in (`--mix RUN SHARE`): the mixture hears voices better that were not trained on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from ctranslate2.specs import common_spec, transformer_spec, whisper_spec
-from model import Attention, Block, Recogniser, weights
+from model import Attention, Block, Recogniser, Shape, weights
 from tokens import SPECIAL, load
 from torch import nn
 
@@ -72,15 +73,29 @@ def specification(model: Recogniser) -> whisper_spec.WhisperSpec:
     return spec
 
 
+def mixed(run: Path, use: str, others: list[tuple[Path, float]]) -> tuple[Shape, dict[str, torch.Tensor]]:
+    """Shape and weights of a run, of which the shares of other runs of that shape are taken."""
+    shape, state = weights(run, use)
+    rest = 1 - sum(share for _, share in others)
+    mixture = {name: rest * value for name, value in state.items()}
+    for other, share in others:
+        other_shape, added = weights(other, use)
+        if other_shape != shape:
+            raise SystemExit(f"{other} has another shape than {run}")
+        mixture = {name: value + share * added[name] for name, value in mixture.items()}
+    return shape, mixture
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--use", choices=("average", "model"), default="average")
+    parser.add_argument("--mix", nargs=2, action="append", default=[], metavar=("RUN", "SHARE"))
     parser.add_argument("--langs", default="en,ja")
     args = parser.parse_args()
-    shape, state = weights(args.run, args.use)
+    shape, state = mixed(args.run, args.use, [(Path(run), float(share)) for run, share in args.mix])
     model = Recogniser(shape).eval().requires_grad_(requires_grad=False)
     model.load_state_dict(state)
     tokenizer = load(args.run / "tokenizer.json")

@@ -15,6 +15,7 @@ from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
 from services.asr.ctc import CtcHead
 from services.asr.decoder import ALTERNATIVES, Decoded, joined, max_length, split, token_limit, witness
+from services.asr.ngrams import Ngrams
 
 CONFIG: Final = "preprocessor_config.json"
 LONGEST_S: Final = 11.0
@@ -22,10 +23,11 @@ LONGEST_S: Final = 11.0
 MOST_TOKENS: Final = 120
 TAIL_S: Final = 0.16
 """Silence put after the last sample, as training had it."""
-RESCORED: Final = 8
-"""Candidates that both heads judge; the best `ALTERNATIVES` of them are told."""
-CTC_WEIGHT: Final = 0.3
-TOKEN_BONUS: Final = 0.8
+RESCORED: Final = 16
+"""Candidates that are judged; the best `ALTERNATIVES` of them are told."""
+CTC_WEIGHT: Final = 0.4
+LANGUAGE_WEIGHT: Final = 0.3
+TOKEN_BONUS: Final = 1.2
 """Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
 
@@ -44,6 +46,8 @@ class SmallDecoder:
         self._never = [self._id(t) for t in _CONTROL]
         self._features = FeatureExtractor(feature_size=int(config["feature_size"]))
         self._ctc = CtcHead(folder / "ctc.npz")
+        language_model = folder / "language.npz"
+        self._ngrams = Ngrams(language_model) if language_model.exists() else None
         compute = "int8" if device == "cpu" else "int8_float16"
         self._model = ctranslate2.models.Whisper(
             str(folder), device=device, compute_type=compute, inter_threads=workers, intra_threads=1
@@ -90,7 +94,7 @@ class SmallDecoder:
         return str(self._tokenizer.decode(ids)).strip()
 
     def _judged(self, result: Any, encoded: ctranslate2.StorageView, limit: int, count: int) -> Decoded:
-        """The best `count` candidates by the decoder's and the CTC head's joint opinion; equal texts once.
+        """The best `count` candidates by the joint opinion of decoder, CTC head and language model; equal texts once.
 
         The CTC head's own transcript is among them: it can't guess a phrase that it doesn't hear. Partials are judged
         so too: of a cut word the decoder alone is unsure, and the guards would empty most of a caller's first ones.
@@ -105,16 +109,21 @@ class SmallDecoder:
         lengths = np.array([len(i) for i in ids])
         *heard, silence = self._ctc.score(log_probs, [*ids, []])
         joint = CTC_WEIGHT * np.array(heard) + (1 - CTC_WEIGHT) * np.array(guessed)
+        order = np.argsort(-(joint + TOKEN_BONUS * lengths + self._likely(ids)), kind="stable")
         best: dict[str, float] = {}
-        for k in np.argsort(-(joint + TOKEN_BONUS * lengths), kind="stable"):
+        for k in order:
             mean = max(guessed[k] / max(1, lengths[k]), joint[k] / (1 + lengths[k]))
             best.setdefault(self._text(ids[k]), min(0.0, float(mean)))
-        first = int((joint + TOKEN_BONUS * lengths).argmax())
+        first = int(order[0])
         return Decoded(
             tuple(Hypothesis(text, score) for text, score in list(best.items())[:count]),
             float(result.no_speech_prob),
             witness(len(ids[first]), float(joint[first]), float(heard[first] - silence), self._ctc.new(log_probs)),
         )
+
+    def _likely(self, ids: list[list[int]]) -> NDArray[np.float64]:
+        """What the language model, where there is one, adds to each candidate."""
+        return np.zeros(len(ids)) if self._ngrams is None else LANGUAGE_WEIGHT * self._ngrams.score(ids)
 
     def _guess(self, ids: list[int], encoded: ctranslate2.StorageView, positions: int) -> float:
         """The decoder's natural-log probability of a transcript that it did not propose."""

@@ -1,0 +1,75 @@
+"""How likely a transcript is as a sentence: an n-gram model of tokens that a checkpoint may carry beside its heads.
+
+`language.npz`, written by deploy/asr/language.py, has for each order n the `keys` of its n-grams, ascending, as
+differences whose bytes lie in planes; the `cost` of each; and the `backoff` of each context of n - 1 tokens that some
+key begins with: both in `steps` a nat. A key is an n-gram read as a number to the `base`, one more than the vocabulary's
+size: each token counts one more than its id, the boundary of a sentence 0.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+UNKNOWN_COST: Final = 14.0
+"""Nats of a token that no text had."""
+
+Keys = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """n-grams of one length: natural-log probability of each, and of leaving each context for a shorter one."""
+
+    keys: Keys
+    log_prob: Floats
+    contexts: Keys
+    log_backoff: Floats
+
+    def lengthen(self, shorter: Floats, keys: Keys, contexts: Keys) -> Floats:
+        """Log-probabilities by this order where it knows the context, by the shorter one where it does not."""
+        at = _places(self.contexts, contexts)
+        known = self.contexts[at] == contexts
+        passed = shorter + np.where(known, self.log_backoff[at], 0.0)
+        place = _places(self.keys, keys)
+        seen = self.keys[place] == keys
+        return np.where(seen, np.logaddexp(self.log_prob[place], passed), passed)
+
+
+class Ngrams:
+    """Interpolated n-grams over token ids."""
+
+    def __init__(self, path: Path) -> None:
+        with np.load(path) as arrays:
+            self._base = int(arrays["base"])
+            self._orders = [self._read(dict(arrays), n) for n in range(1, int(arrays["order"]) + 1)]
+
+    def _read(self, arrays: Mapping[str, NDArray[np.uint8]], n: int) -> _Order:
+        planes = np.ascontiguousarray(arrays[f"keys{n}"].T)
+        keys = planes.view(np.int64)[:, 0].cumsum()
+        cost, backoff = (arrays[f"{name}{n}"] / -float(arrays["steps"]) for name in ("cost", "backoff"))
+        return _Order(keys, cost, np.unique(keys // self._base), backoff)
+
+    def score(self, candidates: Sequence[Sequence[int]]) -> Floats:
+        """Natural-log probability of each candidate from its beginning to its end."""
+        reach = len(self._orders) - 1
+        tokens = np.array(
+            [t for c in candidates for t in (*[0] * reach, *(token + 1 for token in c), 0)], dtype=np.int64
+        )
+        lengths = np.array([len(c) + 1 for c in candidates])
+        at = np.arange(lengths.sum()) + reach * (1 + np.repeat(np.arange(len(lengths)), lengths))
+        found, context = np.full(len(at), -UNKNOWN_COST), np.zeros(len(at), dtype=np.int64)
+        for n, order in enumerate(self._orders):
+            if n:
+                context += tokens[at - n] * self._base ** (n - 1)
+            found = order.lengthen(found, context * self._base + tokens[at], context)
+        scores: Floats = np.add.reduceat(found, lengths.cumsum() - lengths)
+        return scores
+
+
+def _places(keys: Keys, wanted: Keys) -> NDArray[np.int64]:
+    return np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

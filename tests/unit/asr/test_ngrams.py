@@ -1,0 +1,91 @@
+"""The language model beside a checkpoint: what deploy/asr/ngram_counts.py counts, services/asr/ngrams.py tells."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+
+from services.asr.load import BUNDLED, MODEL_FOLDER, decoders
+from services.asr.ngrams import Ngrams
+from services.asr.small import SmallDecoder
+
+TOKENS: Final = 3
+COUNTS: Final = Path(__file__).parents[3] / "deploy" / "asr" / "ngram_counts.py"
+sentences: Final = st.lists(st.lists(st.integers(0, TOKENS - 1), max_size=3), min_size=1, max_size=30)
+
+
+def counting() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("ngram_counts", COUNTS)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def counted(folder: Path, texts: list[list[int]], least: list[int]) -> Ngrams:
+    """The model of these sentences, by way of its file."""
+    before = [0] * (len(least) - 1)
+    text = [t for row in texts for t in [*before, *(token + 1 for token in row), 0]]
+    foretold = [f for row in texts for f in [*[False] * len(before), *[True] * (len(row) + 1)]]
+    arrays = counting().model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
+    np.savez_compressed(folder / "language.npz", **arrays)
+    return Ngrams(folder / "language.npz")
+
+
+@given(texts=sentences, least=st.sampled_from([[1], [1, 1], [1, 1, 2], [1, 2, 3, 2]]))
+@settings(max_examples=40, deadline=None)
+def test_all_sentences_together_are_no_likelier_than_certain(
+    texts: list[list[int]], least: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = counted(tmp_path_factory.mktemp("model"), texts, least)
+    every = [list(row) for n in range(6) for row in itertools.product(range(TOKENS), repeat=n)]
+    shares = np.exp(model.score(every))
+    assert shares.sum() < 1.15  # costs are whole twelfths of a nat
+    assert (shares > 0).all()
+
+
+def test_of_what_was_said_the_commoner_is_the_likelier(tmp_path: Path) -> None:
+    model = counted(tmp_path, [[0, 1, 2]] * 6 + [[0, 1]] * 3 + [[2]], [1, 1, 1])
+    often, seldom, never = model.score([[0, 1, 2], [0, 1], [1, 1, 0]])
+    assert often > seldom > never
+
+
+def test_rare_ngrams_leave_their_share_to_the_shorter_ones(tmp_path: Path) -> None:
+    texts = [[0, 1]] * 5 + [[2, 1, 0]]
+    whole, pruned = (counted(tmp_path, texts, least).score([[2, 1, 0]])[0] for least in ([1, 1, 1], [1, 2, 2]))
+    assert whole > pruned > whole - 8
+
+
+def test_a_token_that_no_text_had_is_possible_and_dear(tmp_path: Path) -> None:
+    model = counted(tmp_path, [[0, 1]] * 4, [1, 1])
+    known, unknown = model.score([[0, 1], [0, 2]])
+    assert known - 40 < unknown < known - 10
+
+
+def test_candidates_are_judged_alike_alone_and_together(tmp_path: Path) -> None:
+    model = counted(tmp_path, [[0, 1, 2], [2, 2], []], [1, 1, 1])
+    candidates = [[0, 1, 1], [], [2], [0] * 30]
+    assert model.score(candidates) == pytest.approx([float(model.score([c])[0]) for c in candidates])
+
+
+def test_the_bundled_model_prefers_what_callers_say() -> None:
+    tokenizer = Tokenizer.from_file(str(MODEL_FOLDER / "en" / "tokenizer.json"))
+    said, muddled = (tokenizer.encode(t).ids for t in ("send forty dollars to maria", "to send maria dollars forty"))
+    likely, unlikely = Ngrams(MODEL_FOLDER / "en" / "language.npz").score([said, muddled])
+    assert likely > unlikely + 5
+
+
+def test_it_has_a_say_where_there_is_one_and_none_elsewhere() -> None:
+    english, japanese = (decoders(BUNDLED)[lang] for lang in ("en", "ja"))
+    assert isinstance(english, SmallDecoder)
+    assert isinstance(japanese, SmallDecoder)
+    assert (english._likely([[5], [6, 7]]) < 0).all()
+    assert not japanese._likely([[5], [6, 7]]).any()
