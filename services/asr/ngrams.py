@@ -2,8 +2,8 @@
 
 `language.npz`, written by deploy/asr/language.py, has for each order n the `keys` of its n-grams, ascending, as
 differences whose bytes lie in planes; the `cost` of each; and the `backoff` of each context of n - 1 tokens that some
-key begins with: both in `steps` a nat. A key is an n-gram read as a number to the `base`, one more than the vocabulary's
-size: each token counts one more than its id, the boundary of a sentence 0.
+key begins with: both in `steps` a nat. A key is an n-gram read as a number to the `base`, one more than the size of the
+vocabulary: each token counts one more than its id, the boundary of a sentence 0.
 """
 
 from collections.abc import Mapping, Sequence
