@@ -21,7 +21,7 @@ ASR        := cd deploy/asr && $(ASR_PYTHON)
 ASR_SHAPE  := --stack 3 --width 192 --encoder 4 --decoder 1 --frames 8000 --lr 1.4e-3 --warmup 0.03 --distort 0.6
 
 .PHONY: setup demo serve test test-slow test-vllm lint bench bench-peers lock clean
-.PHONY: asr-speak asr-people asr-train asr-export asr-acceptance asr-bench
+.PHONY: asr-speak asr-people asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
 
@@ -92,6 +92,9 @@ asr-train:  ## train both languages, an hour each on a CPU
 asr-export:  ## write the weights that ship with the project
 	$(ASR) export.py --run runs/en --langs en --out ../../services/asr/model/en
 	$(ASR) export.py --run runs/ja --langs ja --out ../../services/asr/model/ja
+
+asr-language:  ## count what callers say in English, for the ranking of candidates
+	$(ASR) language.py --lang en --tokenizer ../../services/asr/model/en/tokenizer.json --out ../../services/asr/model/en/language.npz
 
 asr-acceptance:  ## speak the test set, by voices and sentences that training never had
 	$(ASR) acceptance.py --out acceptance --human corpus/human/test.jsonl
