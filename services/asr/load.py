@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Final
+from zipfile import BadZipFile
 
 from schemas.errors import RecognizerUnavailable
 from services.asr.decoder import Decoder
@@ -47,7 +48,7 @@ def _is_ours(folder: Path) -> bool:
 def _small(folder: Path, lang: str, workers: int, device: str) -> Decoder:
     try:
         return SmallDecoder(folder, lang, workers=workers, device=device)
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, BadZipFile) as error:
         raise RecognizerUnavailable(f"the {lang} checkpoint does not load ({type(error).__name__})") from error
 
 

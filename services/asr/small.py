@@ -47,7 +47,8 @@ class SmallDecoder:
         self._features = FeatureExtractor(feature_size=int(config["feature_size"]))
         self._ctc = CtcHead(folder / "ctc.npz")
         language_model = folder / "language.npz"
-        self._ngrams = Ngrams(language_model) if language_model.exists() else None
+        vocabulary = self._tokenizer.get_vocab_size()
+        self._ngrams = Ngrams(language_model, vocabulary) if language_model.exists() else None
         compute = "int8" if device == "cpu" else "int8_float16"
         self._model = ctranslate2.models.Whisper(
             str(folder), device=device, compute_type=compute, inter_threads=workers, intra_threads=1

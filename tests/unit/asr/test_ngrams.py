@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from schemas.errors import RecognizerUnavailable
 from services.asr.load import BUNDLED, MODEL_FOLDER, decoders
 from services.asr.ngrams import Ngrams
 from services.asr.small import SmallDecoder
@@ -37,7 +38,7 @@ def counted(folder: Path, texts: list[list[int]], least: list[int]) -> Ngrams:
     foretold = [f for row in texts for f in [*[False] * len(before), *[True] * (len(row) + 1)]]
     arrays = counting().model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
     np.savez_compressed(folder / "language.npz", **arrays)
-    return Ngrams(folder / "language.npz")
+    return Ngrams(folder / "language.npz", TOKENS)
 
 
 @given(texts=sentences, least=st.sampled_from([[1], [1, 1], [1, 1, 2], [1, 2, 3, 2]]))
@@ -79,7 +80,8 @@ def test_candidates_are_judged_alike_alone_and_together(tmp_path: Path) -> None:
 def test_the_bundled_model_prefers_what_callers_say() -> None:
     tokenizer = Tokenizer.from_file(str(MODEL_FOLDER / "en" / "tokenizer.json"))
     said, muddled = (tokenizer.encode(t).ids for t in ("send forty dollars to maria", "to send maria dollars forty"))
-    likely, unlikely = Ngrams(MODEL_FOLDER / "en" / "language.npz").score([said, muddled])
+    model = Ngrams(MODEL_FOLDER / "en" / "language.npz", tokenizer.get_vocab_size())
+    likely, unlikely = model.score([said, muddled])
     assert likely > unlikely + 5
 
 
@@ -89,3 +91,30 @@ def test_it_has_a_say_where_there_is_one_and_none_elsewhere() -> None:
     assert isinstance(japanese, SmallDecoder)
     assert (english._likely([[5], [6, 7]]) < 0).all()
     assert not japanese._likely([[5], [6, 7]]).any()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The bundled English checkpoint, whose language model may be replaced."""
+    (tmp_path / "en").mkdir()
+    for path in (MODEL_FOLDER / "en").iterdir():
+        if path.name != "language.npz":
+            (tmp_path / "en" / path.name).symlink_to(path)
+    return tmp_path
+
+
+def test_a_checkpoint_does_without(folder: Path) -> None:
+    english = decoders(str(folder))["en"]
+    assert isinstance(english, SmallDecoder)
+    assert not english._likely([[5], [6, 7]]).any()
+
+
+@pytest.mark.parametrize("spoil", ["cut", "foreign"])
+def test_a_language_model_that_does_not_fit_is_said_at_start(spoil: str, folder: Path, tmp_path: Path) -> None:
+    whole = (MODEL_FOLDER / "en" / "language.npz").read_bytes()
+    (folder / "en" / "language.npz").write_bytes(whole[: len(whole) // 2])
+    if spoil == "foreign":
+        counted(tmp_path, [[0, 1]], [1, 1])
+        (tmp_path / "language.npz").replace(folder / "en" / "language.npz")
+    with pytest.raises(RecognizerUnavailable):
+        decoders(str(folder))
