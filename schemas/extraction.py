@@ -35,7 +35,10 @@ class ExtractionOffer:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The model's choice, validated and grounded: every slot is one of those offered."""
+    """The model's choice, validated and grounded: every slot is one of those offered.
+
+    `readings` are further amounts that the same words may be, where only the caller can tell which.
+    """
 
     intent: Intent | None
     amount: MoneyValue | None
@@ -46,3 +49,4 @@ class Extraction:
     prompt_version: str
     elapsed_ms: float
     reason: str = ""  # a stable code when the fallback is UNREADABLE: truncated, refused, not_json, not_offered, …
+    readings: tuple[MoneyValue, ...] = ()

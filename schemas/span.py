@@ -38,6 +38,7 @@ class Ambiguity(StrEnum):
     RECURRING = "recurring"  # "every Friday": the value is the first time, and more are meant
     CURRENCY = "currency"  # a word that several currencies share
     GROUPING = "grouping"  # digits that group in two ways
+    HEARD_TWO_WAYS = "heard_two_ways"  # "two thousand" or "three thousand": the recogniser can't tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,12 @@ class SpanJson(BaseModel):
             "ambiguity": span.ambiguity.value if span.ambiguity else None,
         }
         return cls.model_validate(fields | more)
+
+
+def amount_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The spans that amounts are: money, or bare numbers only where no money was said."""
+    money = tuple(span for span in spans if span.kind is SpanKind.MONEY)
+    return money or tuple(span for span in spans if span.kind is SpanKind.NUMBER)
 
 
 def amount_readings(span: Span, digits: int) -> tuple[MoneyValue, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from schemas.ids import Locale
 from schemas.intent import Context, Heard, SlotName, Understood
@@ -11,6 +12,7 @@ from services.audio.endpointing import judge_words
 from services.normalize import Normalizer
 from services.observe import Stamp, Stamps
 from services.payees import PayeeIndex
+from services.understand.contested import contested
 from services.understand.fast.understander import Understander
 from services.understand.rescore import rescored
 
@@ -48,7 +50,8 @@ class Lookout:
     def look(self, transcript: Transcript, context: Context, now: datetime, stamps: Stamps) -> Looked:
         """What `transcript` means to someone who was asked `context` at `now` (the caller's local time)."""
         with stamps.between(Stamp.NORMALIZATION_START, Stamp.NORMALIZATION_END):
-            spans = self.normalizer.normalize(transcript.text, now=now, currencies=self.currencies)
+            normalize = partial(self.normalizer.normalize, now=now, currencies=self.currencies)
+            spans = contested(transcript, normalize(transcript.text), normalize)
         with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
             taken = tuple((span.start, span.end) for span in spans)
             match = self.payees.find((transcript.text, *transcript.alternatives), transcript.locale, taken)

@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
-from schemas.intent import Intent, SlotName, Slots, Understood
+from schemas.intent import Intent, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import MoneyValue
 from services.decide.state import Task
@@ -58,7 +58,7 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
 
 def _amounts(task: Task, slots: Slots) -> Task:
     if slots.amount is not None:
-        task = replace(task, amounts=tuple(dict.fromkeys((slots.amount.value, *slots.amount.readings))), portion="")
+        task = replace(task, amounts=_readings(task, slots.amount), portion="")
     if slots.portion is not None:
         task = replace(task, portion=slots.portion.value, amounts=())
     if slots.at_least is not None:
@@ -68,6 +68,13 @@ def _amounts(task: Task, slots: Slots) -> Task:
     if slots.date is not None:
         task = replace(task, on=slots.date.value.start)
     return task
+
+
+def _readings(task: Task, amount: Slot[MoneyValue]) -> tuple[MoneyValue, ...]:
+    """Every amount that was perhaps said; asked which of several, those of them that it may be, if any."""
+    said = tuple(dict.fromkeys((amount.value, *amount.readings)))
+    asked = task.amounts if min(len(task.amounts), len(said)) > 1 else ()
+    return tuple(each for each in said if each in asked) or said
 
 
 def _places(task: Task, slots: Slots) -> Task:

@@ -251,7 +251,7 @@ def extracted(state: DialogueState, event: Extracted, facts: Facts) -> Step:
         return _model_cancels(state, event, facts)
     evidence = Evidence(0, len(event.text), event.text, dialogue_rules().rule)
     slots = Slots(
-        amount=Slot(chosen.amount, evidence) if chosen.amount is not None else None,
+        amount=Slot(chosen.amount, evidence, chosen.readings) if chosen.amount is not None else None,
         payee=Slot(chosen.payee, evidence) if chosen.payee is not None else None,
     )
     doubtful = chosen.needs_confirmation and chosen.intent not in MONEY_MOVING | {Intent.CARD_UNLOCK}

@@ -8,7 +8,7 @@ from schemas.extraction import Extraction, ExtractionOffer, Fallback
 from schemas.ids import Locale
 from schemas.intent import Heard, SlotName
 from schemas.money import exponent
-from schemas.span import MoneyValue, Span, SpanKind, amount_readings
+from schemas.span import Ambiguity, MoneyValue, Span, amount_readings, amount_spans
 
 MAX_OFFERED_AMOUNTS: Final = 4
 
@@ -29,10 +29,14 @@ def offer_of(heard: Heard, asked: SlotName | None = None) -> ExtractionOffer:
 
 def ground(offer: ExtractionOffer, extraction: Extraction) -> Extraction:
     """`extraction`, or a question in its place where a slot resolves to nothing that was said or offered."""
-    if extraction.amount is not None and _span_of(offer.spans, extraction.amount, offer.locale) is None:
+    said = None if extraction.amount is None else _span_of(offer.spans, extraction.amount, offer.locale)
+    if extraction.amount is not None and said is None:
         return _ungrounded(extraction, Fallback.AMBIGUOUS_AMOUNT)
     if extraction.payee is not None and extraction.payee not in {candidate.id for candidate in offer.payees}:
         return _ungrounded(extraction, Fallback.AMBIGUOUS_PAYEE)
+    if said is not None and said.ambiguity is Ambiguity.HEARD_TWO_WAYS:  # no words tell which: the caller is asked
+        others = (a for a in amount_readings(said, _digits(offer.locale)) if a != extraction.amount)
+        return replace(extraction, readings=tuple(others))
     return extraction
 
 
@@ -45,10 +49,7 @@ def _digits(locale: Locale) -> int:
 
 
 def _amounts(spans: tuple[Span, ...], locale: Locale) -> tuple[MoneyValue, ...]:
-    """Amounts of money spans; of bare numbers only where no money was said."""
-    money = [span for span in spans if span.kind is SpanKind.MONEY]
-    chosen = money or [span for span in spans if span.kind is SpanKind.NUMBER]
-    return tuple(dict.fromkeys(a for span in chosen for a in amount_readings(span, _digits(locale))))
+    return tuple(dict.fromkeys(a for span in amount_spans(spans) for a in amount_readings(span, _digits(locale))))
 
 
 def _span_of(spans: tuple[Span, ...], amount: MoneyValue, locale: Locale) -> Span | None:

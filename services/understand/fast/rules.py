@@ -1,6 +1,6 @@
 """The shape of rules/intents: words, intents, vetoes, nouns and confidence, each file validated at load."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -105,6 +105,15 @@ class Rescoring(BaseModel):
         return intents
 
 
+class Contested(BaseModel):
+    """Which hypotheses are near: natural-log odds of the best sentence against them; tokens are told by its length."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    odds: float = Field(ge=0, le=10)
+    tokens_a_character: dict[str, Annotated[float, Field(gt=0, le=4)]]
+
+
 class ConfidenceFile(RuleFile):
     """How sure a rule class is, what a poor transcript takes away, who wins a tie, where acting and asking begin."""
 
@@ -114,5 +123,6 @@ class ConfidenceFile(RuleFile):
     disagreement: float
     precedence: tuple[Intent, ...]
     rescoring: Rescoring
+    contested: Contested
     act: float
     ask: float

@@ -232,6 +232,17 @@ def test_what_a_model_extracts_is_read_back_like_anything_else() -> None:
     assert decision.proposal is None
 
 
+def test_an_amount_heard_two_ways_is_asked_about_whichever_a_model_takes() -> None:
+    extraction = Extraction(Intent.TRANSFER_MONEY, dollars(60), PayeeId("ann"), True, Fallback.OK, "m", "1", 1.0)
+    two_ways = replace(extraction, readings=(dollars(16),))
+    state, [asked] = run(Extracted("words", Understood(None, route=Route.EXTRACT), two_ways))
+    assert isinstance(asked, Clarify)
+    assert (asked.reply.id, len(asked.choices)) == ("ask.amount_which", 2)
+    _, [decision] = run(said(Intent.INFORM, amount=dollars(16)), state=state)
+    assert isinstance(decision, Confirm)
+    assert decision.order.amount.minor == 1600
+
+
 @pytest.mark.parametrize(
     ("slots", "reply"),
     [

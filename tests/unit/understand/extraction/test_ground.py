@@ -1,5 +1,7 @@
 """Grounding: no amount without words, no payee without a candidate."""
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.extraction import Extraction, ExtractionOffer, Fallback
@@ -11,6 +13,7 @@ from schemas.transcript import Transcript
 from services.understand.ground import ground, offer_of
 
 RULE = RuleId("test@1")
+HEARD = Ambiguity.HEARD_TWO_WAYS
 FIFTY = MoneyValue(5000, None)
 KEN = PayeeCandidate(PayeeId("p-ken"), "Ken Sato", "", 0.9)
 
@@ -76,4 +79,13 @@ def test_what_is_grounded_passes_unchanged() -> None:
 
 def test_a_further_reading_of_the_words_is_grounded_too() -> None:
     said = heard(span(SpanKind.MONEY, MoneyValue(15000, None), MoneyValue(150, None)))
-    assert ground(offer_of(said), extraction(MoneyValue(150, None))).amount == MoneyValue(150, None)
+    found = ground(offer_of(said), extraction(MoneyValue(150, None)))
+    assert (found.amount, found.readings) == (MoneyValue(150, None), ())
+
+
+@pytest.mark.parametrize(("chosen", "other"), [(15000, 150), (150, 15000)])
+def test_which_of_two_ways_an_amount_was_heard_is_not_for_the_model_to_say(chosen: int, other: int) -> None:
+    two_ways = replace(span(SpanKind.MONEY, MoneyValue(15000, None), MoneyValue(150, None)), ambiguity=HEARD)
+    found = ground(offer_of(heard(two_ways)), extraction(MoneyValue(chosen, None), "p-ken"))
+    assert (found.amount, found.readings) == (MoneyValue(chosen, None), (MoneyValue(other, None),))
+    assert found.payee == "p-ken"
