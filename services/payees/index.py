@@ -14,6 +14,7 @@ from services.payees.decide import Decision, decide, tell_apart
 from services.payees.fold import is_japanese, japanese, words
 from services.payees.forms import Forms, keys
 from services.payees.grams import Grams
+from services.payees.namings import namings_of
 from services.payees.said import MAX_HYPOTHESES, heard, written_key
 from services.payees.score import score
 from services.payees.spans import MAX_TEXT, Cue, Place, aligned
@@ -184,9 +185,9 @@ class PayeeIndex:
             begun = whole or dict.fromkeys(self._forms.beginning(letters))
             owners = begun or dict.fromkeys(self._forms.abbreviated(said.letters) if said.single else ())
             if owners:
-                return self._listed(
-                    self._also(owners, said), _SPELLED_WHOLE if whole else _SPELLED_START, whole=bool(whole)
-                )
+                fitting = self._also(owners, said)
+                borne = bool(whole) and all(self._bears(owner, said) for owner in fitting)
+                return self._listed(fitting, _SPELLED_WHOLE if whole else _SPELLED_START, whole=borne)
         return None
 
     def _also(self, owners: Iterable[int], said: Spelled) -> list[int]:
@@ -198,6 +199,12 @@ class PayeeIndex:
         scored, _ = score(heard((around,), self._forms), self._forms, self._grams, self._recent)
         nearest = [each.owner for each in scored if each.owner in set(fitting)]
         return nearest[:1] or fitting
+
+    def _bears(self, owner: int, said: Spelled) -> bool:
+        """Whether every word around the spelling is this payee's too: "amina n z u k i" is no Walter Nzuki."""
+        named = [word for tokens in namings_of(self._payees[owner]).full for word in tokens]
+        sounds = {sound for word in named for sound in keys(word).sounds}
+        return all(sounds.intersection(keys(word).sounds) for word in (*said.before, *said.after))
 
     def _listed(self, owners: Iterable[int], sure: float, *, whole: bool) -> tuple[Ranked, Decision]:
         """An answer from a list of payees that all fit equally well."""

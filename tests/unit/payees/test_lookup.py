@@ -117,6 +117,19 @@ def test_a_name_spelled_in_part_is_asked(book: PayeeIndex):
     assert names(match) == ["sean"]
 
 
+@pytest.mark.parametrize("heard", ["shawn n g u y e n", "n g u y e n shawn", "nguyen n g u y e n"])
+def test_a_name_spelled_beside_the_rest_of_it_is_clear(book: PayeeIndex, heard):
+    match = book.lookup([heard], EN_US)
+    assert (match.outcome, match.choice) == (CLEAR, "sean")
+
+
+@pytest.mark.parametrize("others", [[], ["amina win"]])
+def test_a_family_name_spelled_beside_another_given_name_is_asked(book: PayeeIndex, others):
+    match = book.lookup([*others, "amina n g u y e n"], EN_US)
+    assert (match.outcome, match.choice) == (ASK, None)
+    assert names(match) == ["sean"]
+
+
 def test_initials(book: PayeeIndex):
     match = book.lookup(["t w"], EN_US)
     assert match.outcome is ASK
