@@ -67,15 +67,12 @@ def test_prefill_runs_in_graphs_on_the_h200() -> None:
 
 
 def test_drafting_on_the_h200_runs_in_graphs() -> None:
-    """A step checks one token of the model's own and the drafted ones; the newer runner replays the drafter whole."""
+    """A step checks one token of the model's own and the drafted ones."""
     profile = PROFILES["qna-h200"]
-    assert profile.env["VLLM_USE_V2_MODEL_RUNNER"] == "1"
     graphs, drafting = profile.args["compilation-config"], profile.args["speculative-config"]
     assert isinstance(graphs, dict)
     assert isinstance(drafting, dict)
     assert not [size for size in graphs["cudagraph_capture_sizes"] if size % (drafting["num_speculative_tokens"] + 1)]
-    assert "VLLM_USE_V2_MODEL_RUNNER" in compose({"qna": "qna-h200"})
-    assert "VLLM_USE_V2_MODEL_RUNNER" in kubernetes("qna-h200")
 
 
 @pytest.mark.parametrize("name", [n for n, p in PROFILES.items() if p.engine == "vllm" and p.role == "extraction"])
