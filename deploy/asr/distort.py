@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import lcm
 from pathlib import Path
 
@@ -43,7 +44,7 @@ class Distortion:
     def __call__(self, batch: Batch, block: int) -> tuple[Tensor, Placed]:
         """(batch, frames, 80) with frames a multiple of `block`, and where in them the speech lies."""
         sound, placed = self.wave(batch.audio, batch.length, batch.silent)
-        spread = PACE * self.wave.strength.pitch / 0.12
+        spread = PACE * self.wave.strength.pitch / WaveStrength.pitch
         pace = np.exp(self.wave.draw.uniform(-spread, spread, len(sound)))
         frames = stepped(int((placed.used / pace).max()) // HOP + 1, lcm(block, STEP // HOP))
         tempo = sent(pace.astype(np.float32), self.device)
@@ -54,5 +55,6 @@ class Distortion:
 def strengths_at(progress: float, most: float, *, fresh: bool) -> tuple[WaveStrength, MelStrength]:
     """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
     k = most * (min(1.0, max(0.0, (progress - 0.08) / 0.3)) if fresh else 1.0)
-    wave = WaveStrength(0.12 * k, 0.12 * k, 0.35 * k, 0.75 * k, 0.1 * k, 0.4 * k, 0.1 * k, 0.2 * k)
-    return wave, MelStrength(0.16 * k, 0.05 * k, 3.0 * k, 4.0 * k, 0.5 * k, k, 0 if k < 0.1 else 1 if k < 0.7 else 2)
+    wave = WaveStrength(**{name: k * whole for name, whole in vars(WaveStrength()).items()})
+    mel = MelStrength(**{name: k * whole for name, whole in vars(MelStrength()).items()})
+    return wave, replace(mel, masks=0 if k < 0.1 else 1 if k < 0.7 else 2)

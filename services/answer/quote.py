@@ -45,6 +45,10 @@ class Library:
             return Refused("empty")
         return None if self.limits.evidence.strong(found) else Refused("weak_evidence")
 
+    def answers(self, question: Question, clock: Clock) -> bool:
+        """Whether what is found for `question` is strong enough to be answered from."""
+        return self.refusal(question, self.find(question, clock)) is None
+
     def shelf(self, question: Question, found: Found) -> Shelf:
         """The passages given to a model: best first, capped in number and in characters."""
         kept: list[Passage] = []

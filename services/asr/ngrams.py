@@ -44,11 +44,12 @@ class Ngrams:
     """Interpolated n-grams over token ids. Raises ValueError for a file of another vocabulary."""
 
     def __init__(self, path: Path, vocabulary: int) -> None:
-        with path.open("rb") as file, np.load(file) as arrays:
-            self._base = int(arrays["base"])
-            if self._base != vocabulary + 1:
-                raise ValueError(f"a language model of {self._base - 1} tokens, where the checkpoint has {vocabulary}")
-            self._orders = [self._read(dict(arrays), n) for n in range(1, int(arrays["order"]) + 1)]
+        with path.open("rb") as file, np.load(file) as packed:
+            arrays = dict(packed)
+        self._base = int(arrays["base"])
+        if self._base != vocabulary + 1:
+            raise ValueError(f"a language model of {self._base - 1} tokens, where the checkpoint has {vocabulary}")
+        self._orders = [self._read(arrays, n) for n in range(1, int(arrays["order"]) + 1)]
 
     def _read(self, arrays: Mapping[str, NDArray[np.uint8]], n: int) -> _Order:
         planes = np.ascontiguousarray(arrays[f"keys{n}"].T)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
+from typing import Final
 
 from services.ports import Clock, Settle
 
@@ -22,6 +23,10 @@ class BreakerLimits:
     failures: int = 5
     rest_s: float = 2.0
     longest_rest_s: float = 30.0
+
+
+NEVER_OPENS: Final = BreakerLimits(failures=10**6)
+"""For measuring: every request goes out, however the ones before it ended."""
 
 
 class CircuitBreaker:

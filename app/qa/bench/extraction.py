@@ -17,7 +17,7 @@ from schemas.errors import ModelUnavailable, TimedOut
 from schemas.extraction import Extraction, ExtractionOffer
 from schemas.ids import CustomerId
 from services.clock import SystemClock
-from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.understand.extract import Endpoint, GemmaExtractor
 from services.understand.extraction.choices import choices
 from services.understand.extraction.prompt import ExtractionPrompt, prompt_rules, user_text
@@ -104,7 +104,7 @@ async def _one(extractor: GemmaExtractor, offer: ExtractionOffer, run: Run) -> N
 async def measure(endpoint: Endpoint, cases: list[ExtractionOffer], concurrency: int) -> Run:
     """All cases, `concurrency` at once."""
     clock, run = SystemClock(), Run()
-    breaker = CircuitBreaker(clock, BreakerLimits(failures=10**6))
+    breaker = CircuitBreaker(clock, NEVER_OPENS)
     extractor = GemmaExtractor(endpoint, breaker, clock)
     waiting = iter(cases)
 

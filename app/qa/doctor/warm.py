@@ -19,7 +19,7 @@ from services.answer.generate import GemmaAnswerer
 from services.answer.knowledge import Passage, load_passages
 from services.answer.quote import MAX_QUESTION, Library
 from services.clock import SystemClock
-from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.ports import Clock
 from services.understand.extract import Endpoint as ExtractionEndpoint
 from services.understand.extract import GemmaExtractor
@@ -75,7 +75,7 @@ def extraction_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[st
     """The real extraction request, short and long; each with candidates of its own, so that each has a new grammar."""
     clock = SystemClock()
     endpoint = ExtractionEndpoint(url, model, key, tenant="doctor", deadline_s=PATIENCE_S, in_flight=batch)
-    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, NEVER_OPENS), clock)
     cases = offers(256, seed=99)
 
     async def short(number: int) -> bool:
@@ -91,18 +91,14 @@ def extraction_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[st
 
 def questions(passages: Sequence[Passage], library: Library, clock: Clock) -> Callable[[int], Question]:
     """One for every number: the words of a passage, on later laps of two, so that others are found for each."""
-
-    def strong(question: Question) -> bool:
-        return library.refusal(question, library.find(question, clock)) is None
-
     every = (Question(p.text[:MAX_QUESTION], LOCALES[p.language]) for p in passages)
-    alone = [question for question in every if strong(question)]
+    alone = [question for question in every if library.answers(question, clock)]
 
     def asked(number: int) -> Question:
         lap, place = divmod(number, len(alone))
         first, second = alone[place], alone[(place + lap) % len(alone)]
         both = Question(f"{first.text[: MAX_QUESTION // 2]} {second.text[: MAX_QUESTION // 2]}", first.locale)
-        return both if lap and strong(both) else first
+        return both if lap and library.answers(both, clock) else first
 
     return asked
 
@@ -123,7 +119,7 @@ def qna_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask]
         in_flight=batch,
         max_tokens=TOKENS,
     )
-    answerer = GemmaAnswerer(endpoint, library, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+    answerer = GemmaAnswerer(endpoint, library, CircuitBreaker(clock, NEVER_OPENS), clock)
 
     async def fresh(number: int) -> bool:
         """Raises ModelUnavailable where no token came, or words that broke off. Tokens without text warm as well."""

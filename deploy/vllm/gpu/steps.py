@@ -20,7 +20,7 @@ from deploy.vllm.gpu.servers import EACH
 from deploy.vllm.sweep.gpu import Watch
 from schemas.extraction import Fallback
 from services.clock import SystemClock
-from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.understand.extract import Endpoint as ExtractionEndpoint
 from services.understand.extract import GemmaExtractor
 
@@ -65,7 +65,7 @@ async def adversarial(session: Session) -> None:
 
     clock = SystemClock()
     endpoint = ExtractionEndpoint(session.urls["extraction"], MODEL, deadline_s=60, in_flight=8, waiting=200)
-    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, BreakerLimits(failures=10**6)), clock)
+    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, NEVER_OPENS), clock)
     cases = adversarial_cases(session.count(200))
     got = await asyncio.gather(*(extractor.extract(CUSTOMER, case.offer) for case in cases))
     await extractor.close()
@@ -89,7 +89,7 @@ async def first_token(session: Session) -> None:
 
 
 async def qna(session: Session) -> None:
-    """First token of answers, as shipped, with the older runner and without a drafter; what is said at all."""
+    """First token of answers, as shipped, with the newer runner and without a drafter; what is said at all."""
     batch = 2 if session.quick else max(answers.AT_ONCE)
 
     async def warmed(server: str) -> list[Row]:
