@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from services.asr.load import BUNDLED, decoders
 from services.asr.small import SmallDecoder
@@ -38,3 +40,20 @@ def test_more_candidates_are_judged_than_told(
     heard = decoder.decode(read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes()), final=final)
     assert watched.asked[0]["num_hypotheses"] == watched.asked[0]["beam_size"] == judged
     assert len(heard.hypotheses) == told
+
+
+class FakeNgrams:
+    """Finds each candidate far likelier than the ones proposed before it."""
+
+    def score(self, candidates: list[list[int]]) -> NDArray[np.float64]:
+        return np.arange(len(candidates)) * 1e4
+
+
+def test_the_language_model_ranks_what_the_heads_propose(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = decoders(BUNDLED)["en"]
+    assert isinstance(decoder, SmallDecoder)
+    speech = read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes())
+    plain = decoder.decode(speech, final=True)
+    monkeypatch.setattr(decoder, "_ngrams", FakeNgrams())
+    ranked = decoder.decode(speech, final=True)
+    assert plain.hypotheses[0].text not in {h.text for h in ranked.hypotheses}
