@@ -22,7 +22,7 @@ def doctor(
     key: Annotated[str, typer.Option(envvar="TELLERLINE_DOCTOR_KEY")] = "",
     batch: Annotated[int, typer.Option(min=1, max=64, help="warm every batch size up to this")] = 16,
     wait_s: Annotated[float, typer.Option(help="how long to wait for /health")] = 0.0,
-    log: Annotated[Path | None, typer.Option(help="the engine's log, for its attention backend")] = None,
+    log: Annotated[Path | None, typer.Option(help="engine log, for attention backend and model runner")] = None,
     sidecar: Annotated[Path | None, typer.Option(help="write this file once warm and sound, and stay")] = None,
     json: Path | None = None,
 ) -> None:

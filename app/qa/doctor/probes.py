@@ -34,7 +34,7 @@ LOG_LINES: Final = (
         ),
     ),
     ("attention forced", re.compile(r"(forcing \w+|heterogeneous head dimensions)", re.IGNORECASE)),
-    ("model runner", re.compile(r"Using (V\d) Model Runner")),
+    ("model runner", re.compile(r"Using (V\d) Model Runner|(gpu_model_runner)\.py:")),
     ("drafter in log", re.compile(r"(Detected MTP model|SpeculativeConfig\(method='\w+')")),
 )
 OPEN_ROUTES: Final = (
@@ -82,7 +82,7 @@ async def identity(endpoint: Endpoint, report: Report) -> str:
 
 
 def read_log(path: Path, report: Report) -> None:
-    """What the engine's log says of attention and drafting."""
+    """What the log says of attention, drafting and the model runner; 0.24's usual one is `gpu_model_runner`."""
     text = path.read_bytes()[:LOG_BYTES].decode("utf-8", "replace")
     for subject, pattern in LOG_LINES:
         found = sorted({next(g for g in match.groups() if g) for match in pattern.finditer(text)})

@@ -270,6 +270,7 @@ def test_acceptance_is_read_by_position() -> None:
         ("Using AttentionBackendEnum.TRITON_ATTN backend.", "attention backend", "TRITON_ATTN"),
         ("FA4 not available, forcing TRITON_ATTN", "attention forced", "forcing TRITON_ATTN"),
         ("gpu_worker.py:331] Using V2 Model Runner", "model runner", "V2"),
+        ("[gpu_model_runner.py:5160] Starting to load model", "model runner", "gpu_model_runner"),
         ("Detected MTP model. Sharing target model embedding", "drafter in log", "Detected MTP model"),
         ("nothing of the kind", "attention backend", "not named in the log"),
     ],
