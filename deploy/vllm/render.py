@@ -1,6 +1,6 @@
 """Renders serving profiles: `python -m deploy.vllm.render serve|compose|kubernetes NAME…`, or `current`.
 
-serve       the command line of one profile
+serve       the environment and command line of one profile
 compose     docker-compose services of the profiles named SERVICE=PROFILE
 kubernetes  Deployment, Service and NetworkPolicy of one profile
 current     writes compose.gpu.yaml from compose.yaml
@@ -194,7 +194,7 @@ def main(arguments: list[str]) -> None:
     """The command line."""
     what, *rest = arguments or ["help"]
     if what == "serve" and rest:
-        print("\n".join(shell(load(name).command()) for name in rest))
+        print("\n".join(shell(load(name)) for name in rest))
     elif what == "compose" and rest:
         print(compose(dict(pair.split("=", 1) for pair in rest)), end="")
     elif what == "kubernetes" and rest:

@@ -93,10 +93,10 @@ def _merged(name: str) -> dict[str, Any]:
     return below | body | together
 
 
-def shell(command: list[str]) -> str:
-    """A command as it is typed, one flag a line."""
-    lines = [""]
-    for part in command:
+def shell(profile: Profile) -> str:
+    """A profile's environment and command as they are typed, one setting or flag a line."""
+    lines = [f"{name}={shlex.quote(value)}" for name, value in profile.env.items()] + [""]
+    for part in profile.command():
         if part.startswith("--"):
             lines.append("")
         lines[-1] += (" " if lines[-1] else "") + shlex.quote(part)

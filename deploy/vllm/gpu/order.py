@@ -9,8 +9,8 @@ from deploy.vllm.gpu.servers import DRAFTED, NAMES
 BF16 = "extraction"
 """The server without a drafter that the drafting ones are held against."""
 DRAFTING = (BF16, *sorted(DRAFTED, key=lambda name: DRAFTED[name]))
-ANSWERING = ("qna", "qna_v2", BF16)
-"""Those asked for the first token of answers: as shipped, with the newer model runner, and without a drafter."""
+ANSWERING = ("qna", "qna_v1", BF16)
+"""Those asked for the first token of answers: as shipped, with the older model runner, and without a drafter."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Step:
 STEPS: tuple[Step, ...] = (
     Step("warm", 40, ()),
     Step("doctor", 25),
-    Step("qna", 70, ANSWERING),
+    Step("qna", 85, ANSWERING),
     Step("mtp", 50, DRAFTING),
     Step("plain", 30, ("plain",)),
     Step("profiler", 10),

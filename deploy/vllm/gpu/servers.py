@@ -11,10 +11,10 @@ from deploy.vllm.sweep.servers import Engine
 
 EACH = 0.8
 """How often a drafted token is accepted where those before it were: by decree, since the weights are random."""
-DRAFTED = {"qna": 2, "qna_v2": 2, "qna3": 3, "qna3_v2": 3}
+DRAFTED = {"qna": 2, "qna_v1": 2, "qna3": 3, "qna3_v1": 3}
 """The servers that draft, and how many tokens a step; `qna` is the shipped profile."""
-V2 = {"VLLM_USE_V2_MODEL_RUNNER": "1"}
-"""The newer model runner, which replays the drafter whole: for the servers whose names end in `_v2`."""
+V1 = {"VLLM_USE_V2_MODEL_RUNNER": "0"}
+"""vLLM 0.24's usual model runner, which launches the drafter piece by piece: where a name ends in `_v1`."""
 NAMES = ("extraction", *DRAFTED, "plain", "fp8")
 """In the order in which they are started."""
 FIRST_PORT = 8101
@@ -62,7 +62,7 @@ def servers(payload: Path, out: Path) -> dict[str, Profile]:
     made = {}
     for place, name in enumerate(NAMES):
         profile = chosen[name].resolved()
-        env = profile.env | environment(payload) | (V2 if name.endswith("_v2") else {})
+        env = profile.env | environment(payload) | (V1 if name.endswith("_v1") else {})
         made[name] = profile.model_copy(update={"port": FIRST_PORT + place, "env": env})
     return made
 

@@ -89,7 +89,7 @@ async def first_token(session: Session) -> None:
 
 
 async def qna(session: Session) -> None:
-    """First token of answers, as shipped, with the newer runner and without a drafter; what is said at all."""
+    """First token of answers, as shipped, with the older runner and without a drafter; what is said at all."""
     batch = 2 if session.quick else max(answers.AT_ONCE)
 
     async def warmed(server: str) -> list[Row]:

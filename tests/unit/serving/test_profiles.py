@@ -94,8 +94,25 @@ def test_no_profile_logs_requests_or_holds_a_key(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(PROFILES))
 def test_a_command_reads_back_as_it_was(name: str) -> None:
-    command = PROFILES[name].command()
-    assert shlex.split(shell(command).replace("\\\n", " ")) == command
+    profile = PROFILES[name]
+    settings = [f"{setting}={value}" for setting, value in profile.env.items()]
+    assert shlex.split(shell(profile).replace("\\\n", " ")) == settings + profile.command()
+
+
+@pytest.mark.parametrize("name", list(PROFILES))
+def test_an_environment_reaches_compose_and_kubernetes(name: str) -> None:
+    wanted = PROFILES[name].env
+    service = yaml.safe_load(compose({"qna": name}))["services"]["qna"]
+    pod = next(d for d in yaml.safe_load_all(kubernetes(name)) if d["kind"] == "Deployment")["spec"]["template"]["spec"]
+    given = {setting["name"]: setting.get("value") for setting in pod["containers"][0]["env"]}
+    assert wanted.items() <= service["environment"].items()
+    assert wanted.items() <= given.items()
+
+
+def test_answers_on_the_h200_are_drafted_by_the_runner_that_was_measured() -> None:
+    """The other cards' profiles leave the choice to vLLM: nothing was measured there."""
+    chosen = {name: p.env.get("VLLM_USE_V2_MODEL_RUNNER") for name, p in PROFILES.items()}
+    assert chosen == dict.fromkeys(PROFILES) | {"qna-h200": "1"}
 
 
 def test_the_compose_file_is_current() -> None:

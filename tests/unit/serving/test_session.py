@@ -16,7 +16,7 @@ from deploy.vllm.gpu.order import STEPS, Step, needed
 from deploy.vllm.gpu.record import Session
 from deploy.vllm.gpu.servers import DRAFTED, NAMES, servers, stated
 from deploy.vllm.gpu.session import collect, finished, main, started, steps, wait_for
-from deploy.vllm.serving import HERE
+from deploy.vllm.serving import HERE, load
 from deploy.vllm.sweep.servers import Engine
 from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights, stream
 from tests.fakes.http import Asked
@@ -62,11 +62,12 @@ def test_a_drafted_token_is_accepted_as_stated(tmp_path: Path) -> None:
     assert [round(stated(drafted), 2) for drafted in (0, 1, 2, 3, 4)] == [1, 1.8, 2.44, 2.95, 3.36]
 
 
-def test_the_newer_runner_is_measured_beside_the_shipped_one(tmp_path: Path) -> None:
+def test_the_older_runner_is_measured_beside_the_shipped_one(tmp_path: Path) -> None:
     made = servers(tmp_path, tmp_path)
-    runners = {name: made[name].env.get("VLLM_USE_V2_MODEL_RUNNER") for name in NAMES}
-    assert runners == dict.fromkeys(NAMES) | {"qna_v2": "1", "qna3_v2": "1"}
-    assert made["qna"].args == made["qna_v2"].args
+    runners = {name: made[name].env.get("VLLM_USE_V2_MODEL_RUNNER") for name in DRAFTED}
+    assert runners == {"qna": "1", "qna_v1": "0", "qna3": "1", "qna3_v1": "0"}
+    assert made["qna"].args == made["qna_v1"].args
+    assert made["qna"].env.items() >= load("qna-h200").env.items()
 
 
 def test_the_steps_fit_beside_a_cold_start() -> None:
@@ -80,8 +81,8 @@ def test_only_the_servers_that_the_steps_ask_are_started(monkeypatch: pytest.Mon
     monkeypatch.setattr(sessions, "APART_S", 0.0)
     assert needed("") == list(NAMES)
     assert needed("warm") == []
-    assert list(started(sessions.options(["--only", "qna,decode"]))) == ["extraction", "qna", "qna_v2", "fp8"]
-    assert needed("mtp,plain") == ["extraction", "qna", "qna_v2", "qna3", "qna3_v2", "plain"]
+    assert list(started(sessions.options(["--only", "qna,decode"]))) == ["extraction", "qna", "qna_v1", "fp8"]
+    assert needed("mtp,plain") == ["extraction", "qna", "qna_v1", "qna3", "qna3_v1", "plain"]
     assert list(started(sessions.options(["--only", "mtp", "--servers", "qna3,extraction"]))) == ["qna3", "extraction"]
     for wrong in (["--only", "qna,decide"], ["--servers", "qna4"]):
         with pytest.raises(SystemExit):
@@ -101,7 +102,7 @@ async def test_a_rehearsal_fills_every_table(tmp_path: Path) -> None:
     assert len(written["load and prefix cache"]) == 10
     assert all(row["told"] == row["generated"] > 0 for row in written[answers.SUMMARY])
     said = written["what the weights say unconstrained"]
-    assert [row["server"] for row in said] == ["qna", "qna_v2", "extraction"]
+    assert [row["server"] for row in said] == ["qna", "qna_v1", "extraction"]
     assert all(row["text"] != "''" for row in said)
     paced = next(rows for title, rows in written.items() if title.startswith("decode"))
     assert [row["server"] for row in paced[::2]] == ["extraction", "qna", "fp8"]
