@@ -52,9 +52,19 @@ class Distortion:
         return mel, Placed(placed.lead / pace, placed.speed * pace, placed.used / pace)
 
 
-def strengths_at(progress: float, most: float, *, fresh: bool) -> tuple[WaveStrength, MelStrength]:
+def kinds(names: str) -> frozenset[str]:
+    """Names of distortions, comma-separated; ValueError for one that there is not."""
+    named = frozenset(names.split(","))
+    if unknown := named - vars(WaveStrength()).keys() - vars(MelStrength()).keys():
+        raise ValueError(f"no such distortion: {sorted(unknown)}")
+    return named
+
+
+def strengths_at(
+    progress: float, most: float, *, fresh: bool, without: frozenset[str] = frozenset()
+) -> tuple[WaveStrength, MelStrength]:
     """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
     k = most * (min(1.0, max(0.0, (progress - 0.08) / 0.3)) if fresh else 1.0)
-    wave = WaveStrength(**{name: k * whole for name, whole in vars(WaveStrength()).items()})
-    mel = MelStrength(**{name: k * whole for name, whole in vars(MelStrength()).items()})
+    wave = WaveStrength(**{name: k * whole * (name not in without) for name, whole in vars(WaveStrength()).items()})
+    mel = MelStrength(**{name: k * whole * (name not in without) for name, whole in vars(MelStrength()).items()})
     return wave, replace(mel, masks=0 if k < 0.1 else 1 if k < 0.7 else 2)

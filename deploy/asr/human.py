@@ -55,7 +55,7 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     rows = [json.loads(line) for line in (args.source / "metadata.jsonl").read_text(encoding="utf-8").splitlines()]
-    sounds, texts, names, langs, test = [], [], [], [], []
+    sounds, texts, names, langs, speakers, test = [], [], [], [], [], []
     for row in tqdm(rows, unit="clip"):
         text = transcript(row["text"], row["lang"])
         corpus = row["file"].split("/")[0]
@@ -79,6 +79,7 @@ def main() -> None:
         texts.append(text)
         langs.append(row["lang"])
         names.append(f"human:{corpus}|human")
+        speakers.append(row["speaker"])
     partial = args.out / "train.tmp.npz"
     np.savez(
         partial,
@@ -87,6 +88,7 @@ def main() -> None:
         text=np.array(texts),
         voice=np.array(names),
         lang=np.array(langs),
+        speaker=np.array(speakers),
     )
     partial.replace(args.out / "train.npz")
     (args.out / "test.jsonl").write_text(

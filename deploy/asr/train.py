@@ -21,7 +21,7 @@ import rooms
 import torch
 from ahead import Ahead, Made
 from corpus import Batches, Limits, finished, read
-from distort import Distortion, noise_bank, strengths_at
+from distort import Distortion, kinds, noise_bank, strengths_at
 from frontend import RATE
 from graphs import Graphs
 from model import Recogniser, Shape
@@ -69,7 +69,9 @@ def options() -> argparse.Namespace:
     p.add_argument("--pieces", type=int, default=220, help="word pieces; single characters of Japanese come on top")
     p.add_argument("--dropout", type=float, default=0.0)
     p.add_argument("--distort", type=float, default=1.0, help="how far distortion goes; less where time is short")
+    p.add_argument("--without", type=kinds, default=frozenset(), help="distortions to leave out, comma-separated")
     p.add_argument("--human", type=float, default=4.0, help="weight of human utterances")
+    p.add_argument("--spliced", type=float, default=1.5, help="weight of what splice.py makes of them")
     p.add_argument("--japanese", type=float, default=1.6, help="weight of Japanese synthetic utterances")
     p.add_argument("--start-from", type=Path, help="weights of an earlier run with the same vocabulary")
     p.add_argument("--peers", type=int, default=1, help="trainers of this run, each on a device of its own")
@@ -250,7 +252,8 @@ def main() -> None:
     tokenizer = load(tokenizer_for(args, corpus.text))
     heads = max(1, args.width // 64)
     shape = Shape(tokenizer.get_vocab_size(), args.width, heads, args.encoder, args.decoder, 4 * args.width, args.stack)
-    weights = {"human": args.human, "human:commonvoice": 2 * args.human, "jtalk": args.japanese, "espeak:ja": 1.0}
+    people = {"human": args.human, "human:commonvoice": 2 * args.human, "spliced": args.spliced}
+    weights = people | {"jtalk": args.japanese, "espeak:ja": 1.0}
     trainer = Trainer(args, shape, peers)
     seed = args.seed + trainer.step + 7919 * args.rank
     torch.manual_seed(seed)
@@ -276,8 +279,9 @@ def batches_for(trainer: Trainer, batches: Batches, distort: Distortion, shards:
         stage = int(trainer.progress / easy) if easy else len(EASY_S)
         longest = int(EASY_S[stage] * RATE) if stage < len(EASY_S) else None
         for batch in batches.chunk(longest):
-            strengths = strengths_at(trainer.progress, trainer.args.distort, fresh=trainer.fresh)
-            distort.wave.strength, distort.mel.strength = strengths
+            distort.wave.strength, distort.mel.strength = strengths_at(
+                trainer.progress, trainer.args.distort, fresh=trainer.fresh, without=trainer.args.without
+            )
             yield batch, *distort(batch, 2 * trainer.model.shape.stack)
             if longest and int(trainer.progress / easy) != stage:
                 break

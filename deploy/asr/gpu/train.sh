@@ -8,7 +8,7 @@
 set -euo pipefail
 dir=${1:?folder}; minutes=${2:?minutes}; english=${3:-160000}; japanese=${4:-80000}
 begun=$(date +%s); end=$((begun + minutes * 60)); bundling=${ASR_BUNDLING_S:-60}; head=${ASR_HEAD_SHARDS:-40}
-device=${ASR_DEVICE:-cuda}; cores=${ASR_CORES:-$(nproc)}; data=$dir/corpus; runs=$dir/runs
+langs=${ASR_LANGS:-en ja}; device=${ASR_DEVICE:-cuda}; cores=${ASR_CORES:-$(nproc)}; data=$dir/corpus; runs=$dir/runs
 export PATH=/opt/asr/wrap:$PATH PYTHONPATH=/opt/asr/site PYTHONUNBUFFERED=1 ASR_HTS_VOICES=/opt/asr/voices
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ASR_READINGS=/opt/asr/readings.json
 cd "$(dirname "$0")/.."; mkdir -p "$data" "$runs" "$dir/out"
@@ -20,24 +20,25 @@ speak() { # language, utterances, workers: in the background, giving way to trai
   nice -n 10 timeout $((end - $(date +%s) - bundling)) python3 synthesise.py --lang "$1" --count "$2" \
     --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" ${ASR_SPEAK_OPTIONS:-} > "$runs/speak-$1.log" 2>&1 || true
 }
-train() { # language, GPUs, options: a trainer on each GPU; the second try is one alone, without graphs
-  local enough=$head lang=$1 mates=($2) quick=(); if [ "$1" = ja ]; then enough=$((head / 3 + 1)); fi # its engines are slower
+train() { # language, GPUs, options: a trainer on each GPU; the second try is plainer, the third one alone, without graphs
+  local enough=$head lang=$1 mates=($2) quick=() plainer=(); if [ "$1" = ja ]; then enough=$((head / 3 + 1)); fi # its engines are slower
   until [ "$(shards "$1")" -ge "$enough" ]; do sleep 1; done
   say "training $1 on $(shards "$1") shards"
   local from=(); if [ -e "$dir/from/$1/last.pt" ]; then
     from=(--start-from "$dir/from/$1/last.pt"); mkdir -p "$runs/$1"; cp "$dir/from/$1/tokenizer.json" "$runs/$1/"
   fi
   if [ "$device" = cuda ]; then quick=(--graphs); fi
-  for try in 1 2; do # a checkpoint a minute, so a second try loses little
+  for try in 1 2 3; do # a checkpoint a minute, so another try loses little
     rm -f "$runs/$1/meeting"; local pids=()
     for rank in "${!mates[@]}"; do
       CUDA_VISIBLE_DEVICES=${mates[rank]} python3 train.py --data "$data" --noise /opt/asr/noise --rooms /opt/asr/rir \
         --run "$runs/$1" --lang "$1" --device "$device" --until $((end - bundling)) --save-every 60 --say-every 100 \
         --peers ${#mates[@]} --rank "$rank" "${@:3}" "${quick[@]}" "${from[@]}" ${ASR_TRAIN_OPTIONS:-} \
-        >> "$runs/train-$1.log${rank/#0/}" 2>&1 & pids+=($!)
+        "${plainer[@]}" >> "$runs/train-$1.log${rank/#0/}" 2>&1 & pids+=($!)
     done
     if wait "${pids[0]}"; then break; fi
-    say "$lang broke off, try $try"; kill "${pids[@]}" 2> /dev/null || true; mates=("${mates[0]}"); quick=()
+    say "$lang broke off, try $try"; kill "${pids[@]}" 2> /dev/null || true; plainer=(--without larynx,borrowed)
+    if [ $try = 2 ]; then mates=("${mates[0]}"); quick=(); fi
   done
   say "trained $lang"
 }
@@ -50,18 +51,25 @@ await() { until [ -e "/opt/asr/.unpacked-$1" ]; do sleep 1; done; }
 people() {
   await 3; [ -e "$data/human/train.npz" ] && return
   python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 && say "people are ready"
+  if [ -e "$dir/from/en/last.pt" ]; then # one that hears well enough to find their words
+    python3 splice.py --run "$dir/from/en" --human "$data/human" --out "$data/spliced" --seed "${ASR_SEED:-11}" \
+      > "$runs/splice.log" 2>&1 && say "people say new sentences"
+  fi
 }
 # Where there are two GPUs each language has its own. ASR_EN_GPUS, ASR_JA_GPUS (more than one is trained on together),
 # ASR_SCORE_GPU and ASR_CORES leave the rest of a machine to others; Japanese waits for the file ASR_JA_AFTER, if one is named.
+# ASR_LANGS=en leaves Japanese out.
 gpus=($(python3 -c 'import torch; print(*range(min(2, max(1, torch.cuda.device_count()))))'))
 people &
 speak en "$english" $((cores * 5 / 8)) &
-(await 2; speak ja "$japanese" $((cores / 2))) &
+if [[ $langs = *ja* ]]; then (await 2; speak ja "$japanese" $((cores / 2))) & fi
 # 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
 size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512)
 train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
-(until [ -e "${ASR_JA_AFTER:-/}" ]; do sleep 1; done
- train ja "${ASR_JA_GPUS:-${gpus[-1]}}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6) & second=$!
+(if [[ $langs != *ja* ]]; then exit; fi
+ until [ -e "${ASR_JA_AFTER:-/}" ]; do sleep 1; done
+ train ja "${ASR_JA_GPUS:-${gpus[-1]}}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 \
+   ${ASR_JA_OPTIONS:-}) & second=$!
 while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
   sleep "${ASR_SCORE_EVERY:-150}" & pause=$!
   while kill -0 $pause 2> /dev/null && { kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; }; do sleep 1; done
