@@ -26,7 +26,7 @@ TAIL_S: Final = 0.16
 RESCORED: Final = 16
 """Candidates that are judged; the best `ALTERNATIVES` of them are told."""
 CTC_WEIGHT: Final = 0.4
-LANGUAGE_WEIGHT: Final = 0.3
+LANGUAGE_WEIGHT: Final = 0.4
 TOKEN_BONUS: Final = 1.2
 """Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
