@@ -21,15 +21,13 @@ from frontend import log_mel
 from model import folded
 from phrases import Clip, Speaker, places, spans
 from score import Listener
+from shards import Spoken, write
 from synthesise import sentence
 from tqdm import tqdm
 
 FEWEST = 2
 """Words of a sentence: a single one is in the recordings already."""
 SHARD = 500
-
-Spoken = tuple[np.ndarray, str, str]
-"""int16 sound, text, voice and category."""
 
 
 class Aligner:
@@ -94,17 +92,6 @@ def spliced(people: dict[str, Speaker], rng: random.Random) -> Iterator[Spoken]:
             yield people[name].say(words, rng), text, f"spliced:{name.split('/')[0]}|{category}"
 
 
-def write(path: Path, rows: list[Spoken]) -> None:
-    """One shard, in one move."""
-    sounds, texts, voices = zip(*rows, strict=True)
-    partial = path.with_suffix(".tmp.npz")
-    length = np.array([len(sound) for sound in sounds])
-    np.savez(
-        partial, audio=np.concatenate(sounds), length=length, text=np.array(texts), voice=np.array(voices), lang="en"
-    )
-    partial.replace(path)
-
-
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -119,7 +106,7 @@ def main() -> None:
     people = speakers(args.human, Aligner(args.run, args.device))
     made = islice(spliced(people, random.Random(f"splice:{args.seed}")), args.count)
     for number in tqdm(range(-(-args.count // SHARD)), unit="shard"):
-        write(args.out / f"{args.seed:03d}-{number:05d}.npz", list(islice(made, SHARD)))
+        write(args.out / f"{args.seed:03d}-{number:05d}.npz", list(islice(made, SHARD)), "en")
 
 
 if __name__ == "__main__":

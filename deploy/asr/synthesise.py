@@ -27,6 +27,7 @@ from tqdm import tqdm
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "text")]
 
+import shards  # noqa: E402
 import voices  # noqa: E402
 
 SHARD = 400
@@ -127,7 +128,7 @@ def through_opus(audio: np.ndarray, level: float) -> np.ndarray:
     return soundfile.read(coded, dtype="float32")[0][: len(audio)]
 
 
-def spoken_item(lang: str, seed: int, index: int) -> tuple[np.ndarray, str, str] | None:
+def spoken_item(lang: str, seed: int, index: int) -> shards.Spoken | None:
     """(int16 sound, transcript, voice and category) of an item; None where the engine fails or is too long."""
     category, text, spoken, settings, voice = item(lang, seed, index)
     rng = random.Random(f"opus:{seed}:{lang}:{index}")
@@ -150,17 +151,10 @@ def shard(job: tuple[str, int, range, Path]) -> int:
     lang, seed, items, target = job
     if target.exists():
         return 0
-    made = [spoken_item(lang, seed, index) for index in items]
-    if not any(made):
-        return 0
-    sounds, texts, names = zip(*filter(None, made), strict=True)
-    partial = target.with_suffix(".tmp.npz")
-    lengths = np.array([len(s) for s in sounds])
-    np.savez(
-        partial, audio=np.concatenate(sounds), length=lengths, text=np.array(texts), voice=np.array(names), lang=lang
-    )
-    partial.replace(target)
-    return len(texts)
+    made = [row for index in items if (row := spoken_item(lang, seed, index))]
+    if made:
+        shards.write(target, made, lang)
+    return len(made)
 
 
 def check(lang: str) -> list[str]:

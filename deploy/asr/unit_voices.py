@@ -1,0 +1,161 @@
+"""Voices of people: `python unit_voices.py --source SPEECH/human --out corpus/units --count 40000`.
+
+Whoever was recorded for half an hour and more can say every sentence of the grammar: in pieces of what they said,
+joined in the middle of phones. Synthesisers that have read as much are cut up likewise, since voices made of joined
+pieces are heard worse than smooth ones. The phones of a text are flite's, whose own speech begins the model that finds
+them in recordings. Writes shards as synthesise.py does; finished ones are skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import human
+import numpy as np
+import shards
+import soundfile
+import torch
+import voices
+from frontend import MELS, RATE, log_mel
+from segment import Model, Phone
+from synthesise import LONGEST_S, SHARD, sentence
+from tqdm import tqdm
+from units import Recording, Voice
+
+PEOPLE = human.TRAIN_ONLY
+SPEAKERS = (*PEOPLE * 3, "pico:en-US", "pico:en-GB", "rhvoice:alan", "rhvoice:clb", "flite:rms", "flite:awb")
+"""Drawn from evenly: half of it people."""
+MOST = 1000
+"""Recordings of a speaker: an hour."""
+CEPSTRA = 13
+ROUNDS = 4
+RANGE = 6.0
+"""Powers of ten below the loudest band that count."""
+LABELLER = "slt"
+
+_COSINES = np.cos(np.pi * np.arange(CEPSTRA)[:, None] * (np.arange(MELS) + 0.5) / MELS).astype(np.float32)
+
+
+def features(sound: np.ndarray) -> np.ndarray:
+    """(frames, 26) cepstra and their slopes, with the recording's own mean and spread taken out."""
+    mel = log_mel(torch.from_numpy(np.ascontiguousarray(sound, np.float32))[None])[0].numpy()
+    cepstra = np.maximum(mel, mel.max() - RANGE) @ _COSINES.T / 20
+    cepstra = (cepstra - cepstra.mean(0)) / (cepstra.std(0) + 1e-3)
+    slopes = np.zeros_like(cepstra)
+    slopes[2:-2] = (cepstra[4:] - cepstra[:-4]) / 2
+    return np.concatenate([cepstra, slopes], 1)
+
+
+def labelled(text: str) -> tuple[np.ndarray, list[Phone]]:
+    """Sound of a text, by flite, and the phones in it."""
+    with tempfile.NamedTemporaryFile(suffix=".wav") as file:
+        told = subprocess.run(
+            ["flite", "-voice", LABELLER, "-t", text, "-psdur", "-o", file.name],
+            check=True, capture_output=True, text=True, timeout=60,
+        ).stdout  # fmt: skip
+        sound = soundfile.read(file.name, dtype="float32")[0]
+    phones: list[Phone] = []
+    for name, _, end in (part.partition(":") for part in told.split() if ":" in part):
+        phones.append(Phone(name, phones[-1].end if phones else 0.0, float(end)))
+    return sound, phones
+
+
+def phones_of(text: str) -> list[str]:
+    """The phones of a text, with a pause before and behind."""
+    told = subprocess.run(
+        ["flite", "-voice", LABELLER, "-t", text, "-ps", "-o", "none"],
+        check=True, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    return told.stdout.split()
+
+
+def rows_of(source: Path, name: str) -> list[dict[str, str]]:
+    """What a speaker read; a synthesiser reads what the first of the people read."""
+    listed = [json.loads(line) for line in (source / "metadata.jsonl").read_text(encoding="utf-8").splitlines()]
+    read = name if name in PEOPLE else PEOPLE[0]
+    return [row for row in listed if row["file"].startswith(f"{read}/")][:MOST]
+
+
+def sound_of(source: Path, name: str, row: dict[str, str]) -> np.ndarray:
+    """A person's recording, or a synthesiser's speech."""
+    return human.load(source / row["file"]) if name in PEOPLE else voices.speak(name, row["text"], voices.Settings())
+
+
+def recordings(source: Path, name: str) -> list[Recording]:
+    """A speaker's recordings with the phones in them."""
+    torch.set_num_threads(1)
+    rows = rows_of(source, name)
+    texts = [labelled(row["text"]) for row in rows]
+    sounds = [sound_of(source, name, row) for row in rows]
+    heard = [
+        (features(sound), [phone.name for phone in phones]) for sound, (_, phones) in zip(sounds, texts, strict=True)
+    ]
+    model = Model.begun([(features(sound), phones) for sound, phones in texts])
+    for _ in range(ROUNDS):
+        model = model.refitted(heard)
+    return [
+        Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), model.segment(*told), told[0][:, :CEPSTRA])
+        for sound, told in zip(sounds, heard, strict=True)
+    ]
+
+
+def said(made: dict[str, Voice], seed: int, index: int) -> shards.Spoken | None:
+    """One utterance; None where a voice lacks a phone of it, flite fails, or it is too long."""
+    rng = random.Random(f"units:{seed}:{index}")
+    category, text, spoken = sentence("en", rng, practice=True)
+    name = rng.choice(SPEAKERS)
+    try:
+        sound = made[name].say(phones_of(spoken), rng)
+    except (KeyError, OSError, subprocess.SubprocessError) as error:
+        # One sentence that can't be said must not stop the run.
+        print(f"{name}: {text!r}: {type(error).__name__} {error}", file=sys.stderr)
+        return None
+    if not 1600 <= len(sound) <= LONGEST_S * RATE:
+        return None
+    return (sound * (0.5 * 32767 / np.abs(sound).max())).astype(np.int16), text, f"units:{name}|{category}"
+
+
+_MADE: dict[str, Voice] = {}
+"""Set before the workers are forked, which then share it."""
+
+
+def shard(job: tuple[int, range, Path]) -> None:
+    """One file of utterances, if it is not there yet."""
+    seed, items, target = job
+    if not target.exists() and (rows := [row for index in items if (row := said(_MADE, seed, index))]):
+        shards.write(target, rows, "en")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--source", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=40_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    args.out.mkdir(parents=True, exist_ok=True)
+    names = sorted(set(SPEAKERS))
+    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
+        found = tqdm(pool.imap(partial(recordings, args.source), names), total=len(names), unit="voice")
+        _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
+    items = [range(first, min(first + SHARD, args.count)) for first in range(0, args.count, SHARD)]
+    jobs = [(args.seed, part, args.out / f"{args.seed:03d}-{part[0] // SHARD:05d}.npz") for part in items]
+    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
+        for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
+            pass
+
+
+if __name__ == "__main__":
+    main()
