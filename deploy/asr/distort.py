@@ -65,6 +65,9 @@ def strengths_at(
 ) -> tuple[WaveStrength, MelStrength]:
     """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
     k = most * (min(1.0, max(0.0, (progress - 0.08) / 0.3)) if fresh else 1.0)
-    wave = WaveStrength(**{name: k * whole * (name not in without) for name, whole in vars(WaveStrength()).items()})
-    mel = MelStrength(**{name: k * whole * (name not in without) for name, whole in vars(MelStrength()).items()})
-    return wave, replace(mel, masks=0 if k < 0.1 else 1 if k < 0.7 else 2)
+
+    def shares(whole: WaveStrength | MelStrength) -> dict[str, float]:
+        return {name: k * full * (name not in without) for name, full in vars(whole).items()}
+
+    masks = 0 if k < 0.1 or "masks" in without else 1 if k < 0.7 else 2
+    return WaveStrength(**shares(WaveStrength())), replace(MelStrength(**shares(MelStrength())), masks=masks)

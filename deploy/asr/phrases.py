@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
+from pieces import RATE, Sequences, faded
+from shards import written
 
-RATE = 16_000
 PHRASE = 4
 """Words at most that are taken from a recording at a time."""
 FADE = RATE // 125
@@ -30,32 +31,27 @@ class Clip:
 
 @dataclass
 class Speaker:
-    """A speaker's recordings, and in which of them, from which word on, each phrase of up to PHRASE words is said."""
+    """A speaker's recordings, and where in them each phrase of up to PHRASE words is said."""
 
     clips: list[Clip] = field(default_factory=list)
-    phrases: defaultdict[tuple[str, ...], list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    phrases: Sequences = field(default_factory=lambda: Sequences(PHRASE))
 
     def add(self, clip: Clip) -> None:
         """Take in one more recording."""
-        for size in range(1, PHRASE + 1):
-            for at in range(len(clip.words) - size + 1):
-                self.phrases[tuple(clip.words[at : at + size])].append((len(self.clips), at))
+        self.phrases.add(clip.words)
         self.clips.append(clip)
 
     def words(self) -> set[str]:
         """What the speaker can say."""
-        return {phrase[0] for phrase in self.phrases if len(phrase) == 1}
+        return {word for clip in self.clips for word in clip.words}
 
     def say(self, words: list[str], rng: random.Random) -> np.ndarray:
         """int16 sound of words that the speaker can say, in phrases as long as were ever said; KeyError for others."""
         parts: list[np.ndarray] = []
         at = 0
         while at < len(words):
-            longest = min(PHRASE, len(words) - at)
-            size = next((n for n in range(longest, 0, -1) if tuple(words[at : at + n]) in self.phrases), 0)
-            if not size:
-                raise KeyError(words[at])
-            clip, first = rng.choice(self.phrases[tuple(words[at : at + size])])
+            size = self.phrases.longest(words[at:])
+            clip, first = rng.choice(self.phrases.places(words[at : at + size]))
             parts.append(part(self.clips[clip], first, first + size - 1))
             at += size
         return joined(parts)
@@ -67,15 +63,8 @@ def part(clip: Clip, first: int, last: int) -> np.ndarray:
 
 
 def joined(parts: list[np.ndarray]) -> np.ndarray:
-    """int16 sound of float32 parts, each faded into the next, its peak at half of full scale."""
-    ramp = np.linspace(0, 1, FADE, dtype=np.float32)
-    whole = parts[0].copy()
-    for after in parts[1:]:
-        width = min(FADE, len(whole), len(after))
-        if width:
-            whole[-width:] = whole[-width:] * ramp[:width][::-1] + after[:width] * ramp[:width]
-        whole = np.concatenate([whole, after[width:]])
-    return (whole * (0.5 * 32767 / max(float(np.abs(whole).max()), 1e-4))).astype(np.int16)
+    """int16 sound of float32 parts, each faded into the next."""
+    return written(reduce(lambda whole, after: faded(whole, after, FADE), parts))
 
 
 def places(log_probs: np.ndarray, ids: list[int], blank: int) -> list[tuple[int, int]]:

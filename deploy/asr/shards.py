@@ -11,6 +11,11 @@ Spoken = tuple[np.ndarray, str, str]
 """int16 sound at 16 kHz, transcript, "voice|category"."""
 
 
+def written(sound: np.ndarray) -> np.ndarray:
+    """int16 sound with its peak at half of full scale; silence stays silent."""
+    return (sound * (0.5 * 32767 / max(float(np.abs(sound).max()), 1e-4))).astype(np.int16)
+
+
 def write(path: Path, rows: Sequence[Spoken], lang: str) -> None:
     """One shard, in one move."""
     sounds, texts, names = zip(*rows, strict=True)

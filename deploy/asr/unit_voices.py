@@ -55,27 +55,26 @@ def features(sound: np.ndarray) -> np.ndarray:
     return np.concatenate([cepstra, slopes], 1)
 
 
+def told(text: str, what: str, out: str) -> list[str]:
+    """What flite prints of a text as it speaks it to `out`."""
+    command = ["flite", "-voice", LABELLER, "-t", text, what, "-o", out]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.split()
+
+
 def labelled(text: str) -> tuple[np.ndarray, list[Phone]]:
     """Sound of a text, by flite, and the phones in it."""
     with tempfile.NamedTemporaryFile(suffix=".wav") as file:
-        told = subprocess.run(
-            ["flite", "-voice", LABELLER, "-t", text, "-psdur", "-o", file.name],
-            check=True, capture_output=True, text=True, timeout=60,
-        ).stdout  # fmt: skip
+        ends = [part.partition(":") for part in told(text, "-psdur", file.name)]
         sound = soundfile.read(file.name, dtype="float32")[0]
     phones: list[Phone] = []
-    for name, _, end in (part.partition(":") for part in told.split() if ":" in part):
+    for name, _, end in ends:
         phones.append(Phone(name, phones[-1].end if phones else 0.0, float(end)))
     return sound, phones
 
 
 def phones_of(text: str) -> list[str]:
     """The phones of a text, with a pause before and behind."""
-    told = subprocess.run(
-        ["flite", "-voice", LABELLER, "-t", text, "-ps", "-o", "none"],
-        check=True, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    return told.stdout.split()
+    return told(text, "-ps", "none")
 
 
 def rows_of(source: Path, name: str) -> list[dict[str, str]]:
@@ -103,8 +102,8 @@ def recordings(source: Path, name: str) -> list[Recording]:
     for _ in range(ROUNDS):
         model = model.refitted(heard)
     return [
-        Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), model.segment(*told), told[0][:, :CEPSTRA])
-        for sound, told in zip(sounds, heard, strict=True)
+        Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), model.segment(*known), known[0][:, :CEPSTRA])
+        for sound, known in zip(sounds, heard, strict=True)
     ]
 
 
@@ -121,7 +120,7 @@ def said(made: dict[str, Voice], seed: int, index: int) -> shards.Spoken | None:
         return None
     if not 1600 <= len(sound) <= LONGEST_S * RATE:
         return None
-    return (sound * (0.5 * 32767 / np.abs(sound).max())).astype(np.int16), text, f"units:{name}|{category}"
+    return shards.written(sound), text, f"units:{name}|{category}"
 
 
 _MADE: dict[str, Voice] = {}

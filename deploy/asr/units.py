@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pieces import RATE, Sequences, faded
 from segment import FRAME_S, PAUSE, Phone
 
-RATE = 16_000
 LONGEST = 8
 """Phones of a piece at most."""
 TRIED = 40
@@ -67,12 +66,9 @@ class Voice:
 
     def __init__(self, recordings: Sequence[Recording]) -> None:
         self.recordings = recordings
-        self.found: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
-        for number, recording in enumerate(recordings):
-            names = [phone.name for phone in recording.phones]
-            for size in range(1, LONGEST + 1):
-                for at in range(len(names) - size + 1):
-                    self.found[tuple(names[at : at + size])].append((number, at))
+        self.said = Sequences(LONGEST)
+        for recording in recordings:
+            self.said.add([phone.name for phone in recording.phones])
 
     def say(self, names: Sequence[str], rng: random.Random) -> np.ndarray:
         """float32 sound of phones; KeyError for one that was never said."""
@@ -93,25 +89,17 @@ class Voice:
         pieces: list[Piece] = []
         at, joined = 0, False
         while at < len(names) - joined:
-            size = self._longest(names[at:])
+            size = self.said.longest(names[at:])
             if joined and size == 1:
                 at, joined = at + 1, False
                 continue
-            pieces.append(self._piece(tuple(names[at : at + size]), pieces[-1] if joined else None, rng))
+            pieces.append(self._piece(names[at : at + size], pieces[-1] if joined else None, rng))
             at, joined = at + size - 1, True
         return pieces
 
-    def _longest(self, names: Sequence[str]) -> int:
-        """How many of the next phones were said together."""
-        most = min(LONGEST, len(names))
-        size = next((n for n in range(most, 0, -1) if tuple(names[:n]) in self.found), 0)
-        if not size:
-            raise KeyError(names[0])
-        return size
-
-    def _piece(self, names: tuple[str, ...], before: Piece | None, rng: random.Random) -> Piece:
+    def _piece(self, names: Sequence[str], before: Piece | None, rng: random.Random) -> Piece:
         """One of the pieces with these phones: that which goes best with the piece before it."""
-        found = self.found[names]
+        found = self.said.places(names)
         tried = rng.sample(found, min(TRIED, len(found)))
         made = [Piece(self.recordings[r], at, at + len(names) - 1, before is not None) for r, at in tried]
         if before is None:
@@ -124,16 +112,12 @@ def spoken(parts: Sequence[tuple[np.ndarray, int, int]]) -> np.ndarray:
     """float32 sound of (sound, first sample, last sample) in turn, each faded into the next where their waves meet."""
     sound, begin, end = parts[0]
     whole: np.ndarray = sound[begin:end].astype(np.float32)
-    ramp = np.linspace(0, 1, FADE, dtype=np.float32)
     for sound, begin, end in parts[1:]:
         if len(whole) < FADE or end - begin < FADE + SHIFT:
-            whole = np.concatenate([whole, sound[begin:end]])
-            continue
-        tail = whole[-FADE:]
-        first = meeting(tail, sound, begin)
-        mixed = tail * ramp[::-1] + sound[first : first + FADE] * ramp
-        whole = np.concatenate([whole[:-FADE], mixed, sound[first + FADE : end]])
-    return whole.astype(np.float32)
+            whole = faded(whole, sound[begin:end], 0)
+        else:
+            whole = faded(whole, sound[meeting(whole[-FADE:], sound, begin) : end], FADE)
+    return whole
 
 
 def meeting(tail: np.ndarray, sound: np.ndarray, begin: int) -> int:

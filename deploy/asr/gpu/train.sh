@@ -49,8 +49,10 @@ score() { # every few minutes while it trains, and at the end
 }
 await() { until [ -e "/opt/asr/.unpacked-$1" ]; do sleep 1; done; }
 people() {
-  await 3; [ -e "$data/human/train.npz" ] && return
-  python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 && say "people are ready"
+  await 3
+  if [ ! -e "$data/human/train.npz" ]; then
+    python3 human.py --source /opt/asr/human --out "$data/human" > "$runs/human.log" 2>&1 && say "people are ready"
+  fi
   nice -n 10 python3 unit_voices.py --source /opt/asr/human --out "$data/units" --count "$((english / 10))" --seed "${ASR_SEED:-11}" \
     --workers $((cores / 4)) > "$runs/units.log" 2>&1 && say "people say everything" &
   if [ -e "$dir/from/en/last.pt" ]; then # one that hears well enough to find their words

@@ -1,9 +1,7 @@
 """The language model beside a checkpoint: what deploy/asr/ngram_counts.py counts, services/asr/ngrams.py tells."""
 
-import importlib.util
 import itertools
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import numpy as np
@@ -16,19 +14,10 @@ from schemas.errors import RecognizerUnavailable
 from services.asr.load import BUNDLED, MODEL_FOLDER, decoders
 from services.asr.ngrams import Ngrams
 from services.asr.small import SmallDecoder
+from tests.unit.asr._training import training
 
 TOKENS: Final = 3
-COUNTS: Final = Path(__file__).parents[3] / "deploy" / "asr" / "ngram_counts.py"
 sentences: Final = st.lists(st.lists(st.integers(0, TOKENS - 1), max_size=3), min_size=1, max_size=30)
-
-
-def counting() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ngram_counts", COUNTS)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def counted(folder: Path, texts: list[list[int]], least: list[int]) -> Ngrams:
@@ -36,7 +25,7 @@ def counted(folder: Path, texts: list[list[int]], least: list[int]) -> Ngrams:
     before = [0] * (len(least) - 1)
     text = [t for row in texts for t in [*before, *(token + 1 for token in row), 0]]
     foretold = [f for row in texts for f in [*[False] * len(before), *[True] * (len(row) + 1)]]
-    arrays = counting().model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
+    arrays = training("ngram_counts").model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
     np.savez_compressed(folder / "language.npz", **arrays)
     return Ngrams(folder / "language.npz", TOKENS)
 

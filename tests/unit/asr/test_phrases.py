@@ -1,11 +1,7 @@
 """New sentences of a speaker's recordings: deploy/asr/phrases.py finds the words, cuts them and joins them anew."""
 
-import importlib.util
 import itertools
 import random  # noqa: TID251 - seeded where it is used
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import numpy as np
@@ -14,23 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.unit.asr._training import training
+
 RATE: Final = 16_000
 LABELS: Final = 3
 BLANK: Final = LABELS
-PHRASES: Final = Path(__file__).parents[3] / "deploy" / "asr" / "phrases.py"
-
-
-def module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("phrases", PHRASES)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = made  # dataclasses look their module up
-    spec.loader.exec_module(made)
-    return made
-
-
-phrases: Final = module()
+phrases: Final = training("phrases")
 
 
 def likelihood(log_probs: NDArray[np.float64], path: tuple[int, ...]) -> float:

@@ -1,42 +1,19 @@
 """A voice of recordings: deploy/asr/segment.py finds their phones, deploy/asr/units.py says new sentences with them."""
 
-import importlib
 import random  # noqa: TID251 - seeded where it is used
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-TRAINING: Final = Path(__file__).parents[3] / "deploy" / "asr"
+from tests.unit.asr._training import training
+
+segment: Final = training("segment")
+units: Final = training("units")
 PITCH: Final = {"pau": 0.0, "a": 200.0, "b": 400.0, "c": 800.0}
 LENGTH_S: Final = 0.1
 RATE: Final = 16_000
-
-
-@pytest.fixture(name="segment", scope="module")
-def _segment() -> Iterator[ModuleType]:
-    yield from training("segment")
-
-
-@pytest.fixture(name="units", scope="module")
-def _units(segment: ModuleType) -> Iterator[ModuleType]:
-    assert segment.PAUSE == "pau"
-    yield from training("units")
-
-
-def training(name: str) -> Iterator[ModuleType]:
-    """A module of the training code, which lies side by side in one folder."""
-    sys.path.insert(0, str(TRAINING))
-    try:
-        yield importlib.import_module(name)
-    finally:
-        sys.path.remove(str(TRAINING))
-        sys.modules.pop(name, None)
 
 
 def frames(names: str, each: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -49,14 +26,14 @@ def phones(names: str) -> list[str]:
     return ["pau" if name == "p" else name for name in names]
 
 
-def begun(segment: ModuleType, rng: np.random.Generator) -> Any:
+def begun(rng: np.random.Generator) -> Any:
     known = [segment.Phone(name, i * 0.12, (i + 1) * 0.12) for i, name in enumerate(phones("pabcbap"))]
     return segment.Model.begun([(frames("pabcbap", 12, rng), known)])
 
 
-def test_phones_are_found_where_they_are(segment: ModuleType) -> None:
+def test_phones_are_found_where_they_are() -> None:
     rng = np.random.default_rng(1)
-    model = begun(segment, rng)
+    model = begun(rng)
     heard = np.concatenate([frames("p", 5, rng), frames("a", 20, rng), frames("c", 7, rng), frames("p", 9, rng)])
     found = model.segment(heard, phones("pacp"))
     assert [(phone.name, round(phone.begin * 100), round(phone.end * 100)) for phone in found] == [
@@ -65,17 +42,17 @@ def test_phones_are_found_where_they_are(segment: ModuleType) -> None:
     assert found[1].middle == pytest.approx(0.15)
 
 
-def test_a_pause_that_nobody_made_is_left_out(segment: ModuleType) -> None:
+def test_a_pause_that_nobody_made_is_left_out() -> None:
     rng = np.random.default_rng(2)
-    found = begun(segment, rng).segment(frames("abc", 10, rng), phones("papbpcp"))
+    found = begun(rng).segment(frames("abc", 10, rng), phones("papbpcp"))
     assert [phone.name for phone in found] == ["a", "b", "c"]
-    found = begun(segment, rng).segment(frames("apbc", 10, rng), phones("papbpcp"))
+    found = begun(rng).segment(frames("apbc", 10, rng), phones("papbpcp"))
     assert [phone.name for phone in found] == ["a", "pau", "b", "c"]
 
 
-def test_a_speaker_is_learnt_from_what_was_said(segment: ModuleType) -> None:
+def test_a_speaker_is_learnt_from_what_was_said() -> None:
     rng = np.random.default_rng(3)
-    model, shift = begun(segment, rng), np.array([0.0, 0.8, 0.8, 0.8])
+    model, shift = begun(rng), np.array([0.0, 0.8, 0.8, 0.8])
     heard = [(frames("pabcp", 15, rng) + shift, phones("pabcp")) for _ in range(60)]
     learnt = model.refitted(heard)
     row = learnt.row["a"]
@@ -83,13 +60,13 @@ def test_a_speaker_is_learnt_from_what_was_said(segment: ModuleType) -> None:
     assert model.means[row : row + 3, 1].mean() == pytest.approx(3.0, abs=0.2)
 
 
-def test_too_few_frames_for_the_phones_are_refused(segment: ModuleType) -> None:
+def test_too_few_frames_for_the_phones_are_refused() -> None:
     rng = np.random.default_rng(4)
     with pytest.raises(ValueError, match="too few"):
-        begun(segment, rng).segment(frames("a", 5, rng), phones("abc"))
+        begun(rng).segment(frames("a", 5, rng), phones("abc"))
 
 
-def recording(units: ModuleType, segment: ModuleType, names: str) -> Any:
+def recording(names: str) -> Any:
     """A tone for each phone; the features say which one."""
     told = [segment.Phone(n, i * LENGTH_S, (i + 1) * LENGTH_S) for i, n in enumerate(phones(names))]
     wave = [np.sin(2 * np.pi * PITCH[n] * np.arange(int(LENGTH_S * RATE)) / RATE) for n in phones(names)]
@@ -102,15 +79,15 @@ def heard(sound: NDArray[np.float32]) -> list[float]:
     return [float(np.abs(np.fft.rfft(part)).argmax() * RATE / 800) for part in parts if np.abs(part).max() > 0.1]
 
 
-def test_what_was_said_is_said_again(units: ModuleType, segment: ModuleType) -> None:
-    voice = units.Voice([recording(units, segment, "pabcp")])
+def test_what_was_said_is_said_again() -> None:
+    voice = units.Voice([recording("pabcp")])
     pieces = voice.pieces(phones("pabcp"), random.Random(1))
     assert [(piece.first, piece.last, piece.joined) for piece in pieces] == [(0, 4, False)]
     assert heard(voice.say(phones("pabcp"), random.Random(1))) == [200, 200, 400, 400, 800, 800]
 
 
-def test_pieces_are_joined_in_the_middle_of_a_phone(units: ModuleType, segment: ModuleType) -> None:
-    voice = units.Voice([recording(units, segment, "pabp"), recording(units, segment, "pbcp")])
+def test_pieces_are_joined_in_the_middle_of_a_phone() -> None:
+    voice = units.Voice([recording("pabp"), recording("pbcp")])
     pieces = voice.pieces(phones("pabcp"), random.Random(1))
     assert [(len(p.recording.phones), p.first, p.last, p.joined) for p in pieces] == [(4, 0, 2, False), (4, 1, 3, True)]
     said = voice.say(phones("pabcp"), random.Random(1))
@@ -118,28 +95,28 @@ def test_pieces_are_joined_in_the_middle_of_a_phone(units: ModuleType, segment: 
     assert sorted(set(heard(said))) == [200, 400, 800]
 
 
-def test_phones_that_never_met_stand_side_by_side(units: ModuleType, segment: ModuleType) -> None:
-    voice = units.Voice([recording(units, segment, "pap"), recording(units, segment, "pcp")])
+def test_phones_that_never_met_stand_side_by_side() -> None:
+    voice = units.Voice([recording("pap"), recording("pcp")])
     pieces = voice.pieces(phones("pacp"), random.Random(1))
     assert [(p.first, p.last, p.joined) for p in pieces] == [(0, 1, False), (1, 2, False)]
     assert sorted(set(heard(voice.say(phones("pacp"), random.Random(1))))) == [200, 800]
 
 
-def test_a_phone_that_nobody_said_is_refused(units: ModuleType, segment: ModuleType) -> None:
-    voice = units.Voice([recording(units, segment, "pap")])
+def test_a_phone_that_nobody_said_is_refused() -> None:
+    voice = units.Voice([recording("pap")])
     with pytest.raises(KeyError, match="b"):
         voice.say(phones("pabp"), random.Random(1))
 
 
-def test_of_many_pieces_the_one_that_goes_on_most_alike_is_taken(units: ModuleType, segment: ModuleType) -> None:
-    first, alike, unlike = (recording(units, segment, names) for names in ("pab", "bcp", "bcp"))
+def test_of_many_pieces_the_one_that_goes_on_most_alike_is_taken() -> None:
+    first, alike, unlike = (recording(names) for names in ("pab", "bcp", "bcp"))
     strange = units.Recording(unlike.sound, unlike.phones, unlike.features + 5)
     for order in ([first, alike, strange], [first, strange, alike]):
         pieces = units.Voice(order).pieces(phones("pabcp"), random.Random(1))
         assert pieces[1].recording is alike
 
 
-def test_waves_meet_where_pieces_are_joined(units: ModuleType) -> None:
+def test_waves_meet_where_pieces_are_joined() -> None:
     wave = np.sin(2 * np.pi * 250 * np.arange(RATE) / RATE).astype(np.float32)
     for late in (0, 10, 23, 40):
         joined = units.spoken([(wave, 0, 4000), (wave, 4000 + late, 8000)])
