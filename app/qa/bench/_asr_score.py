@@ -1,6 +1,7 @@
 """From what was heard to figures: error rates, exact amounts and digits, commands where there were none."""
 
 import statistics
+import string
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ MONEY_WORDS: Final = {
 """Words that open a command which moves money; out-of-domain speech must not become one."""
 OUT_OF_DOMAIN: Final = frozenset({"everyday", "sentence", "words"})
 """Categories that have nothing to do with a bank; what people read aloud for other corpora has neither."""
+UNSPELLABLE: Final = frozenset({"name", "sentence", "words"})
+"""Categories of names alone, sayings and random words, which nobody can spell by ear."""
 PROMPTED: Final = "an4"
 DIGITS: Final = frozenset(
     [
@@ -45,6 +48,8 @@ DIGITS: Final = frozenset(
         "九",
     ]
 )
+LETTERS: Final = frozenset(string.ascii_lowercase) - {"a", "i", "o"}
+"""Words that are a spelled letter and nothing else."""
 GOALS: Final = {
     "en_held_out_clean_wer_percent": 6.0, "en_held_out_phone_wer_percent": 12.0, "ja_held_out_clean_cer_percent": 6.0,
     "ja_held_out_phone_cer_percent": 12.0, "en_letters_digits_people_wer_percent": 25.0, "phantom_files_with_words": 0,
@@ -106,11 +111,13 @@ def _group(voice: str) -> str:
 
 
 def rates(heard: Sequence[Heard]) -> dict[str, Figure]:
-    """Error rates by language and condition, then by voice and by category (clean)."""
+    """Error rates by language and condition, whole and without what can't be spelled; by voice and category (clean)."""
     groups: dict[str, list[Heard]] = defaultdict(list)
     for h in heard:
         kind = _group(h.case.voice)
         groups[f"{h.case.lang}_{kind}_{h.condition}"].append(h)
+        if kind == "held_out" and h.case.category not in UNSPELLABLE:
+            groups[f"{h.case.lang}_spellable_{h.condition}"].append(h)
         if h.condition == "clean":
             groups[f"{h.case.lang}_voice_{h.case.voice.replace(':', '_').replace('-', '_')}"].append(h)
             if kind == "held_out":
@@ -170,7 +177,7 @@ def single_digits(heard: Sequence[Heard]) -> dict[str, Figure]:
 
 
 def exact(heard: Sequence[Heard]) -> dict[str, Figure]:
-    """Share of amounts and digits heard without any error, clean, by language."""
+    """Share of amounts and digits heard without any error, clean, by language; English without spelled letters too."""
     flat: dict[str, Figure] = {}
     for lang in ("en", "ja"):
         chosen = [
@@ -180,8 +187,17 @@ def exact(heard: Sequence[Heard]) -> dict[str, Figure]:
             and _group(h.case.voice) == "held_out"
         ]  # fmt: skip
         if chosen:
-            flat[f"{lang}_amounts_digits_exact_percent"] = 100 * statistics.fmean(h.text == h.case.text for h in chosen)
+            flat[f"{lang}_amounts_digits_exact_percent"] = _right(chosen)
+        unspelled = [h for h in chosen if not LETTERS.intersection(h.case.text.split())]
+        if lang == "en" and unspelled:
+            flat["en_amounts_digits_unspelled"] = len(unspelled)
+            flat["en_amounts_digits_unspelled_exact_percent"] = _right(unspelled)
     return flat
+
+
+def _right(heard: Sequence[Heard]) -> float:
+    """Percent without any error."""
+    return 100 * statistics.fmean(h.text == h.case.text for h in heard)
 
 
 def commands_heard(heard: Sequence[Heard], commands: Callable[[str, str], bool]) -> dict[str, Figure]:

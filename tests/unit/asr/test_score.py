@@ -43,6 +43,34 @@ def test_a_digit_alone_is_right_or_wrong() -> None:
     assert (found["en_held_out_single_digits"], found["en_held_out_single_digits_right_percent"]) == (2, 50)
 
 
+def test_what_can_t_be_spelled_by_ear_is_counted_apart() -> None:
+    found = scores(
+        [
+            heard("rhvoice:bdl", "send ten dollars now", "send ten dollars now", "command"),
+            heard("rhvoice:bdl", "ionel urvi", "yonel urby", "name"),
+            heard("human:an4", "go", "no", "an4"),
+        ],
+        never,
+    )
+    assert found["en_held_out_clean_wer_percent"] == pytest.approx(100 / 3)
+    assert (found["en_spellable_clean_wer_percent"], found["en_spellable_clean_utterances"]) == (0, 1)
+
+
+def test_amounts_and_digits_are_exact_with_spelled_letters_and_without() -> None:
+    found = scores(
+        [
+            heard("rhvoice:bdl", "a fiver", "a fiver"),
+            heard("rhvoice:bdl", "oh five", "five"),
+            heard("rhvoice:bdl", "that's m o v", "that's m o b", "digits"),
+            heard("rhvoice:bdl", "b five", "b five", "digits"),
+            heard("rhvoice:bdl", "go", "no", "short"),
+        ],
+        never,
+    )
+    assert found["en_amounts_digits_exact_percent"] == 50
+    assert (found["en_amounts_digits_unspelled"], found["en_amounts_digits_unspelled_exact_percent"]) == (2, 50)
+
+
 def test_talk_that_becomes_a_payment_is_counted() -> None:
     found = scores(
         [
