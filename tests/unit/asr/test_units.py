@@ -60,6 +60,20 @@ def test_a_speaker_is_learnt_from_what_was_said() -> None:
     assert model.means[row : row + 3, 1].mean() == pytest.approx(3.0, abs=0.2)
 
 
+def test_phones_that_a_speaker_hardly_said_stay_as_they_were() -> None:
+    rng = np.random.default_rng(6)
+    model = begun(rng)
+    learnt = model.refitted([(frames("pap", 6, rng), phones("pap"))])
+    assert (learnt.means == model.means).all()
+    assert (learnt.variances == model.variances).all()
+
+
+def test_no_phone_is_told_by_an_accident_of_two_like_frames() -> None:
+    known = [segment.Phone("a", 0.0, 0.1), segment.Phone("b", 0.1, 0.2)]
+    model = segment.Model.begun([(np.repeat(np.eye(4)[1:3], 10, 0), known)])
+    assert model.variances.min() == segment.LEAST_VARIANCE
+
+
 def test_too_few_frames_for_the_phones_are_refused() -> None:
     rng = np.random.default_rng(4)
     with pytest.raises(ValueError, match="too few"):
@@ -84,6 +98,14 @@ def test_what_was_said_is_said_again() -> None:
     pieces = voice.pieces(phones("pabcp"), random.Random(1))
     assert [(piece.first, piece.last, piece.joined) for piece in pieces] == [(0, 4, False)]
     assert heard(voice.say(phones("pabcp"), random.Random(1))) == [200, 200, 400, 400, 800, 800]
+
+
+def test_little_of_the_quiet_around_a_sentence_stays() -> None:
+    said = units.Voice([recording("ppppapppp")])
+    pauses = [segment.Phone("pau", 0.0, 0.4), segment.Phone("a", 0.4, 0.5), segment.Phone("pau", 0.5, 0.9)]
+    long = units.Recording(said.recordings[0].sound, pauses, said.recordings[0].features)
+    sound = units.Voice([long]).say(phones("pap"), random.Random(1))
+    assert sound.size == pytest.approx((0.1 + 2 * units.AROUND_S) * RATE, abs=2)
 
 
 def test_pieces_are_joined_in_the_middle_of_a_phone() -> None:
@@ -118,6 +140,8 @@ def test_of_many_pieces_the_one_that_goes_on_most_alike_is_taken() -> None:
 
 def test_waves_meet_where_pieces_are_joined() -> None:
     wave = np.sin(2 * np.pi * 250 * np.arange(RATE) / RATE).astype(np.float32)
-    for late in (0, 10, 23, 40):
+    for late in (0, 10, 23, 32, 40):
         joined = units.spoken([(wave, 0, 4000), (wave, 4000 + late, 8000)])
         assert np.abs(np.diff(joined)).max() <= np.abs(np.diff(wave)).max() * 1.1
+        around = joined[4000 - 4 * units.FADE :][: 8 * units.FADE]
+        assert np.abs(around[: around.size // 64 * 64].reshape(-1, 64)).max(1).min() > 0.95  # nothing is cancelled out
