@@ -69,7 +69,8 @@ speak en "$english" $((cores * 5 / 8)) &
 if [[ $langs = *ja* ]]; then (await 2; speak ja "$japanese" $((cores / 2))) & fi
 # 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
 size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512)
-train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 & first=$!
+train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 \
+  ${ASR_EN_OPTIONS:-} & first=$!
 (if [[ $langs != *ja* ]]; then exit; fi
  until [ -e "${ASR_JA_AFTER:-/}" ]; do sleep 1; done
  train ja "${ASR_JA_GPUS:-${gpus[-1]}}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 \
