@@ -125,6 +125,8 @@ class Batches:
         self.weight = np.concatenate([self.weight, np.where(usable, np.array(weight), 0.0)])
         start = len(self.audio) + np.cumsum(corpus.length) - corpus.length
         self.start, self.length = np.concatenate([self.start, start]), np.concatenate([self.length, corpus.length])
+        if self.audio.is_cuda:  # begun on the trainer's stream, read on the one that makes batches
+            self.audio.record_stream(torch.cuda.current_stream())
         self.audio = torch.cat([self.audio, torch.from_numpy(corpus.audio).to(self.device)])
         self.ids += ids
         self.lang += corpus.lang
