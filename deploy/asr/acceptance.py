@@ -2,8 +2,8 @@
 
 Writes one Ogg Opus file an utterance and manifest.jsonl {file, job, text, lang, voice, category, seen_voice}: 1,000
 sentences and the ten digits of voices never heard, trained voices moved beyond what training did to them, and people
-held out of training (`--human test.jsonl`). `--share 0.05 --publishable` makes the small set kept with the code. Voices
-that are in the manifest already are not made again.
+held out of training (`--human test.jsonl`). `--share 0.05 --publishable` makes the small set kept with the code,
+`--voice V --only amount,digits --count 200` so many more of these in one voice. What is there is not made again.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ HELD_OUT = {
     "rhvoice:evgeniy-eng": ("en", 90), "festival:ked_diphone": ("en", 50),
 }  # fmt: skip
 PUBLISHABLE = ("rhvoice:bdl", "festival:ked_diphone", "jtalk:nitech_jp_atr503_m001")
+GRAMMARS = {"en": english.grammar, "ja": japanese.grammar}
 MOVED_EACH = 10
 DIGITS_FROM = 40
 """Voices with more sentences than this say the digits too."""
@@ -58,6 +59,12 @@ def speak(voice: str, text: str, settings: voices.Settings) -> np.ndarray:
     )  # fmt: skip
     audio, rate = soundfile.read(io.BytesIO(made.stdout), dtype="float32")
     return voices.trim(soxr.resample(audio, rate, voices.RATE))
+
+
+def unknown_categories(only: str, langs: set[str]) -> list[str]:
+    """Those of the categories asked for that some language lacks."""
+    named = set(filter(None, only.split(",")))
+    return sorted({name for lang in langs for name in named - GRAMMARS[lang]().weights.keys()})
 
 
 def jobs(share: float, *, publishable: bool) -> list[tuple[str, str, int, float | None]]:
@@ -84,13 +91,17 @@ def digit(lang: str, number: int) -> tuple[str, str, str]:
     return "digit", word, f"{word}."
 
 
-def utterances(voice: str, lang: str, count: int, move: float | None) -> Iterator[tuple[dict[str, object], np.ndarray]]:
-    """Sentences of the test share in one voice, and each digit once in those never heard."""
-    rng = random.Random(f"acceptance:{voice}:{move}")
-    wanted = [digit(lang, n) for n in range(10)] if move is None and count > DIGITS_FROM else []
+def utterances(
+    voice: str, lang: str, count: int, move: float | None, only: str = ""
+) -> Iterator[tuple[dict[str, object], np.ndarray]]:
+    """Sentences of the test share in one voice (of categories, if named), and each digit once in those never heard."""
+    rng = random.Random(f"acceptance:{voice}:{move}{only}")
+    wanted = [digit(lang, n) for n in range(10)] if move is None and count > DIGITS_FROM and not only else []
     while count or wanted:
         is_digit = not count
         category, text, spoken = wanted.pop() if is_digit else sentence(lang, rng, rng.random() < 0.75)
+        if only and category not in only.split(","):
+            continue
         try:
             audio = speak(voice, spoken, voices.draw(rng, 0.4))
         except (subprocess.SubprocessError, OSError, RuntimeError) as error:
@@ -107,15 +118,16 @@ def utterances(voice: str, lang: str, count: int, move: float | None) -> Iterato
         count -= not is_digit
 
 
-def make(task: tuple[Path, str, str, int, float | None]) -> list[dict[str, object]]:
+def make(task: tuple[Path, str, str, int, float | None, str]) -> list[dict[str, object]]:
     """Write the utterances of one job; their lines of the manifest."""
-    folder, voice, lang, count, move = task
-    return [written(folder, job_name(voice, move), n, *u) for n, u in enumerate(utterances(voice, lang, count, move))]
+    folder, voice, lang, count, move, only = task
+    job = job_name(voice, move, only)
+    return [written(folder, job, n, *u) for n, u in enumerate(utterances(voice, lang, count, move, only))]
 
 
-def job_name(voice: str, move: float | None) -> str:
+def job_name(voice: str, move: float | None, only: str) -> str:
     """What the manifest calls a job."""
-    return voice if move is None else f"{voice}-{move}"
+    return "-".join([voice, *([] if move is None else [str(move)]), *filter(None, [only.replace(",", "-")])])
 
 
 def main() -> None:
@@ -124,6 +136,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--publishable", action="store_true", help="only voices whose audio may be published")
+    parser.add_argument("--voice", choices=HELD_OUT, help="this one alone")
+    parser.add_argument("--only", default="", help="categories, comma-separated")
+    parser.add_argument("--count", type=int, default=200, help="sentences of --voice")
     parser.add_argument("--human", type=Path, help="test.jsonl of human.py")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--humans", type=int, default=10_000)
@@ -135,11 +150,12 @@ def main() -> None:
         if manifest.exists()
         else set()
     )
-    tasks = [
-        (args.out, voice, lang, count, move)
-        for voice, lang, count, move in jobs(args.share, publishable=args.publishable)
-        if job_name(voice, move) not in done
-    ]
+    wanted = jobs(args.share, publishable=args.publishable)
+    if args.voice:
+        wanted = [(args.voice, HELD_OUT[args.voice][0], args.count, None)]
+    if unknown := unknown_categories(args.only, {lang for _, lang, *_ in wanted}):
+        parser.error(f"no such category: {', '.join(unknown)}")
+    tasks = [(args.out, *job, args.only) for job in wanted if job_name(job[0], job[3], args.only) not in done]
     with manifest.open("a", encoding="utf-8") as out, multiprocessing.Pool(args.workers) as pool:
         people = [] if "human" in done else [real(args)]
         for rows in tqdm(itertools.chain(people, pool.imap(make, tasks)), total=len(people) + len(tasks), unit="voice"):
