@@ -111,17 +111,17 @@ def _group(voice: str) -> str:
 
 
 def rates(heard: Sequence[Heard]) -> dict[str, Figure]:
-    """Error rates by language and condition, whole and without what can't be spelled; by voice and category (clean)."""
+    """Error rates by language and condition, whole and without what can't be spelled; by voice; by category, clean."""
     groups: dict[str, list[Heard]] = defaultdict(list)
     for h in heard:
         kind = _group(h.case.voice)
         groups[f"{h.case.lang}_{kind}_{h.condition}"].append(h)
         if kind == "held_out" and h.case.category not in UNSPELLABLE:
             groups[f"{h.case.lang}_spellable_{h.condition}"].append(h)
-        if h.condition == "clean":
-            groups[f"{h.case.lang}_voice_{h.case.voice.replace(':', '_').replace('-', '_')}"].append(h)
-            if kind == "held_out":
-                groups[f"{h.case.lang}_category_{h.case.category}"].append(h)
+        voice = f"{h.case.lang}_voice_{h.case.voice.replace(':', '_').replace('-', '_')}"
+        groups[voice if h.condition == "clean" else f"{voice}_{h.condition}"].append(h)
+        if kind == "held_out" and h.condition == "clean":
+            groups[f"{h.case.lang}_category_{h.case.category}"].append(h)
     flat: dict[str, Figure] = {}
     for name, members in sorted(groups.items()):
         unit = "cer" if members[0].case.lang == "ja" else "wer"

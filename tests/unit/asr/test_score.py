@@ -13,8 +13,10 @@ def never(_text: str, _lang: str) -> bool:
     return False
 
 
-def heard(voice: str, said: str, text: str, category: str = "amount", lang: str = "en") -> Heard:
-    return Heard(Case(Path("x.ogg"), said, lang, voice, category), "clean", text, 5.0)
+def heard(
+    voice: str, said: str, text: str, category: str = "amount", lang: str = "en", condition: str = "clean"
+) -> Heard:
+    return Heard(Case(Path("x.ogg"), said, lang, voice, category), condition, text, 5.0)
 
 
 def test_rates_are_by_kind_of_voice() -> None:
@@ -36,6 +38,19 @@ def test_rates_are_by_kind_of_voice() -> None:
     assert found["en_people_digit_words_right_percent"] == 50
     assert found["en_amounts_digits_exact_percent"] == 0
     assert found["held_out_utterances"] == 2
+
+
+def test_each_voice_is_told_clean_and_by_telephone() -> None:
+    found = scores(
+        [
+            heard("rhvoice:bdl", "ten dollars", "ten dollars"),
+            heard("rhvoice:bdl", "ten dollars", "tin collars", condition="phone"),
+            heard("human:an4", "two", "two", condition="phone"),
+        ],
+        never,
+    )
+    assert (found["en_voice_rhvoice_bdl_wer_percent"], found["en_voice_rhvoice_bdl_phone_wer_percent"]) == (0, 100)
+    assert (found["en_voice_human_an4_phone_wer_percent"], found["en_voice_human_an4_phone_utterances"]) == (0, 1)
 
 
 def test_a_digit_alone_is_right_or_wrong() -> None:
