@@ -1,6 +1,6 @@
-"""Contested amounts: where hypotheses about as likely as the best differ in the amount alone, each gives a reading.
+"""Contested amounts: where hypotheses not far behind the best differ in the amount alone, each gives a reading.
 
-The recogniser's order among them is near to chance, so the caller is asked, as about an amount that reads two ways.
+A wrong amount that is read back may be agreed to, so the caller is asked, as about an amount that reads two ways.
 """
 
 from collections.abc import Callable
@@ -39,8 +39,9 @@ def contested(transcript: Transcript, spans: tuple[Span, ...], normalize: Normal
 def _near(transcript: Transcript) -> list[Hypothesis]:
     """The other hypotheses whose odds against the best, as whole sentences, are short."""
     rules, best = load("intents/confidence.yaml", ConfidenceFile).contested, transcript.avg_logprob
-    tokens = len(transcript.text) * rules.tokens_a_character[language(transcript.locale)]
-    return [other for other in transcript.hypotheses[1:] if (best - other.avg_logprob) * tokens <= rules.odds]
+    spoken = language(transcript.locale)
+    tokens = len(transcript.text) * rules.tokens_a_character[spoken]
+    return [other for other in transcript.hypotheses[1:] if (best - other.avg_logprob) * tokens <= rules.odds[spoken]]
 
 
 def _rest(text: str, spans: tuple[Span, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Final
 import jiwer
 
 from app.qa.bench._report import Figure
+from schemas.transcript import Hypothesis
 
 EXACT_CATEGORIES: Final = frozenset({"amount", "digits"})
 MONEY_WORDS: Final = {
@@ -83,6 +84,7 @@ class Heard:
     condition: str
     text: str
     decode_ms: float
+    hypotheses: tuple[Hypothesis, ...] = ()
 
 
 def error_rate(pairs: Iterable[tuple[str, str]], lang: str) -> float:
@@ -105,7 +107,7 @@ def missed(figures: Mapping[str, Figure]) -> list[str]:
     ]
 
 
-def _group(voice: str) -> str:
+def group(voice: str) -> str:
     """`held_out`, `human` or `moved`: what kind of test a voice is."""
     return {"human": "human", "moved": "moved"}.get(voice.partition(":")[0], "held_out")
 
@@ -114,7 +116,7 @@ def rates(heard: Sequence[Heard]) -> dict[str, Figure]:
     """Error rates by language and condition, whole and without what can't be spelled; by voice; by category, clean."""
     groups: dict[str, list[Heard]] = defaultdict(list)
     for h in heard:
-        kind = _group(h.case.voice)
+        kind = group(h.case.voice)
         groups[f"{h.case.lang}_{kind}_{h.condition}"].append(h)
         if kind == "held_out" and h.case.category not in UNSPELLABLE:
             groups[f"{h.case.lang}_spellable_{h.condition}"].append(h)
@@ -128,7 +130,7 @@ def rates(heard: Sequence[Heard]) -> dict[str, Figure]:
         flat[f"{name}_{unit}_percent"] = error_rate(((m.case.text, m.text) for m in members), members[0].case.lang)
         flat[f"{name}_utterances"] = len(members)
     clean = [h for h in heard if h.condition == "clean"]
-    flat["held_out_utterances"] = sum(_group(h.case.voice) == "held_out" for h in clean)
+    flat["held_out_utterances"] = sum(group(h.case.voice) == "held_out" for h in clean)
     return flat
 
 
@@ -171,7 +173,7 @@ def single_digits(heard: Sequence[Heard]) -> dict[str, Figure]:
     groups: dict[str, list[bool]] = defaultdict(list)
     for h in heard:
         if h.condition == "clean" and h.case.text in DIGITS:
-            groups[f"{h.case.lang}_{_group(h.case.voice)}_single_digits"].append(h.text == h.case.text)
+            groups[f"{h.case.lang}_{group(h.case.voice)}_single_digits"].append(h.text == h.case.text)
     flat: dict[str, Figure] = {name: len(found) for name, found in groups.items()}
     return flat | {f"{name}_right_percent": 100 * statistics.fmean(found) for name, found in groups.items()}
 
@@ -184,7 +186,7 @@ def exact(heard: Sequence[Heard]) -> dict[str, Figure]:
             h
             for h in heard
             if h.condition == "clean" and h.case.lang == lang and h.case.category in EXACT_CATEGORIES
-            and _group(h.case.voice) == "held_out"
+            and group(h.case.voice) == "held_out"
         ]  # fmt: skip
         if chosen:
             flat[f"{lang}_amounts_digits_exact_percent"] = _right(chosen)
@@ -219,7 +221,7 @@ def commands_heard(heard: Sequence[Heard], commands: Callable[[str, str], bool])
 
 
 def _outside(case: Case) -> bool:
-    return case.category in OUT_OF_DOMAIN or (_group(case.voice) == "human" and case.category != PROMPTED)
+    return case.category in OUT_OF_DOMAIN or (group(case.voice) == "human" and case.category != PROMPTED)
 
 
 def _moves(text: str, lang: str) -> bool:

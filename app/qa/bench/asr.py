@@ -10,12 +10,12 @@ from typing import Annotated, Final
 import orjson
 import typer
 
+from app.qa.bench._asr_amounts import SPOKEN, amounts_asked
 from app.qa.bench._asr_audio import phantoms, stretches, telephone
 from app.qa.bench._asr_score import Case, Heard, missed, scores
 from app.qa.bench._asr_speed import speed
 from app.qa.bench._report import Figure, percentile, publish
 from schemas.audio import SAMPLE_RATE, Samples
-from schemas.ids import EN_US, JA_JP, Locale
 from services.ports import Recognizer
 
 DEFAULT_DATA: Final = Path("tests/data/asr")
@@ -38,16 +38,12 @@ def hear(found: Sequence[Case], recognizer: Recognizer, progress: Callable[[], o
         for number, case in enumerate(found):
             samples = read_file(case.path.read_bytes())
             for condition, sound in (("clean", samples), ("phone", telephone(samples, seed=number))):
-                transcript = await recognizer.transcribe(sound, _locale(case.lang), final=True)
-                heard.append(Heard(case, condition, transcript.text, transcript.decode_ms))
+                transcript = await recognizer.transcribe(sound, SPOKEN[case.lang], final=True)
+                heard.append(Heard(case, condition, transcript.text, transcript.decode_ms, transcript.hypotheses))
             progress()
         return heard
 
     return asyncio.run(each())
-
-
-def _locale(lang: str) -> Locale:
-    return JA_JP if lang == "ja" else EN_US
 
 
 def money_commands() -> Callable[[str, str], bool]:
@@ -73,7 +69,7 @@ def phantom_words(recognizer: Recognizer, sounds: Mapping[str, Samples], name: s
         return [
             text
             for samples in sounds.values()
-            for locale in (EN_US, JA_JP)
+            for locale in SPOKEN.values()
             if (text := (await recognizer.transcribe(samples, locale, final=True)).text)
         ]
 
@@ -103,7 +99,7 @@ def bench(
     asyncio.run(recognizer.warm_up())
     ticks = iter(track(range(len(found)), description="decoding", transient=True))
     heard = hear(found, recognizer, lambda: next(ticks, None))
-    figures = scores(heard, money_commands()) | phantom_words(recognizer, phantoms(), "phantom")
+    figures = scores(heard, money_commands()) | amounts_asked(heard) | phantom_words(recognizer, phantoms(), "phantom")
     if noise is not None:
         figures |= phantom_words(recognizer, stretches(noise), "noise")
     timed = [h.decode_ms for h in heard]

@@ -106,11 +106,11 @@ class Rescoring(BaseModel):
 
 
 class Contested(BaseModel):
-    """Which hypotheses are near: natural-log odds of the best sentence against them; tokens are told by its length."""
+    """By language, which hypotheses are near: natural-log odds of the best sentence; tokens are told by its length."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    odds: float = Field(ge=0, le=10)
+    odds: dict[str, Annotated[float, Field(ge=0, le=10)]]
     tokens_a_character: dict[str, Annotated[float, Field(gt=0, le=4)]]
 
 

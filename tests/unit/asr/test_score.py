@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from app.qa.bench._asr_amounts import amounts_asked
 from app.qa.bench._asr_score import Case, Heard, missed, scores
 from app.qa.bench.asr import money_commands
+from schemas.transcript import Hypothesis
 
 
 def never(_text: str, _lang: str) -> bool:
@@ -105,3 +107,27 @@ def test_talk_that_becomes_a_payment_is_counted() -> None:
 def test_goals_are_missed_from_above_and_below() -> None:
     figures = {"en_held_out_clean_wer_percent": 7.0, "times_faster_than_tiny_5s_window": 1.5, "weights_mb": 8.0}
     assert missed(figures) == ["en_held_out_clean_wer_percent", "times_faster_than_tiny_5s_window"]
+
+
+def test_amounts_heard_wrong_are_asked_about_or_not() -> None:
+    case = Case(Path("x.ogg"), "send sixty dollars", "en", "rhvoice:bdl", "command")
+
+    def told(*hypotheses: tuple[str, float]) -> Heard:
+        return Heard(case, "phone", hypotheses[0][0], 5.0, tuple(Hypothesis(*each) for each in hypotheses))
+
+    found = amounts_asked(
+        [
+            told(("send sixty dollars", -0.1), ("send sixty dolls", -0.2)),
+            told(("send sixteen dollars", -0.1), ("send sixty dollars", -0.2)),
+            told(("send sixteen dollars", -0.1), ("send sixty dollars", -1.5)),
+            told(
+                ("send something", -0.4),
+            ),
+        ]
+    )
+    assert found == {
+        "en_amounts_phone_utterances": 3,
+        "en_amounts_phone_wrong": 2,
+        "en_amounts_phone_right_asked_percent": 0,
+        "en_amounts_phone_wrong_asked_percent": 50,
+    }
