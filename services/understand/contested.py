@@ -38,10 +38,9 @@ def contested(transcript: Transcript, spans: tuple[Span, ...], normalize: Normal
 
 def _near(transcript: Transcript) -> list[Hypothesis]:
     """The other hypotheses whose odds against the best, as whole sentences, are short."""
-    rules, best = load("intents/confidence.yaml", ConfidenceFile).contested, transcript.avg_logprob
-    spoken = language(transcript.locale)
-    tokens = len(transcript.text) * rules.tokens_a_character[spoken]
-    return [other for other in transcript.hypotheses[1:] if (best - other.avg_logprob) * tokens <= rules.odds[spoken]]
+    rules = load("intents/confidence.yaml", ConfidenceFile).contested[language(transcript.locale)]
+    best, tokens = transcript.avg_logprob, len(transcript.text) * rules.tokens_a_character
+    return [other for other in transcript.hypotheses[1:] if (best - other.avg_logprob) * tokens <= rules.odds]
 
 
 def _rest(text: str, spans: tuple[Span, ...]) -> tuple[str, ...]:

@@ -3,20 +3,17 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
 
 from app.qa.bench._asr_score import Heard, group
 from app.qa.bench._report import Figure
 from app.qa.fake_desk import NOW
+from app.qa.locales import LOCALES
 from rules.locales import locale_rules
-from schemas.ids import EN_US, JA_JP
 from schemas.money import exponent
 from schemas.span import Ambiguity, Span, amount_readings, amount_spans
 from schemas.transcript import Source, Transcript
 from services.normalize import Normalizer
 from services.understand.contested import contested
-
-SPOKEN: Final = {"en": EN_US, "ja": JA_JP}
 
 
 def amounts_asked(heard: Sequence[Heard]) -> dict[str, Figure]:
@@ -36,7 +33,7 @@ def amounts_asked(heard: Sequence[Heard]) -> dict[str, Figure]:
 
 def _judged(heard: Heard) -> tuple[bool, bool] | None:
     """(whether its amounts were heard right, whether one is asked about); None where none was heard."""
-    locale = SPOKEN[heard.case.lang]
+    locale = LOCALES[heard.case.lang]
     normalize = partial(Normalizer.for_locale(locale).normalize, now=NOW, currencies=())
     transcript = Transcript(heard.text, locale, heard.hypotheses, source=Source.SPEECH)
     found = amount_spans(contested(transcript, normalize(heard.text), normalize))

@@ -1,14 +1,9 @@
 """Questions for the answer benchmarks: answerable ones with the passages that answer, and ones nothing answers."""
 
 from pathlib import Path
-from typing import Final
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
-
-from schemas.ids import EN_US, JA_JP
-
-LOCALES: Final = {"en": EN_US, "ja": JA_JP}
 
 
 class _Part(BaseModel):

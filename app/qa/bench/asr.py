@@ -10,11 +10,12 @@ from typing import Annotated, Final
 import orjson
 import typer
 
-from app.qa.bench._asr_amounts import SPOKEN, amounts_asked
+from app.qa.bench._asr_amounts import amounts_asked
 from app.qa.bench._asr_audio import phantoms, stretches, telephone
 from app.qa.bench._asr_score import Case, Heard, missed, scores
 from app.qa.bench._asr_speed import speed
 from app.qa.bench._report import Figure, percentile, publish
+from app.qa.locales import LOCALES
 from schemas.audio import SAMPLE_RATE, Samples
 from services.ports import Recognizer
 
@@ -38,7 +39,7 @@ def hear(found: Sequence[Case], recognizer: Recognizer, progress: Callable[[], o
         for number, case in enumerate(found):
             samples = read_file(case.path.read_bytes())
             for condition, sound in (("clean", samples), ("phone", telephone(samples, seed=number))):
-                transcript = await recognizer.transcribe(sound, SPOKEN[case.lang], final=True)
+                transcript = await recognizer.transcribe(sound, LOCALES[case.lang], final=True)
                 heard.append(Heard(case, condition, transcript.text, transcript.decode_ms, transcript.hypotheses))
             progress()
         return heard
@@ -69,7 +70,7 @@ def phantom_words(recognizer: Recognizer, sounds: Mapping[str, Samples], name: s
         return [
             text
             for samples in sounds.values()
-            for locale in SPOKEN.values()
+            for locale in LOCALES.values()
             if (text := (await recognizer.transcribe(samples, locale, final=True)).text)
         ]
 

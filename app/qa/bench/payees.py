@@ -12,10 +12,10 @@ from app.qa.bench._payees.dice import Dice
 from app.qa.bench._payees.sample import Call, Setting, overheard, setting
 from app.qa.bench._payees.stock import book
 from app.qa.bench._report import Figure, percentile, publish
-from schemas.ids import EN_US, JA_JP, Locale
+from app.qa.locales import LOCALES
+from schemas.ids import EN_US, Locale
 from schemas.payee import MatchOutcome, PayeeMatch
 
-_LOCALES: Final[dict[str, Locale]] = {"en": EN_US, "ja": JA_JP}
 _SEEDS: Final = {"development": 1, "acceptance": 2}
 _SMALLER: Final = ((60, 50, 0.35), (400, 10, 0.1))
 """Payees of smaller books, how many of them, and the share of calls that say one part of a name."""
@@ -70,7 +70,7 @@ def bench(
         return
     figures: dict[str, Figure] = {}
     large: list[Run] = []
-    for language, locale in _LOCALES.items():
+    for language, locale in LOCALES.items():
         dice = Dice(seed, _SEEDS[half], len(large))
         made = setting(half, language, payees=payees, calls=calls, strangers=_STRANGERS, parts=0.0, dice=dice)
         large.append(run(made, locale))
@@ -98,7 +98,7 @@ def _smaller(half: str, language: str, calls: int, dice: Dice) -> dict[str, Figu
             setting(half, language, payees=size, calls=each, strangers=_STRANGERS, parts=parts, dice=dice)
             for _ in range(books)
         ]
-        figures |= _kept(f"{language}_{size}", settings, _LOCALES[language])
+        figures |= _kept(f"{language}_{size}", settings, LOCALES[language])
     return figures
 
 
@@ -226,5 +226,5 @@ def _share(flags: Sequence[bool]) -> float:
 
 def _mean(figures: dict[str, Figure], keys: Sequence[str]) -> dict[str, Figure]:
     """The mean of a figure over the languages."""
-    values = {key: [figures[f"{language}_{key}"] for language in _LOCALES] for key in keys}
+    values = {key: [figures[f"{language}_{key}"] for language in LOCALES] for key in keys}
     return {key: sum(float(v or 0) for v in each) / len(each) for key, each in values.items()}

@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.qa.bench._questions import LOCALES, read_questions
+from app.qa.bench._questions import read_questions
 from app.qa.bench._report import Figure, percentile, publish
+from app.qa.locales import LOCALES
 from schemas.answer import Done, Question, Refused, SentenceReady
 from schemas.ids import CustomerId, language
 from services.answer.facts import facts_of

@@ -8,8 +8,9 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 
-from app.qa.bench._questions import LOCALES, read_questions
+from app.qa.bench._questions import read_questions
 from app.qa.bench._report import Figure, percentile, publish
+from app.qa.locales import LOCALES
 from schemas.answer import Question
 from services.answer.knowledge import Passage, load_passages
 from services.answer.retrieve import Retriever

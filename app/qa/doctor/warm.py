@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.qa.bench._offers import offers
-from app.qa.bench._questions import LOCALES
 from app.qa.doctor.client import Endpoint
 from app.qa.doctor.findings import Health, Report
+from app.qa.locales import LOCALES
 from schemas.answer import Done, Question
 from schemas.errors import ModelUnavailable, TellerlineError
 from schemas.extraction import ExtractionOffer

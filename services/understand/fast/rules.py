@@ -1,6 +1,6 @@
 """The shape of rules/intents: words, intents, vetoes, nouns and confidence, each file validated at load."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -106,12 +106,12 @@ class Rescoring(BaseModel):
 
 
 class Contested(BaseModel):
-    """By language, which hypotheses are near: natural-log odds of the best sentence; tokens are told by its length."""
+    """Which hypotheses are near: natural-log odds of the best sentence against them; tokens are told by its length."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    odds: dict[str, Annotated[float, Field(ge=0, le=10)]]
-    tokens_a_character: dict[str, Annotated[float, Field(gt=0, le=4)]]
+    odds: float = Field(ge=0, le=10)
+    tokens_a_character: float = Field(gt=0, le=4)
 
 
 class ConfidenceFile(RuleFile):
@@ -123,6 +123,6 @@ class ConfidenceFile(RuleFile):
     disagreement: float
     precedence: tuple[Intent, ...]
     rescoring: Rescoring
-    contested: Contested
+    contested: dict[str, Contested]
     act: float
     ask: float
