@@ -3,7 +3,8 @@
 Whoever was recorded for half an hour and more can say every sentence of the grammar: in pieces of what they said,
 joined in the middle of phones. Synthesisers that have read as much are cut up likewise, since voices made of joined
 pieces are heard worse than smooth ones. The phones of a text are flite's, whose own speech begins the model that finds
-them in recordings. Writes shards as synthesise.py does; finished ones are skipped.
+them in recordings, or eSpeak's; OUT keeps where they are (`--count 0` finds them and stops). Half of the speakers have
+an accent: they say some phones as others. Writes shards as synthesise.py does; finished ones are skipped.
 """
 
 from __future__ import annotations
@@ -19,28 +20,39 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import accents
 import human
 import numpy as np
+import phonemes
 import shards
 import soundfile
 import torch
 import voices
 from frontend import MELS, RATE, log_mel
-from segment import Model, Phone
+from segment import FRAME_S, Model, Phone
 from synthesise import LONGEST_S, SHARD, sentence
 from tqdm import tqdm
-from units import Recording, Voice
+from units import LONGEST, Recording, Voice
 
 PEOPLE = human.TRAIN_ONLY
-SPEAKERS = (*PEOPLE * 3, "pico:en-US", "pico:en-GB", "rhvoice:alan", "rhvoice:clb", "flite:rms", "flite:awb")
+SYNTHESISERS = (
+    "pico:en-US", "pico:en-GB", "rhvoice:alan", "rhvoice:clb", "rhvoice:slt", "flite:rms", "flite:awb", "flite:slt",
+    "flite:kal16", "espeak:en",
+)  # fmt: skip
+SPEAKERS = (*PEOPLE * 5, *SYNTHESISERS)
 """Drawn from evenly: half of it people."""
+MOST_PHONES = (2, 3, LONGEST)
+"""Of a piece, drawn for each utterance: pairs of phones take no word as it was said."""
+READERS = ("", "", "", "en-us", "en-gb", "en-029")
+"""Who tells the phones: flite, or an accent of eSpeak's."""
+ACCENTED = 0.55
+"""Share of utterances."""
 MOST = 1000
 """Recordings of a speaker: an hour."""
 CEPSTRA = 13
 ROUNDS = 4
 RANGE = 6.0
 """Powers of ten below the loudest band that count."""
-LABELLER = "slt"
 
 _COSINES = np.cos(np.pi * np.arange(CEPSTRA)[:, None] * (np.arange(MELS) + 0.5) / MELS).astype(np.float32)
 
@@ -55,16 +67,10 @@ def features(sound: np.ndarray) -> np.ndarray:
     return np.concatenate([cepstra, slopes], 1)
 
 
-def told(text: str, what: str, out: str) -> list[str]:
-    """What flite prints of a text as it speaks it to `out`."""
-    command = ["flite", "-voice", LABELLER, "-t", text, what, "-o", out]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.split()
-
-
 def labelled(text: str) -> tuple[np.ndarray, list[Phone]]:
     """Sound of a text, by flite, and the phones in it."""
     with tempfile.NamedTemporaryFile(suffix=".wav") as file:
-        ends = [part.partition(":") for part in told(text, "-psdur", file.name)]
+        ends = [part.partition(":") for part in phonemes.told(text, "-psdur", file.name)]
         sound = soundfile.read(file.name, dtype="float32")[0]
     phones: list[Phone] = []
     for name, _, end in ends:
@@ -72,9 +78,11 @@ def labelled(text: str) -> tuple[np.ndarray, list[Phone]]:
     return sound, phones
 
 
-def phones_of(text: str) -> list[str]:
-    """The phones of a text, with a pause before and behind."""
-    return told(text, "-ps", "none")
+def phones_of(text: str, rng: random.Random) -> list[str]:
+    """The phones of a text as somebody says them, with a pause before and behind."""
+    reader = rng.choice(READERS)
+    phones = phonemes.by_espeak(text, reader) if reader else phonemes.by_flite(text)
+    return accents.drawn(rng)(phones) if rng.random() < ACCENTED else phones
 
 
 def rows_of(source: Path, name: str) -> list[dict[str, str]]:
@@ -89,22 +97,38 @@ def sound_of(source: Path, name: str, row: dict[str, str]) -> np.ndarray:
     return human.load(source / row["file"]) if name in PEOPLE else voices.speak(name, row["text"], voices.Settings())
 
 
-def recordings(source: Path, name: str) -> list[Recording]:
-    """A speaker's recordings with the phones in them."""
+def recordings(source: Path, kept: Path, name: str) -> list[Recording]:
+    """A speaker's recordings with the phones in them, which `kept` may have already."""
     torch.set_num_threads(1)
     rows = rows_of(source, name)
-    texts = [labelled(row["text"]) for row in rows]
     sounds = [sound_of(source, name, row) for row in rows]
-    heard = [
-        (features(sound), [phone.name for phone in phones]) for sound, (_, phones) in zip(sounds, texts, strict=True)
+    path = kept / f"{name.replace(':', '_')}.json"
+    if not path.exists():
+        found = segmented(sounds, [row["text"] for row in rows])
+        told = [[(phone.name, round(phone.end / FRAME_S)) for phone in phones] for phones in found]
+        path.write_text(json.dumps(told), encoding="utf-8")
+    return [
+        Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), restored(told), features(sound)[:, :CEPSTRA])
+        for sound, told in zip(sounds, json.loads(path.read_text(encoding="utf-8")), strict=True)
     ]
-    model = Model.begun([(features(sound), phones) for sound, phones in texts])
+
+
+def segmented(sounds: list[np.ndarray], texts: list[str]) -> list[list[Phone]]:
+    """The phones in a speaker's recordings of texts."""
+    said = [labelled(text) for text in texts]
+    heard = [
+        (features(sound), [phone.name for phone in phones]) for sound, (_, phones) in zip(sounds, said, strict=True)
+    ]
+    model = Model.begun([(features(sound), phones) for sound, phones in said])
     for _ in range(ROUNDS):
         model = model.refitted(heard)
-    return [
-        Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), model.segment(*known), known[0][:, :CEPSTRA])
-        for sound, known in zip(sounds, heard, strict=True)
-    ]
+    return [model.segment(*known) for known in heard]
+
+
+def restored(told: list[tuple[str, int]]) -> list[Phone]:
+    """Phones of their names and the frames in which they end; they follow one another without gaps."""
+    begins = [0, *(end for _, end in told)]
+    return [Phone(name, begin * FRAME_S, end * FRAME_S) for begin, (name, end) in zip(begins, told, strict=False)]
 
 
 def said(made: dict[str, Voice], seed: int, index: int) -> shards.Spoken | None:
@@ -113,7 +137,7 @@ def said(made: dict[str, Voice], seed: int, index: int) -> shards.Spoken | None:
     category, text, spoken = sentence("en", rng, practice=True)
     name = rng.choice(SPEAKERS)
     try:
-        sound = made[name].say(phones_of(spoken), rng)
+        sound = made[name].say(phones_of(spoken, rng), rng, rng.choice(MOST_PHONES))
     except (KeyError, OSError, subprocess.SubprocessError) as error:
         # One sentence that can't be said must not stop the run.
         print(f"{name}: {text!r}: {type(error).__name__} {error}", file=sys.stderr)
@@ -144,10 +168,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     args = parser.parse_args()
     torch.set_num_threads(1)
-    args.out.mkdir(parents=True, exist_ok=True)
+    kept = args.out / "phones"
+    kept.mkdir(parents=True, exist_ok=True)
     names = sorted(set(SPEAKERS))
     with multiprocessing.get_context("fork").Pool(args.workers) as pool:
-        found = tqdm(pool.imap(partial(recordings, args.source), names), total=len(names), unit="voice")
+        found = tqdm(pool.imap(partial(recordings, args.source, kept), names), total=len(names), unit="voice")
         _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
     items = [range(first, min(first + SHARD, args.count)) for first in range(0, args.count, SHARD)]
     jobs = [(args.seed, part, args.out / f"{args.seed:03d}-{part[0] // SHARD:05d}.npz") for part in items]

@@ -70,9 +70,9 @@ class Voice:
         for recording in recordings:
             self.said.add([phone.name for phone in recording.phones])
 
-    def say(self, names: Sequence[str], rng: random.Random) -> np.ndarray:
-        """float32 sound of phones; KeyError for one that was never said."""
-        pieces = self.pieces(names, rng)
+    def say(self, names: Sequence[str], rng: random.Random, most: int = LONGEST) -> np.ndarray:
+        """float32 sound of phones, in pieces of at most so many; KeyError for one that was never said."""
+        pieces = self.pieces(names, rng, most)
         joints = [piece.joined for piece in pieces[1:]]
         return spoken(
             [
@@ -81,15 +81,15 @@ class Voice:
             ]
         )
 
-    def pieces(self, names: Sequence[str], rng: random.Random) -> list[Piece]:
-        """As long as were ever said, each from the phone that the one before ends with.
+    def pieces(self, names: Sequence[str], rng: random.Random, most: int = LONGEST) -> list[Piece]:
+        """As long as were ever said, up to `most` phones, each from the phone that the one before ends with.
 
         Two phones that never met are put side by side.
         """
         pieces: list[Piece] = []
         at, joined = 0, False
         while at < len(names) - joined:
-            size = self.said.longest(names[at:])
+            size = self.said.longest(names[at : at + most])
             if joined and size == 1:
                 at, joined = at + 1, False
                 continue

@@ -1,12 +1,13 @@
 #!/bin/bash
 # Packs what synthesis and training need for a GPU machine without network, as three archives of about 45 MB, each in
-# pieces of 20 MiB:   pack.sh OUT SPEECH [TESTS]
-#   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is acceptance.py's folder, to be scored there.
+# pieces of 20 MiB:   pack.sh OUT SPEECH [TESTS [PHONES]]
+#   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is acceptance.py's folder, to be scored there;
+#   PHONES what unit_voices.py found in recordings (its OUT/phones), which takes twenty minutes.
 #   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd); mkdir -p "$1"; out=$(cd "$1" && pwd); speech=$(cd "$2" && pwd); tests=${3:-}
+here=$(cd "$(dirname "$0")" && pwd); mkdir -p "$1"; out=$(cd "$1" && pwd); speech=$(cd "$2" && pwd); tests=${3:-} phones=${4:-}
 work=$(mktemp -d -p "$out"); trap 'rm -rf "$work"' EXIT
 
 program() { # archive, name: the program, its libraries, and a script that starts it with them
@@ -26,7 +27,7 @@ done
 tar -C / --exclude='voices/*/16000' --exclude='pico/lang/[dfi]*' --exclude='espeak-ng-data/[!ej]*_dict' \
   -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
   usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
-  usr/share/games/fortunes
+  usr/share/games/fortunes usr/share/wordnet/data.{noun,verb,adj,adv}
 tar -C / -cf "$two/data-2.tar" var/lib/mecab/dic/open-jtalk
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \
@@ -34,6 +35,7 @@ python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 -
 cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py "$one/code/gpu/"
 cp -r "$speech/noise" "$speech/rir" "$one/"; cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
 if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
+if [ -n "$phones" ]; then cp -r "$phones" "$three/phones"; fi
 (cd "$here/.." && python3 synthesise.py --lang ja --count 12000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
 for n in 1 2 3; do

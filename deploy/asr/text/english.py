@@ -13,6 +13,7 @@ from grammar import Grammar, Rule
 HERE = Path(__file__).parent
 DICTIONARY = Path("/usr/share/dict/american-english-small")
 SAYINGS = Path("/usr/share/games/fortunes")
+WORDNET = Path("/usr/share/wordnet")
 UNSPEAKABLE = ("ascii", "debian", "linux", "computers", "definitions", "perl")
 SHORT_WORDS = frozenset("a i is to of in it on my we he be or do as at by an if me so no up us am go".split())
 ONES = (
@@ -288,20 +289,41 @@ def word(rng: random.Random) -> str:
 
 
 @cache
+def known_words() -> frozenset[str]:
+    """What a natural sentence may consist of: dictionary words, with their apostrophes."""
+    wide = {w for w in DICTIONARY.read_text(encoding="utf-8").lower().split() if "'" in w}
+    return frozenset({w for words in vocabulary() for w in words} | SHORT_WORDS | wide)
+
+
+def sentences_among(parts: list[str]) -> set[str]:
+    """Those of 2 to 14 words, without numerals."""
+    out: set[str] = set()
+    for part in parts:
+        words = re.sub(r"[^a-z' ]", " ", part.lower()).replace(" '", " ").replace("' ", " ").split()
+        if 2 <= len(words) <= 14 and not re.search(r"\d", part):
+            out.add(" ".join(words))
+    return out
+
+
+@cache
 def sentences() -> tuple[str, ...]:
-    """Natural sentences of 2 to 14 dictionary words, out of Debian's collection of sayings."""
-    known = {w for words in vocabulary() for w in words} | SHORT_WORDS
-    known |= {w for w in DICTIONARY.read_text(encoding="utf-8").lower().split() if "'" in w}
+    """Natural sentences out of Debian's collection of sayings."""
     out: set[str] = set()
     for path in sorted(SAYINGS.iterdir()):
         if path.suffix or path.name.startswith(UNSPEAKABLE):
             continue
         text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8", errors="ignore").replace("\n%\n", " . "))
-        for part in re.split(r"[.!?;:\"()\[\]]|--|, (?=and|but|or|which|who|that|when|if)", text):
-            words = re.sub(r"[^a-z' ]", " ", part.lower()).replace(" '", " ").replace("' ", " ").split()
-            if 2 <= len(words) <= 14 and known.issuperset(words) and not re.search(r"\d", part):
-                out.add(" ".join(words))
-    return tuple(sorted(out))
+        out |= sentences_among(re.split(r"[.!?;:\"()\[\]]|--|, (?=and|but|or|which|who|that|when|if)", text))
+    return tuple(sorted(text for text in out if known_words().issuperset(text.split())))
+
+
+@cache
+def examples() -> tuple[str, ...]:
+    """Natural sentences out of WordNet's examples of how words are used, without abbreviations and other scripts."""
+    texts = [(WORDNET / f"data.{part}").read_text(encoding="utf-8") for part in ("noun", "verb", "adj", "adv")]
+    return tuple(
+        sorted(sentences_among([part for text in texts for part in re.findall(r'"([a-zA-Z \',-]+)[.!?]?"', text)]))
+    )
 
 
 def phone(rng: random.Random) -> str:
@@ -336,6 +358,7 @@ def grammar() -> Grammar:
         "small": between(2, 20),
         "rareword": lambda rng: rng.choice(vocabulary()[1]),
         "sentence": lambda rng: rng.choice(sentences()),
+        "example": lambda rng: rng.choice(examples()),
         "spell": lambda rng: spelled(name(rng)),
         "natospell": lambda rng: grammar().expand("{nato} " * rng.randint(2, 4), rng),
         "thing2": lambda rng: re.sub(r"^(the|a|an|my) ", "", grammar().expand("{thing}", rng)),

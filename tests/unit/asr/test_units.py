@@ -145,3 +145,10 @@ def test_waves_meet_where_pieces_are_joined() -> None:
         assert np.abs(np.diff(joined)).max() <= np.abs(np.diff(wave)).max() * 1.1
         around = joined[4000 - 4 * units.FADE :][: 8 * units.FADE]
         assert np.abs(around[: around.size // 64 * 64].reshape(-1, 64)).max(1).min() > 0.95  # nothing is cancelled out
+
+
+def test_pieces_may_be_bounded() -> None:
+    voice = units.Voice([recording("pabcp")])
+    names = phones("pabcp")
+    assert [(p.first, p.last) for p in voice.pieces(names, random.Random(1), 2)] == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert [(p.first, p.last) for p in voice.pieces(names, random.Random(1))] == [(0, 4)]
