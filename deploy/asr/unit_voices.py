@@ -36,7 +36,7 @@ from units import LONGEST, Recording, Voice
 
 PEOPLE = human.TRAIN_ONLY
 SYNTHESISERS = (
-    "pico:en-US", "pico:en-GB", "rhvoice:alan", "rhvoice:clb", "rhvoice:slt", "flite:rms", "flite:awb", "flite:slt",
+    "pico:en-US", "pico:en-GB", "rhvoice:alan", "rhvoice:clb", "flite:rms", "flite:awb", "flite:slt",
     "flite:kal16", "espeak:en",
 )  # fmt: skip
 SPEAKERS = (*PEOPLE * 5, *SYNTHESISERS)
