@@ -121,7 +121,9 @@ class SmallDecoder:
         order = np.argsort(-(by_heads + self._likely(ids)), kind="stable")
         best: dict[str, float] = {}
         for k in order:
-            mean = max(guessed[k] / max(1, lengths[k]), joint[k] / (1 + lengths[k]))
+            mean = joint[k] / (1 + lengths[k])
+            if k < len(result.sequences_ids):  # a guess leaves out the end: what is cut short would seem as likely
+                mean = max(mean, guessed[k] / max(1, lengths[k]))
             best.setdefault(self._text(ids[k]), min(0.0, float(mean)))
         told = list(best.items())[: ALTERNATIVES if final else 1]
         liked = int(by_heads.argmax())
@@ -142,7 +144,7 @@ class SmallDecoder:
         return [[i for i in self._ctc.greedy(log_probs) if i not in self._never][:limit]]
 
     def _guesses(self, candidates: list[list[int]], encoded: ctranslate2.StorageView) -> list[float]:
-        """The decoder's natural-log probability of each transcript, none of which it proposed."""
+        """The decoder's natural-log probability of each transcript, but for its end; it proposed none of them."""
         if not candidates:
             return []
         repeated = ctranslate2.StorageView.from_array(np.repeat(np.array(encoded), len(candidates), axis=0))

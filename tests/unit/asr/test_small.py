@@ -74,3 +74,15 @@ def test_the_language_model_ranks_what_the_heads_propose(monkeypatch: pytest.Mon
     monkeypatch.setattr(decoder, "_ngrams", FakeNgrams())
     ranked = decoder.decode(speech, final=True)
     assert plain.hypotheses[0].text not in {h.text for h in ranked.hypotheses}
+
+
+def test_digits_cut_short_are_told_as_far_less_likely_than_the_whole() -> None:
+    decoder = decoders(BUNDLED)["en"]
+    found = 0
+    for number in (4, 21, 22, 28):
+        speech = read_file((DATA / f"human_an4-{number:03}.ogg").read_bytes())
+        best, *others = decoder.decode(speech, final=True).hypotheses
+        short = [h for h in others if best.text.startswith(f"{h.text} ")]
+        found += len(short)
+        assert all(h.avg_logprob < best.avg_logprob - 0.2 for h in short)
+    assert found
