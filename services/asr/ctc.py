@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-_NEVER: Final = np.float32(-1e9)
+_NEVER: Final = -1e9
+_LEAST: Final = 1e-300
 
 
 class CtcHead:
@@ -41,21 +42,21 @@ class CtcHead:
     def score(self, log_probs: Floats, candidates: Sequence[Sequence[int]]) -> Floats:
         """Natural-log probability of each candidate, by the forward algorithm over all of them at once."""
         lengths = np.array([len(c) for c in candidates])
-        states = 2 * int(lengths.max(initial=0)) + 1
-        labels = np.full((len(candidates), states), self.blank)
+        labels = np.full((len(candidates), 2 * int(lengths.max(initial=0)) + 1), self.blank)
         for row, candidate in enumerate(candidates):
             labels[row, 1 : 2 * len(candidate) : 2] = candidate
-        skip = np.zeros(labels.shape, dtype=bool)
+        skip = np.zeros(labels.shape)
         skip[:, 2:] = (labels[:, 2:] != self.blank) & (labels[:, 2:] != labels[:, :-2])
-        alpha = np.full(labels.shape, _NEVER, dtype=np.float32)
-        emitted = log_probs[:, labels]
-        alpha[:, :2] = emitted[0, :, :2]
+        padded, scale = np.zeros((len(labels), labels.shape[1] + 2)), np.zeros(len(labels))
+        paths, from_one, from_two = padded[:, 2:], padded[:, 1:-1], padded[:, :-2]
+        emitted = np.exp(log_probs, dtype=np.float64)[:, labels]
+        paths[:, :2] = emitted[0, :, :2]
         for step in emitted[1:]:
-            shifted = np.pad(alpha, ((0, 0), (2, 0)), constant_values=_NEVER)
-            from_two = np.where(skip, shifted[:, :-2], _NEVER)
-            alpha = np.logaddexp(np.logaddexp(alpha, shifted[:, 1:-1]), from_two) + step
-        rows = np.arange(len(candidates))
-        last = alpha[rows, 2 * lengths]
-        before = np.where(lengths > 0, alpha[rows, np.maximum(2 * lengths - 1, 0)], _NEVER)
-        scores: Floats = np.logaddexp(last, before).astype(np.float32)
+            grown = (from_two * skip + from_one + paths) * step
+            most = np.maximum(grown.max(axis=1), _LEAST)  # probabilities fade: what is left is scaled to 1
+            np.divide(grown, most[:, None], out=paths)
+            scale += np.log(most)
+        rows = np.arange(len(labels))
+        ended = paths[rows, 2 * lengths] + np.where(lengths > 0, from_one[rows, 2 * lengths], 0.0)
+        scores: Floats = np.where(ended > 0, scale + np.log(np.maximum(ended, _LEAST)), _NEVER).astype(np.float32)
         return scores

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 UNKNOWN_COST: Final = 14.0
 """Nats of a token that no text had."""
+END: Final = -1
+"""The token that ends a sentence."""
 
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -50,6 +52,8 @@ class Ngrams:
         if self._base != vocabulary + 1:
             raise ValueError(f"a language model of {self._base - 1} tokens, where the checkpoint has {vocabulary}")
         self._orders = [self._read(arrays, n) for n in range(1, int(arrays["order"]) + 1)]
+        every = np.arange(self._base)
+        self._pairs = self._lengthened(np.full((self._base, self._base), -UNKNOWN_COST), every, every, 0, 2)
 
     def _read(self, arrays: Mapping[str, NDArray[np.uint8]], n: int) -> _Order:
         planes = np.ascontiguousarray(arrays[f"keys{n}"].T)
@@ -73,6 +77,23 @@ class Ngrams:
         scores: Floats = np.add.reduceat(found, lengths.cumsum() - lengths)
         return scores
 
+    def context(self, before: Keys, tokens: Keys) -> Keys:
+        """The contexts that `tokens` make of those before them; that of a sentence's beginning is 0."""
+        longer: Keys = (before * self._base + tokens + 1) % self._base ** (len(self._orders) - 1)
+        return longer
+
+    def follow(self, contexts: Keys, tokens: Keys) -> Floats:
+        """(contexts, tokens): natural-log probability of each token in each context."""
+        found = self._pairs[contexts[:, None] % self._base, tokens + 1]
+        return self._lengthened(found, contexts, tokens + 1, 2, len(self._orders))
+
+    def _lengthened(self, found: Floats, contexts: Keys, tokens: Keys, known: int, order: int) -> Floats:
+        """(contexts, tokens): `found` by n-grams of `known` tokens, made better by those of up to `order`."""
+        for n in range(known, min(order, len(self._orders))):
+            context = contexts[:, None] % self._base**n
+            found = self._orders[n].lengthen(found, context * self._base + tokens, context)
+        return found
+
 
 def _places(keys: Keys, wanted: Keys) -> NDArray[np.int64]:
-    return np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.minimum(keys.searchsorted(wanted), len(keys) - 1)

@@ -1,4 +1,4 @@
-"""Our own checkpoints: a small vocabulary, windows only as long as the speech, hypotheses rescored by CTC."""
+"""Our own checkpoints: a small vocabulary, windows only as long as the speech, candidates judged by both heads."""
 
 import json
 from pathlib import Path
@@ -13,9 +13,10 @@ from tokenizers import Tokenizer
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
-from services.asr.ctc import CtcHead
+from services.asr.ctc import CtcHead, Floats
 from services.asr.decoder import ALTERNATIVES, Decoded, joined, max_length, split, token_limit, witness
 from services.asr.ngrams import Ngrams
+from services.asr.search import PrefixSearch
 
 CONFIG: Final = "preprocessor_config.json"
 LONGEST_S: Final = 11.0
@@ -24,11 +25,15 @@ MOST_TOKENS: Final = 120
 TAIL_S: Final = 0.16
 """Silence put after the last sample, as training had it."""
 RESCORED: Final = 16
-"""Candidates that are judged; the best `ALTERNATIVES` of them are told."""
+"""Hypotheses of the decoder that are judged; the best `ALTERNATIVES` of all candidates are told."""
+ADDED: Final = 3
+"""Transcripts by ear that are judged too: the best that the decoder did not propose."""
 CTC_WEIGHT: Final = 0.4
 LANGUAGE_WEIGHT: Final = 0.4
 TOKEN_BONUS: Final = 1.2
 """Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
+_FEWEST_FRAMES: Final = 2
+"""Probabilities come with an alignment that nobody reads; over so few frames it costs next to nothing."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
 
 
@@ -49,6 +54,7 @@ class SmallDecoder:
         language_model = folder / "language.npz"
         vocabulary = self._tokenizer.get_vocab_size()
         self._ngrams = Ngrams(language_model, vocabulary) if language_model.exists() else None
+        self._search = PrefixSearch(self._ngrams, self._ctc.blank, self._never) if self._ngrams else None
         compute = "int8" if device == "cpu" else "int8_float16"
         self._model = ctranslate2.models.Whisper(
             str(folder), device=device, compute_type=compute, inter_threads=workers, intra_threads=1
@@ -77,7 +83,7 @@ class SmallDecoder:
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
         encoded = self._model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
         limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
-        count, tried = (ALTERNATIVES, RESCORED) if final else (1, 1)
+        tried = RESCORED if final else 1
         result = self._model.generate(
             encoded,
             [self._prompt],
@@ -89,44 +95,58 @@ class SmallDecoder:
             suppress_blank=False,
             suppress_tokens=self._never,
         )[0]
-        return self._judged(result, encoded, limit, count)
+        return self._judged(result, encoded, limit, final=final)
 
     def _text(self, ids: list[int]) -> str:
         return str(self._tokenizer.decode(ids)).strip()
 
-    def _judged(self, result: Any, encoded: ctranslate2.StorageView, limit: int, count: int) -> Decoded:
-        """The best `count` candidates by the joint opinion of decoder, CTC head and language model; equal texts once.
+    def _judged(self, result: Any, encoded: ctranslate2.StorageView, limit: int, *, final: bool) -> Decoded:
+        """The best candidates by the joint opinion of decoder, CTC head and language model; equal texts once.
 
-        The CTC head's own transcript is among them: it can't guess a phrase that it doesn't hear. Partials are judged
-        so too: of a cut word the decoder alone is unsure, and the guards would empty most of a caller's first ones.
+        What the CTC head hears by itself is among them: it can't guess a phrase that it doesn't hear. Partials are
+        judged so too: of a cut word the decoder alone is unsure, and the guards would empty most of a caller's first
+        ones. The witness speaks of the candidate that both heads like best: whether somebody spoke is no question of
+        language.
         """
         log_probs = self._ctc.log_probs(np.array(encoded)[0])
         ids = [list(sequence) for sequence in result.sequences_ids]
         guessed = [score * max(1, len(i)) for i, score in zip(ids, result.scores, strict=True)]
-        spelled = [i for i in self._ctc.greedy(log_probs) if i not in self._never][:limit]
-        if spelled and spelled not in ids:
-            ids.append(spelled)
-            guessed.append(self._guess(spelled, encoded, len(log_probs)))
+        added = [i for i in self._by_ear(log_probs, limit, final=final) if i and i not in ids][:ADDED]
+        ids += added
+        guessed += self._guesses(added, encoded)
         lengths = np.array([len(i) for i in ids])
         *heard, silence = self._ctc.score(log_probs, [*ids, []])
         joint = CTC_WEIGHT * np.array(heard) + (1 - CTC_WEIGHT) * np.array(guessed)
-        order = np.argsort(-(joint + TOKEN_BONUS * lengths + self._likely(ids)), kind="stable")
+        by_heads = joint + TOKEN_BONUS * lengths
+        order = np.argsort(-(by_heads + self._likely(ids)), kind="stable")
         best: dict[str, float] = {}
         for k in order:
-            mean = max(guessed[k] / max(1, lengths[k]), joint[k] / (1 + lengths[k]))
+            mean = joint[k] / (1 + lengths[k])
+            if k < len(result.sequences_ids):  # a guess leaves out the end: what is cut short would seem as likely
+                mean = max(mean, guessed[k] / max(1, lengths[k]))
             best.setdefault(self._text(ids[k]), min(0.0, float(mean)))
-        first = int(order[0])
+        told = list(best.items())[: ALTERNATIVES if final else 1]
+        liked = int(by_heads.argmax())
         return Decoded(
-            tuple(Hypothesis(text, score) for text, score in list(best.items())[:count]),
+            tuple(Hypothesis(text, score) for text, score in told),
             float(result.no_speech_prob),
-            witness(len(ids[first]), float(joint[first]), float(heard[first] - silence), self._ctc.new(log_probs)),
+            witness(len(ids[liked]), float(joint[liked]), float(heard[liked] - silence), self._ctc.new(log_probs)),
         )
 
     def _likely(self, ids: list[list[int]]) -> NDArray[np.float64]:
         """What the language model, where there is one, adds to each candidate."""
         return np.zeros(len(ids)) if self._ngrams is None else LANGUAGE_WEIGHT * self._ngrams.score(ids)
 
-    def _guess(self, ids: list[int], encoded: ctranslate2.StorageView, positions: int) -> float:
-        """The decoder's natural-log probability of a transcript that it did not propose."""
-        aligned = self._model.align(encoded, self._prompt, [ids], [2 * positions])[0]
-        return float(np.log(np.maximum(aligned.text_token_probs, 1e-10)).sum())
+    def _by_ear(self, log_probs: Floats, limit: int, *, final: bool) -> list[list[int]]:
+        """What the CTC head hears: in a final with the language model, else greedily."""
+        if self._search is not None and final:
+            return [i[:limit] for i in self._search.best(log_probs)]
+        return [[i for i in self._ctc.greedy(log_probs) if i not in self._never][:limit]]
+
+    def _guesses(self, candidates: list[list[int]], encoded: ctranslate2.StorageView) -> list[float]:
+        """The decoder's natural-log probability of each transcript, but for its end; it proposed none of them."""
+        if not candidates:
+            return []
+        repeated = ctranslate2.StorageView.from_array(np.repeat(np.array(encoded), len(candidates), axis=0))
+        aligned = self._model.align(repeated, self._prompt, candidates, [_FEWEST_FRAMES] * len(candidates))
+        return [float(np.log(np.maximum(a.text_token_probs, 1e-10)).sum()) for a in aligned]

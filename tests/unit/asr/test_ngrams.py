@@ -12,22 +12,11 @@ from tokenizers import Tokenizer
 
 from schemas.errors import RecognizerUnavailable
 from services.asr.load import BUNDLED, MODEL_FOLDER, decoders
-from services.asr.ngrams import Ngrams
+from services.asr.ngrams import END, Ngrams
 from services.asr.small import SmallDecoder
-from tests.unit.asr._training import training
+from tests.unit.asr._language import TOKENS, counted
 
-TOKENS: Final = 3
 sentences: Final = st.lists(st.lists(st.integers(0, TOKENS - 1), max_size=3), min_size=1, max_size=30)
-
-
-def counted(folder: Path, texts: list[list[int]], least: list[int]) -> Ngrams:
-    """The model of these sentences, by way of its file."""
-    before = [0] * (len(least) - 1)
-    text = [t for row in texts for t in [*before, *(token + 1 for token in row), 0]]
-    foretold = [f for row in texts for f in [*[False] * len(before), *[True] * (len(row) + 1)]]
-    arrays = training("ngram_counts").model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
-    np.savez_compressed(folder / "language.npz", **arrays)
-    return Ngrams(folder / "language.npz", TOKENS)
 
 
 @given(texts=sentences, least=st.sampled_from([[1], [1, 1], [1, 1, 2], [1, 2, 3, 2]]))
@@ -58,6 +47,20 @@ def test_a_token_that_no_text_had_is_possible_and_dear(tmp_path: Path) -> None:
     model = counted(tmp_path, [[0, 1]] * 4, [1, 1])
     known, unknown = model.score([[0, 1], [0, 2]])
     assert known - 40 < unknown < known - 10
+
+
+@given(texts=sentences, least=st.sampled_from([[1], [1, 1], [1, 1, 2], [1, 2, 3, 2]]))
+@settings(max_examples=40, deadline=None)
+def test_token_by_token_it_says_what_it_says_of_the_whole(
+    texts: list[list[int]], least: list[int], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = counted(tmp_path_factory.mktemp("model"), texts, least)
+    for candidate in ([], [2], [0, 1, 1, 2, 0]):
+        total, context = 0.0, np.zeros(1, dtype=np.int64)
+        for token in (*candidate, END):
+            total += model.follow(context, np.arange(-1, TOKENS))[0, token + 1]
+            context = model.context(context, np.array([token]))
+        assert total == pytest.approx(model.score([candidate])[0])
 
 
 def test_candidates_are_judged_alike_alone_and_together(tmp_path: Path) -> None:
