@@ -34,7 +34,7 @@ class Watched:
         return getattr(self._model, name)
 
 
-@pytest.mark.parametrize(("final", "judged", "told"), [(True, 16, 4), (False, 1, 1)])
+@pytest.mark.parametrize(("final", "judged", "told"), [(True, 12, 4), (False, 1, 1)])
 def test_more_candidates_are_judged_than_told(
     final: bool, judged: int, told: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
