@@ -32,8 +32,6 @@ CTC_WEIGHT: Final = 0.4
 LANGUAGE_WEIGHT: Final = 0.4
 TOKEN_BONUS: Final = 1.2
 """Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
-_FEWEST_FRAMES: Final = 2
-"""Probabilities come with an alignment that nobody reads; over so few frames it costs next to nothing."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
 
 
@@ -49,6 +47,7 @@ class SmallDecoder:
             self._id(t) for t in ("<|startoftranscript|>", f"<|{language}|>", "<|transcribe|>", "<|notimestamps|>")
         ]
         self._never = [self._id(t) for t in _CONTROL]
+        self._end = self._id("<|endoftext|>")
         self._features = FeatureExtractor(feature_size=int(config["feature_size"]))
         self._ctc = CtcHead(folder / "ctc.npz")
         language_model = folder / "language.npz"
@@ -121,9 +120,7 @@ class SmallDecoder:
         order = np.argsort(-(by_heads + self._likely(ids)), kind="stable")
         best: dict[str, float] = {}
         for k in order:
-            mean = joint[k] / (1 + lengths[k])
-            if k < len(result.sequences_ids):  # a guess leaves out the end: what is cut short would seem as likely
-                mean = max(mean, guessed[k] / max(1, lengths[k]))
+            mean = max(guessed[k] / max(1, lengths[k]), joint[k] / (1 + lengths[k]))
             best.setdefault(self._text(ids[k]), min(0.0, float(mean)))
         told = list(best.items())[: ALTERNATIVES if final else 1]
         liked = int(by_heads.argmax())
@@ -144,9 +141,24 @@ class SmallDecoder:
         return [[i for i in self._ctc.greedy(log_probs) if i not in self._never][:limit]]
 
     def _guesses(self, candidates: list[list[int]], encoded: ctranslate2.StorageView) -> list[float]:
-        """The decoder's natural-log probability of each transcript, but for its end; it proposed none of them."""
+        """The decoder's natural-log probability of each transcript, its end among it; it proposed none of them."""
         if not candidates:
             return []
         repeated = ctranslate2.StorageView.from_array(np.repeat(np.array(encoded), len(candidates), axis=0))
-        aligned = self._model.align(repeated, self._prompt, candidates, [_FEWEST_FRAMES] * len(candidates))
-        return [float(np.log(np.maximum(a.text_token_probs, 1e-10)).sum()) for a in aligned]
+        followed = self._model.generate(
+            repeated,
+            [[*self._prompt, *candidate] for candidate in candidates],
+            beam_size=1,
+            max_length=max_length(max(map(len, candidates)) + 1, len(self._prompt)),
+            return_logits_vocab=True,
+            suppress_blank=False,
+            suppress_tokens=self._never,
+        )
+        return [self._told(c, f.logits[0][: len(c) + 1]) for c, f in zip(candidates, followed, strict=True)]
+
+    def _told(self, candidate: list[int], logits: list[ctranslate2.StorageView]) -> float:
+        """Natural-log probability of a transcript and its end, by (vocabulary,) logits of each token."""
+        table = np.stack([np.array(row, dtype=np.float64) for row in logits])
+        table -= table.max(axis=1, keepdims=True)
+        chosen = table[np.arange(len(table)), [*candidate, self._end][: len(table)]]
+        return float((chosen - np.log(np.exp(table).sum(axis=1))).sum())

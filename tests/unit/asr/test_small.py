@@ -15,20 +15,21 @@ DATA: Final = Path(__file__).parents[2] / "data" / "asr"
 
 
 class Watched:
-    """The real model, and what it was asked to generate."""
+    """The real model, what it was asked to generate, and what it gave."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self.asked: list[dict[str, Any]] = []
-        self.aligned: list[list[list[int]]] = []
+        self.encoded: list[Any] = []
+        self.prompts: list[list[list[int]]] = []
+        self.results: list[Any] = []
 
-    def generate(self, *arguments: Any, **options: Any) -> Any:
+    def generate(self, encoded: Any, prompts: list[list[int]], **options: Any) -> Any:
         self.asked.append(options)
-        return self._model.generate(*arguments, **options)
-
-    def align(self, *arguments: Any) -> Any:
-        self.aligned.append(arguments[2])
-        return self._model.align(*arguments)
+        self.encoded.append(encoded)
+        self.prompts.append(prompts)
+        self.results.append(self._model.generate(encoded, prompts, **options))
+        return self.results[-1]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
@@ -54,9 +55,22 @@ def test_a_final_is_searched_by_ear_as_well(final: bool, added: int, monkeypatch
     watched = Watched(decoder._model)
     monkeypatch.setattr(decoder, "_model", watched)
     decoder.decode(read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes()), final=final)
-    judged = [candidate for each in watched.aligned for candidate in each]
-    assert len(judged) == added
-    assert all(judged)
+    followed = [prompt for prompts in watched.prompts[1:] for prompt in prompts]
+    assert len(followed) == added
+    assert all(len(prompt) > len(watched.prompts[0][0]) for prompt in followed)
+
+
+def test_the_decoder_judges_what_others_propose_as_what_it_proposes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = decoders(BUNDLED)["en"]
+    assert isinstance(decoder, SmallDecoder)
+    watched = Watched(decoder._model)
+    monkeypatch.setattr(decoder, "_model", watched)
+    decoder.decode(read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes()), final=True)
+    proposed = watched.results[0][0]
+    ids = [list(i) for i in proposed.sequences_ids]
+    guessed = decoder._guesses(ids, watched.encoded[0])
+    assert guessed == pytest.approx([len(i) * score for i, score in zip(ids, proposed.scores, strict=True)], abs=0.1)
+    assert decoder._guesses([ids[0][:-2]], watched.encoded[0])[0] < guessed[0] - 1
 
 
 class FakeNgrams:
@@ -74,15 +88,3 @@ def test_the_language_model_ranks_what_the_heads_propose(monkeypatch: pytest.Mon
     monkeypatch.setattr(decoder, "_ngrams", FakeNgrams())
     ranked = decoder.decode(speech, final=True)
     assert plain.hypotheses[0].text not in {h.text for h in ranked.hypotheses}
-
-
-def test_digits_cut_short_are_told_as_far_less_likely_than_the_whole() -> None:
-    decoder = decoders(BUNDLED)["en"]
-    found = 0
-    for number in (4, 21, 22, 28):
-        speech = read_file((DATA / f"human_an4-{number:03}.ogg").read_bytes())
-        best, *others = decoder.decode(speech, final=True).hypotheses
-        short = [h for h in others if best.text.startswith(f"{h.text} ")]
-        found += len(short)
-        assert all(h.avg_logprob < best.avg_logprob - 0.2 for h in short)
-    assert found
