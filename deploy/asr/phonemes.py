@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 
 import yaml
+from segment import PAUSE
 
 TABLE = Path(__file__).parent / "text" / "phones.yaml"
 LABELLER = "slt"
-PAUSE = "pau"
 MARKS = "',%=|"
 """What eSpeak writes of stress and length beside a phone."""
 

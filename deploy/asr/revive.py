@@ -23,7 +23,6 @@ from tokens import load
 
 TYPES = (np.float32, np.int8, np.int16, np.int32, np.float16)
 """By CTranslate2's number for each."""
-HEAD = 64
 COMPUTED = "encoder/position_encodings/encodings"
 
 
@@ -62,7 +61,7 @@ def shape_of(found: dict[str, np.ndarray], vocabulary: int, stack: int) -> Shape
     ]
     width = found["decoder/embeddings/weight"].shape[1]
     hidden = len(found["encoder/layer_0/ffn/linear_0/weight"])
-    return Shape(vocabulary, width, max(1, width // HEAD), *map(len, layers), hidden, stack)
+    return Shape(vocabulary, width, int(found["encoder/num_heads"]), *map(len, layers), hidden, stack)
 
 
 def revived(found: dict[str, np.ndarray], shape: Shape) -> Recogniser:

@@ -160,5 +160,5 @@ class SmallDecoder:
         """Natural-log probability of a transcript and its end, by (vocabulary,) logits of each token."""
         table = np.stack([np.array(row, dtype=np.float64) for row in logits])
         table -= table.max(axis=1, keepdims=True)
-        chosen = table[np.arange(len(table)), [*candidate, self._end][: len(table)]]
+        chosen = table[np.arange(len(table)), [*candidate, self._end]]
         return float((chosen - np.log(np.exp(table).sum(axis=1))).sum())

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from schemas.audio import Samples
 from services.asr.load import BUNDLED, decoders
 from services.asr.small import ADDED, SmallDecoder
 from services.audio.files import read_file
@@ -35,37 +36,49 @@ class Watched:
         return getattr(self._model, name)
 
 
+@pytest.fixture
+def decoder() -> SmallDecoder:
+    found = decoders(BUNDLED)["en"]
+    assert isinstance(found, SmallDecoder)
+    return found
+
+
+@pytest.fixture
+def watched(decoder: SmallDecoder, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """Stands in for the decoder's model."""
+    model = Watched(decoder._model)
+    monkeypatch.setattr(decoder, "_model", model)
+    return model
+
+
+@pytest.fixture
+def speech() -> Samples:
+    return read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes())
+
+
 @pytest.mark.parametrize(("final", "judged", "told"), [(True, 12, 4), (False, 1, 1)])
 def test_more_candidates_are_judged_than_told(
-    final: bool, judged: int, told: int, monkeypatch: pytest.MonkeyPatch
+    final: bool, judged: int, told: int, decoder: SmallDecoder, watched: Watched, speech: Samples
 ) -> None:
-    decoder = decoders(BUNDLED)["en"]
-    assert isinstance(decoder, SmallDecoder)
-    watched = Watched(decoder._model)
-    monkeypatch.setattr(decoder, "_model", watched)
-    heard = decoder.decode(read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes()), final=final)
+    heard = decoder.decode(speech, final=final)
     assert watched.asked[0]["num_hypotheses"] == watched.asked[0]["beam_size"] == judged
     assert len(heard.hypotheses) == told
 
 
 @pytest.mark.parametrize(("final", "added"), [(True, ADDED), (False, 0)])
-def test_a_final_is_searched_by_ear_as_well(final: bool, added: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    decoder = decoders(BUNDLED)["en"]
-    assert isinstance(decoder, SmallDecoder)
-    watched = Watched(decoder._model)
-    monkeypatch.setattr(decoder, "_model", watched)
-    decoder.decode(read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes()), final=final)
+def test_a_final_is_searched_by_ear_as_well(
+    final: bool, added: int, decoder: SmallDecoder, watched: Watched, speech: Samples
+) -> None:
+    decoder.decode(speech, final=final)
     followed = [prompt for prompts in watched.prompts[1:] for prompt in prompts]
     assert len(followed) == added
     assert all(len(prompt) > len(watched.prompts[0][0]) for prompt in followed)
 
 
-def test_the_decoder_judges_what_others_propose_as_what_it_proposes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoder = decoders(BUNDLED)["en"]
-    assert isinstance(decoder, SmallDecoder)
-    watched = Watched(decoder._model)
-    monkeypatch.setattr(decoder, "_model", watched)
-    decoder.decode(read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes()), final=True)
+def test_the_decoder_judges_what_others_propose_as_what_it_proposes_itself(
+    decoder: SmallDecoder, watched: Watched, speech: Samples
+) -> None:
+    decoder.decode(speech, final=True)
     proposed = watched.results[0][0]
     ids = [list(i) for i in proposed.sequences_ids]
     guessed = decoder._guesses(ids, watched.encoded[0])
@@ -80,10 +93,9 @@ class FakeNgrams:
         return np.arange(len(candidates)) * 1e4
 
 
-def test_the_language_model_ranks_what_the_heads_propose(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoder = decoders(BUNDLED)["en"]
-    assert isinstance(decoder, SmallDecoder)
-    speech = read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes())
+def test_the_language_model_ranks_what_the_heads_propose(
+    decoder: SmallDecoder, speech: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain = decoder.decode(speech, final=True)
     monkeypatch.setattr(decoder, "_ngrams", FakeNgrams())
     ranked = decoder.decode(speech, final=True)
