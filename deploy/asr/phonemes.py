@@ -27,9 +27,16 @@ def by_flite(text: str) -> list[str]:
 
 def by_espeak(text: str, accent: str) -> list[str]:
     """The same, as an accent of eSpeak's (en-gb) has them; KeyError for a sound that the table lacks."""
-    named = _printed(["espeak-ng", "-q", "-x", "--sep=_", "-v", accent, text]).replace("_:", " : ").split()
-    phones = [phone for word in named for name in word.split("_") for phone in table()[name.strip(MARKS)]]
+    phones = [phone for word in words_by_espeak(text, accent) for phone in word]
     return [PAUSE, *(phone for phone, after in zip(phones, [*phones[1:], PAUSE], strict=True) if phone != after), PAUSE]
+
+
+def words_by_espeak(text: str, accent: str) -> list[list[str]]:
+    """The phones of each word, as eSpeak divides them; a pause stands with the word before it."""
+    named = _printed(["espeak-ng", "-q", "-x", "--sep=_", "-v", accent, text]).replace("_:", "_:_")
+    return [
+        [phone for name in word.split("_") for phone in table()[name.strip(MARKS)]] for word in named.split()
+    ]
 
 
 @cache

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import accents
+import foreign
 import human
 import numpy as np
 import phonemes
@@ -39,8 +40,8 @@ SYNTHESISERS = (
     "pico:en-US", "pico:en-GB", "rhvoice:alan", "rhvoice:clb", "flite:rms", "flite:awb", "flite:slt",
     "flite:kal16", "espeak:en",
 )  # fmt: skip
-SPEAKERS = (*PEOPLE * 5, *SYNTHESISERS)
-"""Drawn from evenly: half of it people."""
+SPEAKERS = (*PEOPLE * 5, *(foreign.READER,) * 4, *SYNTHESISERS)
+"""Drawn from evenly: more than half of it people, one of whom read Russian."""
 MOST_PHONES = (2, 3, LONGEST)
 """Of a piece, drawn for each utterance: pairs of phones take no word as it was said."""
 READERS = ("", "", "", "en-us", "en-gb", "en-029")
@@ -100,8 +101,8 @@ def sound_of(source: Path, name: str, row: dict[str, str]) -> np.ndarray:
 def recordings(source: Path, kept: Path, name: str) -> list[Recording]:
     """A speaker's recordings with the phones in them, which `kept` may have already."""
     torch.set_num_threads(1)
-    rows = rows_of(source, name)
-    sounds = [sound_of(source, name, row) for row in rows]
+    rows = [] if name == foreign.READER else rows_of(source, name)
+    sounds = [sound_of(source, name, row) for row in rows] or [human.load(p) for p in sorted((kept / name).iterdir())]
     path = kept / f"{name.replace(':', '_')}.json"
     if not path.exists():
         found = segmented(sounds, [row["text"] for row in rows])
@@ -137,7 +138,10 @@ def said(made: dict[str, Voice], seed: int, index: int) -> shards.Spoken | None:
     category, text, spoken = sentence("en", rng, practice=True)
     name = rng.choice(SPEAKERS)
     try:
-        sound = made[name].say(phones_of(spoken, rng), rng, rng.choice(MOST_PHONES))
+        phones = phones_of(spoken, rng)
+        if name == foreign.READER:
+            phones = accents.said(phones, foreign.lacking(rng))
+        sound = made[name].say(phones, rng, rng.choice(MOST_PHONES))
     except (KeyError, OSError, subprocess.SubprocessError) as error:
         # One sentence that can't be said must not stop the run.
         print(f"{name}: {text!r}: {type(error).__name__} {error}", file=sys.stderr)

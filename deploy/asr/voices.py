@@ -13,12 +13,16 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import foreign
 import numpy as np
 import soundfile
 import soxr
 
 RATE = 16_000
 PAUSE_SHARE = 0.06
+LETTER_A = "eigh"
+"""Read as the letter's name by every engine; "ay" is "i" to two of them."""
+DIGITS = frozenset(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "oh"))
 SCRATCH = Path("/dev/shm")  # memory, where there is any
 DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
 HTS_FOLDERS = (Path(os.environ.get("ASR_HTS_VOICES", "voices")), Path("/usr/share/hts-voice/nitech-jp-atr503-m001"))
@@ -33,6 +37,9 @@ _VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m5", "+m6", "+m7", "+m8", "+f1", 
 TRAIN_ENGLISH = {
     "pico:en-US": 16.0, "pico:en-GB": 16.0, "flite:slt": 10.0, "flite:awb": 10.0, "flite:rms": 13.0, "flite:kal16": 8.0,
     "rhvoice:clb": 10.0, "rhvoice:alan": 8.0, "rhvoice:slt": 5.0, "espeak:en": 16.0,
+    "rhvoice:anna": 4.0, "rhvoice:elena": 4.0, "rhvoice:irina": 4.0, "rhvoice:aleksandr": 4.0, "rhvoice:anatol": 4.0,
+    "rhvoice:natalia": 4.0, "rhvoice:azamat": 4.0, "rhvoice:nazgul": 4.0, "rhvoice:kiko": 5.0, "rhvoice:spomenka": 5.0,
+    "pico:de-DE": 6.0, "pico:es-ES": 5.0, "pico:fr-FR": 5.0, "pico:it-IT": 5.0,
 }  # fmt: skip
 HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
 TRAIN_JAPANESE = {
@@ -60,11 +67,12 @@ def draw(rng: random.Random, spread: float = 1.0) -> Settings:
 
 
 def read(words: list[str], i: int) -> str:
-    """Word i as an engine should read it: spelled letters by name, "a" as a letter only beside another."""
+    """Word i as an engine should read it: spelled letters by name, "a" as a letter only among letters and digits."""
     word = words[i]
-    spelled = sum(len(w) == 1 for w in words[max(0, i - 1) : i + 2]) > 1
+    beside = words[max(0, i - 1) : i] + words[i + 1 : i + 2]
+    spelled = any(len(w) == 1 for w in beside) or (i > 0 and all(w in DIGITS for w in beside))
     if word == "a" and spelled:
-        return "ay"
+        return LETTER_A
     return word.upper() if len(word) == 1 and word not in "ai" else word
 
 
@@ -159,6 +167,8 @@ def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[
 def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
     """Float32 audio at 16 kHz with the engine's own silence trimmed to about 50 ms."""
     engine, name = voice.split(":", 1)
+    if foreign.speaks(voice):
+        text = foreign.respelled(voice, text, settings.accent.split("+")[0])
     with tempfile.TemporaryDirectory(dir=SCRATCH if SCRATCH.is_dir() else None) as folder:
         out = f"{folder}/a.wav"
         args, stdin = _command(engine, name, text, out, settings)

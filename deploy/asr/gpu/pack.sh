@@ -1,9 +1,10 @@
 #!/bin/bash
-# Packs what synthesis and training need for a GPU machine without network, as three archives of about 45 MB, each in
+# Packs what synthesis and training need for a GPU machine without network, as four archives of about 50 MB, each in
 # pieces of 20 MiB:   pack.sh OUT SPEECH [TESTS [PHONES]]
 #   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is acceptance.py's folder, to be scored there;
 #   PHONES what unit_voices.py found in recordings (its OUT/phones), which takes twenty minutes.
 #   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
+#   OUT/4 the voices of other languages that say English; unpack it first, for no voice may be missing when speaking begins.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
@@ -19,16 +20,18 @@ program() { # archive, name: the program, its libraries, and a script that start
 }
 for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
 program 2 open_jtalk
-one=$work/1/asr two=$work/2/asr three=$work/3/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three"
+one=$work/1/asr two=$work/2/asr three=$work/3/asr four=$work/4/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three" "$four"
 for library in "$two"/lib/*; do # a library in use can't be overwritten: archive 1 brings the common ones
   if [ -e "$one/lib/${library##*/}" ]; then rm "$library"; fi
 done
 # Data, unpacked at / on the other machine. Voices that may not be trained on stay here.
-tar -C / --exclude='voices/*/16000' --exclude='pico/lang/[dfi]*' --exclude='espeak-ng-data/[!ej]*_dict' \
+tar -C / --exclude='voices/*/16000' --exclude='espeak-ng-data/[!ej]*_dict' \
   -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
   usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
   usr/share/games/fortunes usr/share/wordnet/data.{noun,verb,adj,adv}
 tar -C / -cf "$two/data-2.tar" var/lib/mecab/dic/open-jtalk
+tar -C / --exclude='voices/*/16000' -cf "$four/data-4.tar" usr/share/RHVoice/languages/{Russian,Ukrainian,Kyrgyz,Macedonian,Esperanto} \
+  usr/share/RHVoice/voices/{anna,elena,irina,aleksandr,anatol,natalia,azamat,nazgul,kiko,spomenka}
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \
   --platform manylinux2014_x86_64 -d "$one/wheels" soundfile soxr cffi pycparser faker tzdata
@@ -38,9 +41,9 @@ if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 if [ -n "$phones" ]; then cp -r "$phones" "$three/phones"; fi
 (cd "$here/.." && python3 synthesise.py --lang ja --count 12000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
-for n in 1 2 3; do
+for n in 1 2 3 4; do
   rm -rf "${out:?}/$n"; mkdir "$out/$n"; cp "$here/unpack.sh" "$out/$n/"
   tar -C "$work/$n" -cf - asr | xz -T1 -3 | split -b 20M -d - "$out/$n/asr.$n.xz."
   (cd "$out/$n" && sha256sum asr.* > sums)
 done
-du -sh "$out"/[123]
+du -sh "$out"/[1-4]

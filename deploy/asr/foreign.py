@@ -1,0 +1,89 @@
+"""Voices of other languages say English, in the sounds that they have (text/foreign.yaml): strong accents, new speakers.
+
+`python foreign.py --festival /usr/share/festival/voices/russian/msu_ru_nsh_clunits --out corpus/units/phones` takes out
+what the one person among them read, with the phones in it, for unit_voices.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import phonemes
+import soundfile
+import yaml
+from segment import FRAME_S, PAUSE
+from tqdm import tqdm
+
+TABLE = Path(__file__).parent / "text" / "foreign.yaml"
+READER = "msu_ru_nsh"
+QUALITY = 0.9
+"""Opus at about 25 kbit/s."""
+
+
+@cache
+def table() -> dict[str, Any]:
+    """The file as it is."""
+    read: dict[str, Any] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return read
+
+
+def speaks(voice: str) -> bool:
+    """Whether a voice needs English respelled."""
+    return voice in table()["voices"]
+
+
+def respelled(voice: str, text: str, accent: str) -> str:
+    """English, read as an accent of eSpeak's has it, as the voice must be told it; a text always in the same way."""
+    rng = random.Random(f"{voice}|{text}")
+    language = table()["voices"][voice]
+    ways = {phone: rng.choice(str(said).split("|")) for phone, said in table()["languages"][language].items()}
+    marked = language in table()["marked"]
+    out = ""
+    for word in phonemes.words_by_espeak(text, accent):
+        spelled = "".join(ways[phone] for phone in word if phone != PAUSE)
+        if spelled:
+            out += f' <phoneme alphabet="xsampa" ph="{spelled}"/>' if marked else f" {spelled}"
+        if PAUSE in word and out and not out.endswith(","):
+            out += ","
+    return out.strip()
+
+
+def lacking(rng: random.Random) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """What the reader says for phones that he lacks."""
+    ways = table()["reader"]["lacking"]
+    return {tuple(phone.split()): tuple(rng.choice(said.split("|")).split()) for phone, said in ways.items()}
+
+
+def read_phones(catalogue: str) -> dict[str, list[tuple[str, int]]]:
+    """By recording, in turn: phones in flite's names, and the frames in which they end, of festival's catalogue."""
+    names = table()["reader"]["phones"]
+    found: dict[str, list[tuple[str, int]]] = {}
+    for line in catalogue.split("EST_Header_End\n")[1].splitlines():
+        unit, recording, _, _, end = line.split()
+        found.setdefault(recording, []).append((names[unit.split("_")[0]], round(float(end) / FRAME_S)))
+    return found
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--festival", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    (args.out / READER).mkdir(parents=True, exist_ok=True)
+    catalogue = next((args.festival / "festival" / "clunits").glob("*.catalogue"))
+    found = read_phones(catalogue.read_text(encoding="ascii"))
+    for name in tqdm(sorted(found), unit="recording"):
+        sound, rate = soundfile.read(args.festival / "wav" / f"{name}.wav", dtype="float32")
+        target = args.out / READER / f"{name}.opus"
+        soundfile.write(target, sound, rate, format="OGG", subtype="OPUS", compression_level=QUALITY)
+    (args.out / f"{READER}.json").write_text(json.dumps([found[name] for name in sorted(found)]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
