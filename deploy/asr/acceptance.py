@@ -29,6 +29,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "text")]
 
 import english  # noqa: E402
+import foreign  # noqa: E402
 import human  # noqa: E402
 import japanese  # noqa: E402
 import voices  # noqa: E402
@@ -77,9 +78,8 @@ def jobs(share: float, *, publishable: bool) -> list[tuple[str, str, int, float 
     if publishable:
         return wanted
     for table, lang in ((voices.TRAIN_ENGLISH, "en"), (voices.TRAIN_JAPANESE, "ja")):
-        wanted += [
-            (v, lang, max(1, round(MOVED_EACH * share / 2)), move) for v in table if v != "espeak:ja" for move in MOVES
-        ]
+        own = [v for v in table if v != "espeak:ja" and not foreign.speaks(v)]
+        wanted += [(v, lang, max(1, round(MOVED_EACH * share / 2)), move) for v in own for move in MOVES]
     return wanted
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from ctranslate2.specs import common_spec, transformer_spec, whisper_spec
-from model import Attention, Block, Recogniser, Shape, weights
+from model import Attention, Block, Recogniser, Shape, deepened, weights
 from tokens import SPECIAL, load
 from torch import nn
 
@@ -74,14 +75,15 @@ def specification(model: Recogniser) -> whisper_spec.WhisperSpec:
 
 
 def mixed(run: Path, use: str, others: list[tuple[Path, float]]) -> tuple[Shape, dict[str, torch.Tensor]]:
-    """Shape and weights of a run, of which the shares of other runs of that shape are taken."""
+    """Shape and weights of a run, of which the shares of other runs are taken that have no more encoder layers."""
     shape, state = weights(run, use)
     rest = 1 - sum(share for _, share in others)
     mixture = {name: rest * value for name, value in state.items()}
     for other, share in others:
         other_shape, added = weights(other, use)
-        if other_shape != shape:
+        if replace(other_shape, encoder_layers=shape.encoder_layers) != shape:
             raise SystemExit(f"{other} has another shape than {run}")
+        added = deepened(added, shape.encoder_layers)
         mixture = {name: value + share * added[name] for name, value in mixture.items()}
     return shape, mixture
 

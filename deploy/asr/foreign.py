@@ -1,4 +1,6 @@
-"""Voices of other languages say English, in the sounds that they have (text/foreign.yaml): strong accents, new speakers.
+"""Voices of other languages say English or Japanese, in the sounds that they have (text/foreign.yaml).
+
+Their accents are strong, and they are many: what offline voices lack most is speakers.
 
 `python foreign.py --festival /usr/share/festival/voices/russian/msu_ru_nsh_clunits --out corpus/units/phones` takes out
 what the one person among them read, with the phones in it, for unit_voices.py.
@@ -13,11 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import kana
 import phonemes
-import soundfile
 import yaml
 from segment import FRAME_S, PAUSE
-from tqdm import tqdm
 
 TABLE = Path(__file__).parent / "text" / "foreign.yaml"
 READER = "msu_ru_nsh"
@@ -33,18 +34,18 @@ def table() -> dict[str, Any]:
 
 
 def speaks(voice: str) -> bool:
-    """Whether a voice needs English respelled."""
+    """Whether what a voice says must be respelled."""
     return voice in table()["voices"]
 
 
 def respelled(voice: str, text: str, accent: str) -> str:
-    """English, read as an accent of eSpeak's has it, as the voice must be told it; a text always in the same way."""
+    """English, as an accent of eSpeak's has it, or kana, as the voice must be told it; a text always one way."""
     rng = random.Random(f"{voice}|{text}")
     language = table()["voices"][voice]
     ways = {phone: rng.choice(str(said).split("|")) for phone, said in table()["languages"][language].items()}
     marked = language in table()["marked"]
     out = ""
-    for word in phonemes.words_by_espeak(text, accent):
+    for word in kana.words(text) if kana.written_in(text) else phonemes.words_by_espeak(text, accent):
         spelled = "".join(ways[phone] for phone in word if phone != PAUSE)
         if spelled:
             out += f' <phoneme alphabet="xsampa" ph="{spelled}"/>' if marked else f" {spelled}"
@@ -71,6 +72,9 @@ def read_phones(catalogue: str) -> dict[str, list[tuple[str, int]]]:
 
 def main() -> None:
     """Command line."""
+    import soundfile
+    from tqdm import tqdm
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--festival", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)

@@ -130,6 +130,21 @@ class Recogniser(nn.Module):
         return F.linear(self.decoder_norm(x), self.embedding.weight)
 
 
+def deepened(state: dict[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """The state with more encoder layers between those it has, each a copy that adds nothing yet: it hears the same."""
+    had = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("encoder."))
+    places = [k * layers // had for k in range(had)]
+    grown = {name: value for name, value in state.items() if not name.startswith("encoder.")}
+    for layer in range(layers):
+        source = max(k for k in range(had) if places[k] <= layer)
+        for name, value in state.items():
+            if name.startswith(f"encoder.{source}."):
+                part = name.split(".", 2)[2]
+                silent = layer != places[source] and part.startswith(("attention.out.", "down."))
+                grown[f"encoder.{layer}.{part}"] = torch.zeros_like(value) if silent else value
+    return grown
+
+
 def weights(run: Path, use: str) -> tuple[Shape, dict[str, Tensor]]:
     """(shape, state) of the run's last checkpoint: its running average, or the raw weights."""
     state = torch.load(run / "last.pt", map_location="cpu", weights_only=True)

@@ -33,10 +33,15 @@ def by_espeak(text: str, accent: str) -> list[str]:
 
 def words_by_espeak(text: str, accent: str) -> list[list[str]]:
     """The phones of each word, as eSpeak divides them; a pause stands with the word before it."""
-    named = _printed(["espeak-ng", "-q", "-x", "--sep=_", "-v", accent, text]).replace("_:", "_:_")
-    return [
-        [phone for name in word.split("_") for phone in table()[name.strip(MARKS)]] for word in named.split()
-    ]
+    told = _printed(["espeak-ng", "-q", "-x", "--sep=_", "-v", accent, text]).replace("_:", "_:_")
+    return [[phone for name in word.split("_") for phone in named(name.strip(MARKS))] for word in told.split()]
+
+
+def named(name: str) -> tuple[str, ...]:
+    """Flite's phones for what eSpeak calls a sound, or for sounds that it prints as one ("nd"); KeyError if unknown."""
+    known = table()
+    size = next((size for size in range(len(name), 0, -1) if name[:size] in known), 0)
+    return known[name[:size] or name] + (named(name[size:]) if name[size:] else ())
 
 
 @cache

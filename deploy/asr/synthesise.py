@@ -27,6 +27,7 @@ from tqdm import tqdm
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "text")]
 
+import reading  # noqa: E402
 import shards  # noqa: E402
 import voices  # noqa: E402
 
@@ -38,6 +39,8 @@ CUT_SHARE = 0.06
 """Sentences that end in the middle, as what a caller has said so far does."""
 OPUS_SHARE = 0.12
 """Utterances that have been through Opus at 8 to 20 kbit/s, which no GPU can imitate."""
+FAULTS = (OSError, RuntimeError, KeyError, StopIteration, subprocess.SubprocessError)
+"""Of an engine with a text."""
 
 
 def reserved(text: str) -> bool:
@@ -70,7 +73,7 @@ def english(rng: random.Random, practice: bool) -> tuple[str, str, str]:
     if len(words) > 3 and rng.random() < CUT_SHARE:
         category, words = "cut", words[: rng.randint(2, len(words) - 1)]
     text = " ".join(words)
-    return category, text, voices.spoken_english(text, rng)
+    return category, text, reading.spoken_english(text, rng)
 
 
 def japanese(rng: random.Random, practice: bool) -> tuple[str, str, str]:
@@ -91,7 +94,7 @@ def item(lang: str, seed: int, index: int) -> tuple[str, str, str, voices.Settin
     category, text, spoken = sentence(lang, rng, practice=True)
     table = voices.TRAIN_ENGLISH if lang == "en" else voices.TRAIN_JAPANESE
     voice = rng.choices(list(table), list(table.values()))[0]
-    if voice == "espeak:ja":
+    if lang == "ja" and not voice.startswith("jtalk:"):
         category, text, spoken = in_kana(category, text, spoken, rng)
     return category, text, spoken, voices.draw(rng), voice
 
@@ -104,7 +107,7 @@ def readings() -> list[tuple[str, str, str]]:
 
 
 def in_kana(category: str, text: str, spoken: str, rng: random.Random) -> tuple[str, str, str]:
-    """The sentence for an engine that reads kana alone, or another one whose kana is known."""
+    """The sentence for a voice that reads kana alone, or another one whose kana is known."""
     import japanese as language
 
     return rng.choice(readings()) if readings() else (category, text, language.kana(spoken))
@@ -139,9 +142,9 @@ def spoken_item(lang: str, seed: int, index: int) -> shards.Spoken | None:
         audio *= 0.5 / float(np.abs(audio).max())
         if rng.random() < OPUS_SHARE:
             audio = through_opus(audio, rng.uniform(0.944, 0.992))
-    except (OSError, RuntimeError, subprocess.SubprocessError, StopIteration) as error:
+    except FAULTS as error:
         # One sentence that an engine can't read must not stop the run.
-        print(f"{voice}: {text!r}: {type(error).__name__}", file=sys.stderr)
+        print(f"{voice}: {text!r}: {type(error).__name__} {error}", file=sys.stderr)
         return None
     return (audio * 32767).astype(np.int16), text, f"{voice}|{category}"
 
@@ -166,7 +169,7 @@ def check(lang: str) -> list[str]:
             said = voices.speak(voice, "one two three." if lang == "en" else "イチ ニ サン", voices.Settings())
             if len(said) < 1600:
                 dumb.append(f"{voice}: silence")
-        except (OSError, RuntimeError, subprocess.SubprocessError, StopIteration) as error:
+        except FAULTS as error:
             dumb.append(f"{voice}: {type(error).__name__}")
     return dumb
 

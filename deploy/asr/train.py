@@ -24,7 +24,7 @@ from corpus import Batches, Limits, finished, read
 from distort import Distortion, kinds, noise_bank, strengths_at
 from frontend import RATE
 from graphs import Graphs
-from model import Recogniser, Shape
+from model import Recogniser, Shape, deepened
 from objective import losses
 from peers import Peers
 from tokens import load
@@ -144,7 +144,7 @@ class Trainer:
             self.step, spent = state["step"], state["spent"]
         elif args.start_from:
             state = torch.load(args.start_from, map_location=args.device, weights_only=True)
-            self.model.load_state_dict(state["average"])
+            self.model.load_state_dict(deepened(state["average"], shape.encoder_layers))
             self.average = Average(self.model)
         peers.alike(self.model.state_dict().values())
         self.began = time.monotonic() - spent

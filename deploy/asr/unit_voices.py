@@ -4,7 +4,8 @@ Whoever was recorded for half an hour and more can say every sentence of the gra
 joined in the middle of phones. Synthesisers that have read as much are cut up likewise, since voices made of joined
 pieces are heard worse than smooth ones. The phones of a text are flite's, whose own speech begins the model that finds
 them in recordings, or eSpeak's; OUT keeps where they are (`--count 0` finds them and stops). Half of the speakers have
-an accent: they say some phones as others. Writes shards as synthesise.py does; finished ones are skipped.
+an accent: they say some phones as others; all of them say Japanese, too, as foreigners do. Writes shards as
+synthesise.py does; finished ones are skipped.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 import accents
 import foreign
 import human
+import kana
 import numpy as np
 import phonemes
 import shards
@@ -31,7 +33,7 @@ import torch
 import voices
 from frontend import MELS, RATE, log_mel
 from segment import FRAME_S, Model, Phone
-from synthesise import LONGEST_S, SHARD, sentence
+from synthesise import LONGEST_S, SHARD, in_kana, sentence
 from tqdm import tqdm
 from units import LONGEST, Recording, Voice
 
@@ -79,8 +81,10 @@ def labelled(text: str) -> tuple[np.ndarray, list[Phone]]:
     return sound, phones
 
 
-def phones_of(text: str, rng: random.Random) -> list[str]:
-    """The phones of a text as somebody says them, with a pause before and behind."""
+def phones_of(text: str, lang: str, rng: random.Random) -> list[str]:
+    """The phones of a text, Japanese in kana, as somebody says them, with a pause before and behind."""
+    if lang == "ja":
+        return kana.phones(text)
     reader = rng.choice(READERS)
     phones = phonemes.by_espeak(text, reader) if reader else phonemes.by_flite(text)
     return accents.drawn(rng)(phones) if rng.random() < ACCENTED else phones
@@ -132,13 +136,15 @@ def restored(told: list[tuple[str, int]]) -> list[Phone]:
     return [Phone(name, begin * FRAME_S, end * FRAME_S) for begin, (name, end) in zip(begins, told, strict=False)]
 
 
-def said(made: dict[str, Voice], seed: int, index: int) -> shards.Spoken | None:
+def said(made: dict[str, Voice], lang: str, seed: int, index: int) -> shards.Spoken | None:
     """One utterance; None where a voice lacks a phone of it, flite fails, or it is too long."""
     rng = random.Random(f"units:{seed}:{index}")
-    category, text, spoken = sentence("en", rng, practice=True)
+    category, text, spoken = sentence(lang, rng, practice=True)
+    if lang == "ja":
+        category, text, spoken = in_kana(category, text, spoken, rng)
     name = rng.choice(SPEAKERS)
     try:
-        phones = phones_of(spoken, rng)
+        phones = phones_of(spoken, lang, rng)
         if name == foreign.READER:
             phones = accents.said(phones, foreign.lacking(rng))
         sound = made[name].say(phones, rng, rng.choice(MOST_PHONES))
@@ -155,11 +161,11 @@ _MADE: dict[str, Voice] = {}
 """Set before the workers are forked, which then share it."""
 
 
-def shard(job: tuple[int, range, Path]) -> None:
+def shard(job: tuple[str, int, range, Path]) -> None:
     """One file of utterances, if it is not there yet."""
-    seed, items, target = job
-    if not target.exists() and (rows := [row for index in items if (row := said(_MADE, seed, index))]):
-        shards.write(target, rows, "en")
+    lang, seed, items, target = job
+    if not target.exists() and (rows := [row for index in items if (row := said(_MADE, lang, seed, index))]):
+        shards.write(target, rows, lang)
 
 
 def main() -> None:
@@ -168,6 +174,7 @@ def main() -> None:
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--count", type=int, default=40_000)
+    parser.add_argument("--japanese", type=int, default=0, help="one shard in so many is Japanese")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     args = parser.parse_args()
@@ -179,7 +186,9 @@ def main() -> None:
         found = tqdm(pool.imap(partial(recordings, args.source, kept), names), total=len(names), unit="voice")
         _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
     items = [range(first, min(first + SHARD, args.count)) for first in range(0, args.count, SHARD)]
-    jobs = [(args.seed, part, args.out / f"{args.seed:03d}-{part[0] // SHARD:05d}.npz") for part in items]
+    langs = ["ja" if args.japanese and (n + 1) % args.japanese == 0 else "en" for n in range(len(items))]
+    files = [args.out / f"{args.seed:03d}-{n:05d}.npz" for n in range(len(items))]
+    jobs = [(lang, args.seed, part, file) for lang, part, file in zip(langs, items, files, strict=True)]
     with multiprocessing.get_context("fork").Pool(args.workers) as pool:
         for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
             pass

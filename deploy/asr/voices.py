@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -19,10 +18,6 @@ import soundfile
 import soxr
 
 RATE = 16_000
-PAUSE_SHARE = 0.06
-LETTER_A = "eigh"
-"""Read as the letter's name by every engine; "ay" is "i" to two of them."""
-DIGITS = frozenset(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "oh"))
 SCRATCH = Path("/dev/shm")  # memory, where there is any
 DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
 HTS_FOLDERS = (Path(os.environ.get("ASR_HTS_VOICES", "voices")), Path("/usr/share/hts-voice/nitech-jp-atr503-m001"))
@@ -45,6 +40,9 @@ HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng"
 TRAIN_JAPANESE = {
     "jtalk:mei_normal": 20.0, "jtalk:mei_happy": 9.0, "jtalk:takumi_normal": 22.0, "jtalk:takumi_happy": 12.0,
     "jtalk:tohoku-f01-neutral": 16.0, "jtalk:tohoku-f01-happy": 12.0, "espeak:ja": 28.0,
+    "rhvoice:anna": 1.0, "rhvoice:elena": 1.0, "rhvoice:irina": 1.0, "rhvoice:aleksandr": 1.0, "rhvoice:anatol": 4.0,
+    "rhvoice:natalia": 5.0, "rhvoice:azamat": 5.0, "rhvoice:nazgul": 6.0, "rhvoice:kiko": 6.0, "rhvoice:spomenka": 4.0,
+    "pico:de-DE": 5.0, "pico:es-ES": 5.0, "pico:fr-FR": 4.0, "pico:it-IT": 4.0,
 }  # fmt: skip
 HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
 
@@ -64,25 +62,6 @@ def draw(rng: random.Random, spread: float = 1.0) -> Settings:
     rate = min(1.6, max(0.62, rng.gauss(1.0, 0.14 * spread)))
     pitch = min(1.5, max(0.65, 2 ** rng.gauss(0.0, 0.2 * spread)))
     return Settings(rate, pitch, rng.uniform(-0.05, 0.05) * spread, rng.choice(_ACCENTS) + rng.choice(_VARIANTS))
-
-
-def read(words: list[str], i: int) -> str:
-    """Word i as an engine should read it: spelled letters by name, "a" as a letter only among letters and digits."""
-    word = words[i]
-    beside = words[max(0, i - 1) : i] + words[i + 1 : i + 2]
-    spelled = any(len(w) == 1 for w in beside) or (i > 0 and all(w in DIGITS for w in beside))
-    if word == "a" and spelled:
-        return LETTER_A
-    return word.upper() if len(word) == 1 and word not in "ai" else word
-
-
-def spoken_english(text: str, rng: random.Random) -> str:
-    """Text as engines should read it: letters by name, pauses and a closing mark here and there."""
-    words = text.split()
-    out = [
-        read(words, i) + ("," if i < len(words) - 1 and rng.random() < PAUSE_SHARE else "") for i in range(len(words))
-    ]
-    return " ".join(out) + rng.choice((".", ".", "", "?", "!"))
 
 
 def _run(args: list[str], text: str | None = None) -> None:
@@ -117,7 +96,8 @@ def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[
     if engine == "espeak":
         voice = s.accent if name == "en" else "ja" + (s.accent[s.accent.index("+") :] if "+" in s.accent else "")
         pitch = min(99, max(0, int(50 + 60 * (s.pitch - 1))))
-        return ["espeak-ng", "-v", voice, "-s", str(int(165 * s.rate)), "-p", str(pitch), "-w", out, text], None
+        read = text if name == "en" else text.replace(" ", "")
+        return ["espeak-ng", "-v", voice, "-s", str(int(165 * s.rate)), "-p", str(pitch), "-w", out, read], None
     if engine == "pico":
         marked = f'<speed level="{100 * s.rate:.0f}"><pitch level="{100 * s.pitch:.0f}">{text}</pitch></speed>'
         return ["pico2wave", "-l", name, "-w", out, marked], None
@@ -187,8 +167,3 @@ def trim(audio: np.ndarray, keep: int = 800) -> np.ndarray:
     if not len(loud):
         return audio[:0]
     return audio[max(0, loud[0] - keep) : loud[-1] + keep]
-
-
-def is_letters(text: str) -> bool:
-    """True for spelled letters alone."""
-    return bool(re.fullmatch(r"([a-z] )*[a-z]", text))

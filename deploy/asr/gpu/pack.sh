@@ -39,7 +39,7 @@ cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py
 cp -r "$speech/noise" "$speech/rir" "$one/"; cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
 if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 if [ -n "$phones" ]; then cp -r "$phones" "$three/phones"; fi
-(cd "$here/.." && python3 synthesise.py --lang ja --count 12000 --readings "$two/readings.json")
+(cd "$here/.." && python3 synthesise.py --lang ja --count 40000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
 for n in 1 2 3 4; do
   rm -rf "${out:?}/$n"; mkdir "$out/$n"; cp "$here/unpack.sh" "$out/$n/"

@@ -18,29 +18,30 @@ shards() { ls "$data/$1" 2> /dev/null | grep -c '[0-9]\.npz$' || true; }
 speak() { # language, utterances, workers: in the background, giving way to training
   mkdir -p "$data/$1"; say "$(python3 synthesise.py --lang "$1" --check 2>&1 | tail -1)"
   nice -n 10 timeout $((end - $(date +%s) - bundling)) python3 synthesise.py --lang "$1" --count "$2" \
-    --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" ${ASR_SPEAK_OPTIONS:-} > "$runs/speak-$1.log" 2>&1 || true
+    --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" ${ASR_SPEAK_OPTIONS:-} > "$runs/speak-$1.log" 2>&1 \
+    || say "speaking $1 ended: $(tail -c 200 "$runs/speak-$1.log" | tail -1)"
 }
-train() { # language, GPUs, options: a trainer on each GPU; the second try is plainer, the third one alone, without graphs
-  local enough=$head lang=$1 mates=($2) quick=() plainer=(); if [ "$1" = ja ]; then enough=$((head / 3 + 1)); fi # its engines are slower
-  until [ "$(shards "$1")" -ge "$enough" ]; do sleep 1; done
-  say "training $1 on $(shards "$1") shards"
-  local from=(); if [ -e "$dir/from/$1/last.pt" ]; then
-    from=(--start-from "$dir/from/$1/last.pt"); mkdir -p "$runs/$1"; cp "$dir/from/$1/tokenizer.json" "$runs/$1/"
+train() { # run, GPUs, options: a trainer on each GPU; the second try is plainer, the third one alone, without graphs
+  local run=$1 lang=${1%%-*} enough=$head mates=($2) quick=() plainer=(); if [ "$lang" = ja ]; then enough=$((head / 3 + 1)); fi # its engines are slower
+  until [ "$(shards "$lang")" -ge "$enough" ]; do sleep 1; done
+  say "training $run on $(shards "$lang") shards"
+  local from=(); if [ -e "$dir/from/$lang/last.pt" ]; then
+    from=(--start-from "$dir/from/$lang/last.pt"); mkdir -p "$runs/$run"; cp "$dir/from/$lang/tokenizer.json" "$runs/$run/"
   fi
   if [ "$device" = cuda ]; then quick=(--graphs); fi
   for try in 1 2 3; do # a checkpoint a minute, so another try loses little
-    rm -f "$runs/$1/meeting"; local pids=()
+    rm -f "$runs/$run/meeting"; local pids=()
     for rank in "${!mates[@]}"; do
       CUDA_VISIBLE_DEVICES=${mates[rank]} python3 train.py --data "$data" --noise /opt/asr/noise --rooms /opt/asr/rir \
-        --run "$runs/$1" --lang "$1" --device "$device" --until $((end - bundling)) --save-every 60 --say-every 100 \
+        --run "$runs/$run" --lang "$lang" --device "$device" --until $((end - bundling)) --save-every 60 --say-every 100 \
         --peers ${#mates[@]} --rank "$rank" "${@:3}" "${quick[@]}" "${from[@]}" ${ASR_TRAIN_OPTIONS:-} \
-        "${plainer[@]}" >> "$runs/train-$1.log${rank/#0/}" 2>&1 & pids+=($!)
+        "${plainer[@]}" >> "$runs/train-$run.log${rank/#0/}" 2>&1 & pids+=($!)
     done
     if wait "${pids[0]}"; then break; fi
-    say "$lang broke off, try $try"; kill "${pids[@]}" 2> /dev/null || true; plainer=(--without larynx,borrowed)
+    say "$run broke off, try $try"; kill "${pids[@]}" 2> /dev/null || true; plainer=(--without larynx,borrowed)
     if [ $try = 2 ]; then mates=("${mates[0]}"); quick=(); fi
   done
-  say "trained $lang"
+  say "trained $run"
 }
 score() { # every few minutes while it trains, and at the end
   [ -d /opt/asr/tests ] && [ -e "$runs/$1/last.pt" ] || return 0
@@ -55,7 +56,7 @@ people() {
   fi
   mkdir -p "$data/units"; if [ -d /opt/asr/phones ]; then cp -r /opt/asr/phones "$data/units/"; fi
   nice -n 10 python3 unit_voices.py --source /opt/asr/human --out "$data/units" --count "$((english / 4))" --seed "${ASR_SEED:-11}" \
-    --workers $((cores / 4)) > "$runs/units.log" 2>&1 && say "people say everything" &
+    --japanese 6 --workers $((cores / 4)) > "$runs/units.log" 2>&1 && say "people say everything" &
   if [ -e "$dir/from/en/last.pt" ]; then # one that hears well enough to find their words
     python3 splice.py --run "$dir/from/en" --human "$data/human" --out "$data/spliced" --seed "${ASR_SEED:-11}" \
       > "$runs/splice.log" 2>&1 && say "people say new sentences"
@@ -63,15 +64,21 @@ people() {
 }
 # Where there are two GPUs each language has its own. ASR_EN_GPUS, ASR_JA_GPUS (more than one is trained on together),
 # ASR_SCORE_GPU and ASR_CORES leave the rest of a machine to others; Japanese waits for the file ASR_JA_AFTER, if one is named.
-# ASR_LANGS=en leaves Japanese out.
+# ASR_LANGS=en leaves Japanese out. ASR_EN_TWINS="2 3" trains English again on each of these, with other draws, from the same
+# checkpoint and on the same speech (en-2, en-3): weights for a mixture; ASR_EN_TWIN_OPTIONS is for them alone.
 gpus=($(python3 -c 'import torch; print(*range(min(2, max(1, torch.cuda.device_count()))))'))
 people &
-speak en "$english" $((cores * 5 / 8)) &
-if [[ $langs = *ja* ]]; then (await 2; speak ja "$japanese" $((cores / 2))) & fi
+(await 4; speak en "$english" $((cores * 5 / 8))) &
+if [[ $langs = *ja* ]]; then (await 2; await 4; speak ja "$japanese" $((cores / 2))) & fi
 # 12 and 7 million parameters: 13.5 and 9 MB in int8; see ../../decisions/0014-asr-small-whisper.md.
 size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512)
 train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 \
   ${ASR_EN_OPTIONS:-} & first=$!
+twins=(); for gpu in ${ASR_EN_TWINS:-}; do
+  twin=en-$((${#twins[@]} + 2)); twins+=("$twin")
+  train "$twin" "$gpu" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 --seed $((${#twins[@]} + 1)) \
+    ${ASR_EN_OPTIONS:-} ${ASR_EN_TWIN_OPTIONS:-} &
+done
 (if [[ $langs != *ja* ]]; then exit; fi
  until [ -e "${ASR_JA_AFTER:-/}" ]; do sleep 1; done
  train ja "${ASR_JA_GPUS:-${gpus[-1]}}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 \
@@ -79,7 +86,7 @@ train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size[@]}" --pieces 300 --width 320 --en
 while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
   sleep "${ASR_SCORE_EVERY:-150}" & pause=$!
   while kill -0 $pause 2> /dev/null && { kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; }; do sleep 1; done
-  for lang in en ja; do if [ -e "$runs/$lang/last.pt" ]; then python3 gpu/bundle.py "$runs" "$dir/out" "$lang" || true; fi; done
+  for run in en "${twins[@]}" ja; do if [ -e "$runs/$run/last.pt" ]; then python3 gpu/bundle.py "$runs" "$dir/out" "$run" || true; fi; done
   for lang in en ja; do score "$lang"; done
 done
 say "done: $(shards en) and $(shards ja) shards"; touch "$dir/finished"

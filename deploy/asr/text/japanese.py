@@ -190,7 +190,10 @@ def finish(raw: str, rng: random.Random) -> tuple[str, str]:
 
 
 def kana(spoken: str) -> str:
-    """Katakana of a text, for engines that read kana alone."""
+    """Katakana of a text, a space between phrases, for voices that read kana alone."""
     import pyopenjtalk
 
-    return str(pyopenjtalk.g2p(spoken, kana=True))
+    read = pyopenjtalk.run_frontend(spoken)
+    return "".join(
+        " " * (word["chain_flag"] == 0 and word["pron"] not in "、？！") + word["pron"] for word in read
+    ).strip()

@@ -1,0 +1,113 @@
+"""Who says what in training: deploy/asr/reading.py, kana.py, phonemes.py and foreign.py, and their tables."""
+
+import random  # noqa: TID251 - seeded where it is used
+from typing import Final
+
+import pytest
+
+from tests.unit.asr._training import training
+from tests.unit.asr.test_accents import PHONES
+
+reading: Final = training("reading")
+kana: Final = training("kana")
+phonemes: Final = training("phonemes")
+foreign: Final = training("foreign")
+HELD_OUT: Final = {"rhvoice:bdl", "rhvoice:evgeniy-eng", "rhvoice:evgeniy-rus", "rhvoice:lyubov"}
+ESPEAK: Final = "s_'E_n_d m_'I_s_t_3 w_A:_t_s_@_n D_@2 p_aU_n_d_:__:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("m a r i a", "M eigh R i eigh"),
+        ("that's a g", "that's eigh G"),
+        ("z two six a", "Z two six eigh"),
+        ("a three oh m", "a three oh M"),
+        ("send a hundred dollars", "send a hundred dollars"),
+        ("a five pound note", "a five pound note"),
+    ],
+)
+def test_a_is_a_letter_among_letters_and_digits_and_a_word_elsewhere(text: str, read: str) -> None:
+    words = text.split()
+    assert " ".join(reading.read(words, i) for i in range(len(words))) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("トーキョー", "t ao ao k y ao ao"),
+        ("オクッテ", "ao k uw t t eh"),
+        ("マッ", "m aa"),
+        ("ファン、 ツヅク", "f aa n pau t s uw z uw k uw"),
+        ("ッチョ", "ch ch ao"),
+        ("マス’、 、", "m aa s uw pau"),
+    ],
+)
+def test_kana_are_told_in_phones(text: str, said: str) -> None:
+    assert kana.phones(text) == ["pau", *said.removesuffix(" pau").split(), "pau"]
+
+
+def test_words_of_kana_stay_apart_and_what_is_no_kana_is_an_error() -> None:
+    assert kana.words("キン エン") == [["k", "iy", "n"], ["eh", "n"]]
+    assert kana.written_in("シ、")
+    assert not kana.written_in("send five")
+    with pytest.raises(KeyError):
+        kana.phones("五エン")
+
+
+def test_every_kana_has_phones_that_voices_have() -> None:
+    for sign in "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲンヴ":
+        assert PHONES.issuperset(kana.phones(sign))
+    for sign in ("キャ", "シュ", "チョ", "ニャ", "ヒュ", "ミョ", "リャ", "ティ", "ディ", "フェ", "ウォ", "ジェ"):
+        assert PHONES.issuperset(kana.phones(sign))
+
+
+@pytest.mark.parametrize(
+    ("printed", "phones"), [("nI2", ("n", "ih")), ("!w", ("w",)), ("l#", ("l",)), ("nd", ("n", "d")), ("", ())]
+)
+def test_sounds_that_espeak_prints_as_one_are_told_apart(printed: str, phones: tuple[str, ...]) -> None:
+    assert phonemes.named(printed) == phones
+
+
+def test_every_language_can_say_every_phone() -> None:
+    table = foreign.table()
+    assert set(table["voices"].values()) == set(table["languages"])
+    for ways in table["languages"].values():
+        assert set(ways) == PHONES - {"pau"}
+
+
+def test_no_voice_kept_for_tests_is_among_those_that_train() -> None:
+    assert not HELD_OUT & set(foreign.table()["voices"])
+
+
+def test_a_text_is_respelled_for_a_voice_always_in_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phonemes, "_printed", lambda _: ESPEAK)
+    said = foreign.respelled("rhvoice:kiko", "send mister watson the pound,", "en-us")
+    assert said == foreign.respelled("rhvoice:kiko", "send mister watson the pound,", "en-us")
+    first, *_, last = said.split()
+    assert (first, last) == ("сенд", "паунд,")
+
+
+def test_a_voice_that_takes_phones_is_told_them_a_word_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phonemes, "_printed", lambda _: "f_'aI_v j_'E_n\n")
+    said = foreign.respelled("pico:es-ES", "five yen", "en-gb")
+    assert said == '<phoneme alphabet="xsampa" ph="fajb"/> <phoneme alphabet="xsampa" ph="jen"/>'
+
+
+def test_kana_are_respelled_without_espeak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phonemes, "_printed", lambda _: pytest.fail("eSpeak was asked"))
+    assert foreign.respelled("rhvoice:spomenka", "ゴセン エン、", "en-us") == "gosen en,"
+
+
+def test_the_reader_says_other_phones_for_those_that_he_lacks() -> None:
+    his = set(foreign.table()["reader"]["phones"].values())
+    lacking = foreign.lacking(random.Random(3))
+    assert {phone for heard in lacking for phone in heard} | his >= PHONES
+    assert his.issuperset(phone for said in lacking.values() for phone in said)
+
+
+def test_festivals_catalogue_is_read_in_frames_and_flites_names() -> None:
+    catalogue = (
+        "EST_File index\nEST_Header_End\npau_1 ru_1 0.0 0.1 0.15\nrr_2 ru_1 0.15 0.2 0.25\noo_9 ru_2 0.0 0.04 0.08\n"
+    )
+    assert foreign.read_phones(catalogue) == {"ru_1": [("pau", 15), ("r", 25)], "ru_2": [("ao", 8)]}
