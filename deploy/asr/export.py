@@ -1,14 +1,16 @@
 """Write a CTranslate2 model folder: `python export.py --run runs/en --out ../../services/asr/model/en`.
 
-The folder holds model.bin (int8), vocabulary.json, config.json, tokenizer.json, preprocessor_config.json, and ctc.npz:
-the CTC head on the encoder (float16), which the recogniser uses to rescore what the decoder proposes. Checkpoints from
-earlier in the training may be mixed in (`--mix RUN SHARE`): the mixture hears voices better that were not trained on.
+The folder holds model.bin.xz (int8, compressed), vocabulary.json, config.json, tokenizer.json, preprocessor_config.json,
+and ctc.npz: the CTC head on the encoder (float16), which the recogniser uses to rescore what the decoder proposes.
+Checkpoints from earlier in the training may be mixed in (`--mix RUN SHARE`), also ones with fewer encoder layers: the
+mixture hears voices better that were not trained on.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -113,6 +115,9 @@ def main() -> None:
     spec.optimize(quantization="int8")
     args.out.mkdir(parents=True, exist_ok=True)
     spec.save(str(args.out))
+    whole = args.out / "model.bin"
+    (args.out / "model.bin.xz").write_bytes(lzma.compress(whole.read_bytes(), preset=9 | lzma.PRESET_EXTREME))
+    whole.unlink()
     shutil.copyfile(args.run / "tokenizer.json", args.out / "tokenizer.json")
     front_end = {
         "feature_size": shape.mels, "sampling_rate": 16000, "hop_length": 160, "n_fft": 400, "chunk_length": 30,

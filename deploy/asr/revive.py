@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import lzma
 import re
 import shutil
 import struct
@@ -37,9 +38,9 @@ def string(file: BinaryIO) -> str:
 
 
 def variables(path: Path) -> dict[str, np.ndarray]:
-    """What a model.bin holds, by name, whole numbers divided by their rows' scales."""
+    """What a model.bin.xz holds, by name, whole numbers divided by their rows' scales."""
     found: dict[str, np.ndarray] = {}
-    with path.open("rb") as file:
+    with lzma.open(path) as file:
         number(file, "I")
         string(file)
         number(file, "I")
@@ -90,7 +91,7 @@ def main() -> None:
     parser.add_argument("--run", type=Path, required=True)
     args = parser.parse_args()
     config = json.loads((args.model / "preprocessor_config.json").read_text(encoding="utf-8"))
-    found = variables(args.model / "model.bin")
+    found = variables(args.model / "model.bin.xz")
     vocabulary = load(args.model / "tokenizer.json").get_vocab_size()
     model = revived(found, shape_of(found, vocabulary, config["frame_stack"]))
     with np.load(args.model / "ctc.npz") as head:

@@ -33,7 +33,7 @@ TRAIN_ENGLISH = {
     "pico:en-US": 16.0, "pico:en-GB": 16.0, "flite:slt": 10.0, "flite:awb": 10.0, "flite:rms": 13.0, "flite:kal16": 8.0,
     "rhvoice:clb": 10.0, "rhvoice:alan": 8.0, "rhvoice:slt": 5.0, "espeak:en": 16.0,
     "rhvoice:anna": 4.0, "rhvoice:elena": 4.0, "rhvoice:irina": 4.0, "rhvoice:aleksandr": 4.0, "rhvoice:anatol": 4.0,
-    "rhvoice:natalia": 4.0, "rhvoice:azamat": 4.0, "rhvoice:nazgul": 4.0, "rhvoice:kiko": 5.0, "rhvoice:spomenka": 5.0,
+    "rhvoice:natalia": 4.0, "rhvoice:azamat": 4.0, "rhvoice:nazgul": 4.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 6.0, "pico:es-ES": 5.0, "pico:fr-FR": 5.0, "pico:it-IT": 5.0,
 }  # fmt: skip
 HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
@@ -41,7 +41,7 @@ TRAIN_JAPANESE = {
     "jtalk:mei_normal": 20.0, "jtalk:mei_happy": 9.0, "jtalk:takumi_normal": 22.0, "jtalk:takumi_happy": 12.0,
     "jtalk:tohoku-f01-neutral": 16.0, "jtalk:tohoku-f01-happy": 12.0, "espeak:ja": 28.0,
     "rhvoice:anna": 1.0, "rhvoice:elena": 1.0, "rhvoice:irina": 1.0, "rhvoice:aleksandr": 1.0, "rhvoice:anatol": 4.0,
-    "rhvoice:natalia": 5.0, "rhvoice:azamat": 5.0, "rhvoice:nazgul": 6.0, "rhvoice:kiko": 6.0, "rhvoice:spomenka": 4.0,
+    "rhvoice:natalia": 5.0, "rhvoice:azamat": 5.0, "rhvoice:nazgul": 6.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 5.0, "pico:es-ES": 5.0, "pico:fr-FR": 4.0, "pico:it-IT": 4.0,
 }  # fmt: skip
 HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)

@@ -1,5 +1,6 @@
 """From the name of a checkpoint to a recogniser."""
 
+from lzma import LZMAError
 from pathlib import Path
 from typing import Final
 from zipfile import BadZipFile
@@ -48,7 +49,7 @@ def _is_ours(folder: Path) -> bool:
 def _small(folder: Path, lang: str, workers: int, device: str) -> Decoder:
     try:
         return SmallDecoder(folder, lang, workers=workers, device=device)
-    except (OSError, ValueError, RuntimeError, KeyError, BadZipFile) as error:
+    except (OSError, EOFError, ValueError, RuntimeError, KeyError, BadZipFile, LZMAError) as error:
         raise RecognizerUnavailable(f"the {lang} checkpoint does not load ({type(error).__name__})") from error
 
 

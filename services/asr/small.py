@@ -16,6 +16,7 @@ from schemas.transcript import Hypothesis
 from services.asr.ctc import CtcHead, Floats
 from services.asr.decoder import ALTERNATIVES, Decoded, joined, max_length, split, token_limit, witness
 from services.asr.ngrams import Ngrams
+from services.asr.packed import unpacked
 from services.asr.search import PrefixSearch
 
 CONFIG: Final = "preprocessor_config.json"
@@ -56,7 +57,12 @@ class SmallDecoder:
         self._search = PrefixSearch(self._ngrams, self._ctc.blank, self._never) if self._ngrams else None
         compute = "int8" if device == "cpu" else "int8_float16"
         self._model = ctranslate2.models.Whisper(
-            str(folder), device=device, compute_type=compute, inter_threads=workers, intra_threads=1
+            str(folder),
+            device=device,
+            compute_type=compute,
+            inter_threads=workers,
+            intra_threads=1,
+            files=unpacked(folder),
         )
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:

@@ -13,6 +13,8 @@ from grammar import Grammar, Rule
 HERE = Path(__file__).parent
 DICTIONARY = Path("/usr/share/dict/american-english-small")
 SAYINGS = Path("/usr/share/games/fortunes")
+CLAUSES = r"[.!?;:\"()\[\]]|--|, (?=and|but|or|which|who|that|when|if)"
+"""Where a text is parted into what may be said by itself."""
 WORDNET = Path("/usr/share/wordnet")
 UNSPEAKABLE = ("ascii", "debian", "linux", "computers", "definitions", "perl")
 SHORT_WORDS = frozenset("a i is to of in it on my we he be or do as at by an if me so no up us am go".split())
@@ -313,17 +315,29 @@ def sentences() -> tuple[str, ...]:
         if path.suffix or path.name.startswith(UNSPEAKABLE):
             continue
         text = re.sub(r"\s+", " ", path.read_text(encoding="utf-8", errors="ignore").replace("\n%\n", " . "))
-        out |= sentences_among(re.split(r"[.!?;:\"()\[\]]|--|, (?=and|but|or|which|who|that|when|if)", text))
+        out |= sentences_among(re.split(CLAUSES, text))
     return tuple(sorted(text for text in out if known_words().issuperset(text.split())))
+
+
+@cache
+def glosses() -> tuple[str, ...]:
+    """What WordNet says of each meaning: what it is, then examples between quotation marks."""
+    texts = [(WORDNET / f"data.{part}").read_text(encoding="utf-8") for part in ("noun", "verb", "adj", "adv")]
+    return tuple(line.partition("|")[2] for text in texts for line in text.splitlines() if not line.startswith("  "))
 
 
 @cache
 def examples() -> tuple[str, ...]:
     """Natural sentences out of WordNet's examples of how words are used, without abbreviations and other scripts."""
-    texts = [(WORDNET / f"data.{part}").read_text(encoding="utf-8") for part in ("noun", "verb", "adj", "adv")]
-    return tuple(
-        sorted(sentences_among([part for text in texts for part in re.findall(r'"([a-zA-Z \',-]+)[.!?]?"', text)]))
-    )
+    found = [part for gloss in glosses() for part in re.findall(r'"([a-zA-Z \',-]+)[.!?]?"', gloss)]
+    return tuple(sorted(sentences_among(found)))
+
+
+@cache
+def definitions() -> tuple[str, ...]:
+    """Plain English out of WordNet's definitions: nearly every word that there is, among others."""
+    told = (re.sub(r'"[^"]*"|\([^)]*\)', "", gloss) for gloss in glosses())
+    return tuple(sorted(sentences_among([part for gloss in told for part in re.split(CLAUSES, gloss)])))
 
 
 def phone(rng: random.Random) -> str:
@@ -359,6 +373,7 @@ def grammar() -> Grammar:
         "rareword": lambda rng: rng.choice(vocabulary()[1]),
         "sentence": lambda rng: rng.choice(sentences()),
         "example": lambda rng: rng.choice(examples()),
+        "definition": lambda rng: rng.choice(definitions()),
         "spell": lambda rng: spelled(name(rng)),
         "natospell": lambda rng: grammar().expand("{nato} " * rng.randint(2, 4), rng),
         "thing2": lambda rng: re.sub(r"^(the|a|an|my) ", "", grammar().expand("{thing}", rng)),
