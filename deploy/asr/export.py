@@ -1,7 +1,7 @@
 """Write a CTranslate2 model folder: `python export.py --run runs/en --out ../../services/asr/model/en`.
 
-The folder holds model.bin.xz (int8, compressed), vocabulary.json, config.json, tokenizer.json, preprocessor_config.json,
-and ctc.npz: the CTC head on the encoder (float16), which the recogniser uses to rescore what the decoder proposes.
+The folder holds model.bin.xz (int8), vocabulary.json, config.json, tokenizer.json, preprocessor_config.json, and
+ctc.npz: the CTC head on the encoder (float16), which the recogniser uses to rescore what the decoder proposes.
 Checkpoints from earlier in the training may be mixed in (`--mix RUN SHARE`), also ones with fewer encoder layers: the
 mixture hears voices better that were not trained on.
 """

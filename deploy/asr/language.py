@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--lang", choices=("en", "ja"), required=True)
     parser.add_argument("--tokenizer", type=Path, required=True)
     parser.add_argument("--count", type=int, default=1_800_000, help="sentences")
-    parser.add_argument("--least", type=int, nargs="+", default=[1, 1, 4, 12], help="counts kept, by order")
+    parser.add_argument("--least", type=int, nargs="+", default=[1, 1, 2, 4, 8], help="counts kept, by order")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
