@@ -142,7 +142,7 @@ def said(made: dict[str, Voice], lang: str, seed: int, index: int) -> shards.Spo
     category, text, spoken = sentence(lang, rng, practice=True)
     if lang == "ja":
         category, text, spoken = in_kana(category, text, spoken, rng)
-    name = rng.choice(SPEAKERS)
+    name = rng.choice([speaker for speaker in SPEAKERS if speaker in made])
     try:
         phones = phones_of(spoken, lang, rng)
         if name == foreign.READER:
@@ -181,7 +181,7 @@ def main() -> None:
     torch.set_num_threads(1)
     kept = args.out / "phones"
     kept.mkdir(parents=True, exist_ok=True)
-    names = sorted(set(SPEAKERS))
+    names = sorted(name for name in set(SPEAKERS) if name != foreign.READER or (kept / name).is_dir())
     with multiprocessing.get_context("fork").Pool(args.workers) as pool:
         found = tqdm(pool.imap(partial(recordings, args.source, kept), names), total=len(names), unit="voice")
         _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
