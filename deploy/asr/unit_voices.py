@@ -97,19 +97,23 @@ def rows_of(source: Path, name: str) -> list[dict[str, str]]:
     return [row for row in listed if row["file"].startswith(f"{read}/")][:MOST]
 
 
-def sound_of(source: Path, name: str, row: dict[str, str]) -> np.ndarray:
-    """A person's recording, or a synthesiser's speech."""
-    return human.load(source / row["file"]) if name in PEOPLE else voices.speak(name, row["text"], voices.Settings())
+def sounds_of(source: Path, kept: Path, name: str) -> list[np.ndarray]:
+    """A person's recordings, or a synthesiser's speech."""
+    if name == foreign.READER:
+        return [human.load(path) for path in sorted((kept / name).iterdir())]
+    rows = rows_of(source, name)
+    if name in PEOPLE:
+        return [human.load(source / row["file"]) for row in rows]
+    return [voices.speak(name, row["text"], voices.Settings()) for row in rows]
 
 
 def recordings(source: Path, kept: Path, name: str) -> list[Recording]:
     """A speaker's recordings with the phones in them, which `kept` may have already."""
     torch.set_num_threads(1)
-    rows = [] if name == foreign.READER else rows_of(source, name)
-    sounds = [sound_of(source, name, row) for row in rows] or [human.load(p) for p in sorted((kept / name).iterdir())]
+    sounds = sounds_of(source, kept, name)
     path = kept / f"{name.replace(':', '_')}.json"
     if not path.exists():
-        found = segmented(sounds, [row["text"] for row in rows])
+        found = segmented(sounds, [row["text"] for row in rows_of(source, name)])
         told = [[(phone.name, round(phone.end / FRAME_S)) for phone in phones] for phones in found]
         path.write_text(json.dumps(told), encoding="utf-8")
     return [

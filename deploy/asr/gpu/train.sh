@@ -71,17 +71,16 @@ people &
 (await 4; speak en "$english" $((cores * 5 / 8))) &
 if [[ $langs = *ja* ]]; then (await 2; await 4; speak ja "$japanese" $((cores / 2))) & fi
 # 12 and 7 million parameters: 11.3 and 7.1 MB in int8, compressed; see ../../decisions/0014-asr-small-whisper.md.
-size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512)
-train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 \
-  ${ASR_EN_OPTIONS:-} & first=$!
+size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512 --frames 50000)
+size_en=("${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --human 4)
+train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size_en[@]}" ${ASR_EN_OPTIONS:-} & first=$!
 twins=(); for gpu in ${ASR_EN_TWINS:-}; do
   twin=en-$((${#twins[@]} + 2)); twins+=("$twin")
-  train "$twin" "$gpu" "${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --frames 50000 --human 4 --seed $((${#twins[@]} + 1)) \
-    ${ASR_EN_OPTIONS:-} ${ASR_EN_TWIN_OPTIONS:-} &
+  train "$twin" "$gpu" "${size_en[@]}" --seed $((${#twins[@]} + 1)) ${ASR_EN_OPTIONS:-} ${ASR_EN_TWIN_OPTIONS:-} &
 done
 (if [[ $langs != *ja* ]]; then exit; fi
  until [ -e "${ASR_JA_AFTER:-/}" ]; do sleep 1; done
- train ja "${ASR_JA_GPUS:-${gpus[-1]}}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --frames 50000 --human 6 \
+ train ja "${ASR_JA_GPUS:-${gpus[-1]}}" "${size[@]}" --pieces 0 --width 256 --encoder 6 --decoder 2 --human 6 \
    ${ASR_JA_OPTIONS:-}) & second=$!
 while kill -0 $first 2> /dev/null || kill -0 $second 2> /dev/null; do
   sleep "${ASR_SCORE_EVERY:-150}" & pause=$!

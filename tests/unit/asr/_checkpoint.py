@@ -1,4 +1,4 @@
-"""A faster-whisper folder of the stock layout with random weights: it says nothing, but every part is in its place."""
+"""Checkpoints for tests: the bundled one but for a file, and one of the stock layout with random weights."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,8 @@ import numpy as np
 from ctranslate2.specs import WhisperSpec
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+
+from services.asr.load import MODEL_FOLDER
 
 WIDTH: Final = 64
 PIECES: Final = 50_256
@@ -40,6 +42,15 @@ def checkpoint(folder: Path, *, multilingual: bool) -> Path:
     tokenizer.save(str(folder / "tokenizer.json"))
     front_end = {"feature_size": 80, "sampling_rate": 16_000, "hop_length": 160, "n_fft": 400, "chunk_length": 30}
     (folder / "preprocessor_config.json").write_text(json.dumps(front_end), encoding="utf-8")
+    return folder
+
+
+def bundled_without(name: str, folder: Path) -> Path:
+    """The bundled English checkpoint in a folder, but for one file, which may be put there anew."""
+    (folder / "en").mkdir()
+    for path in (MODEL_FOLDER / "en").iterdir():
+        if path.name != name:
+            (folder / "en" / path.name).symlink_to(path)
     return folder
 
 

@@ -14,6 +14,7 @@ from schemas.errors import RecognizerUnavailable
 from services.asr.load import BUNDLED, MODEL_FOLDER, decoders
 from services.asr.ngrams import END, Ngrams
 from services.asr.small import SmallDecoder
+from tests.unit.asr._checkpoint import bundled_without
 from tests.unit.asr._language import TOKENS, counted
 
 sentences: Final = st.lists(st.lists(st.integers(0, TOKENS - 1), max_size=3), min_size=1, max_size=30)
@@ -88,11 +89,7 @@ def test_it_has_a_say_where_there_is_one_and_none_elsewhere() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The bundled English checkpoint, whose language model may be replaced."""
-    (tmp_path / "en").mkdir()
-    for path in (MODEL_FOLDER / "en").iterdir():
-        if path.name != "language.npz":
-            (tmp_path / "en" / path.name).symlink_to(path)
-    return tmp_path
+    return bundled_without("language.npz", tmp_path)
 
 
 def test_a_checkpoint_does_without(folder: Path) -> None:

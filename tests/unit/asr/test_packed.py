@@ -11,6 +11,7 @@ from schemas.errors import RecognizerUnavailable
 from services.asr.load import MODEL_FOLDER, decoders
 from services.asr.packed import PACKED, unpacked
 from services.audio.files import read_file
+from tests.unit.asr._checkpoint import bundled_without
 
 ENGLISH: Final = MODEL_FOLDER / "en"
 RECORDED: Final = Path(__file__).parents[2] / "data" / "asr"
@@ -19,11 +20,7 @@ RECORDED: Final = Path(__file__).parents[2] / "data" / "asr"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The bundled English checkpoint, but its weights."""
-    (tmp_path / "en").mkdir()
-    for path in ENGLISH.iterdir():
-        if path.name != PACKED:
-            (tmp_path / "en" / path.name).symlink_to(path)
-    return tmp_path
+    return bundled_without(PACKED, tmp_path)
 
 
 def test_weights_come_as_files_in_memory() -> None:
