@@ -35,6 +35,7 @@ TRAIN_ENGLISH = {
     "rhvoice:anna": 4.0, "rhvoice:elena": 4.0, "rhvoice:irina": 4.0, "rhvoice:aleksandr": 4.0, "rhvoice:anatol": 4.0,
     "rhvoice:natalia": 4.0, "rhvoice:azamat": 4.0, "rhvoice:nazgul": 4.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 6.0, "pico:es-ES": 5.0, "pico:fr-FR": 5.0, "pico:it-IT": 5.0,
+    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0,
 }  # fmt: skip
 HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
 TRAIN_JAPANESE = {
@@ -43,6 +44,7 @@ TRAIN_JAPANESE = {
     "rhvoice:anna": 1.0, "rhvoice:elena": 1.0, "rhvoice:irina": 1.0, "rhvoice:aleksandr": 1.0, "rhvoice:anatol": 4.0,
     "rhvoice:natalia": 5.0, "rhvoice:azamat": 5.0, "rhvoice:nazgul": 6.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 5.0, "pico:es-ES": 5.0, "pico:fr-FR": 4.0, "pico:it-IT": 4.0,
+    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0,
 }  # fmt: skip
 HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
 
@@ -65,8 +67,9 @@ def draw(rng: random.Random, spread: float = 1.0) -> Settings:
 
 
 def _run(args: list[str], text: str | None = None) -> None:
+    encoding = "latin-1" if args[0] == "text2wave" else "utf-8"
     subprocess.run(
-        args, input=text, text=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60
+        args, input=text, encoding=encoding, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60
     )
 
 

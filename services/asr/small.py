@@ -25,7 +25,7 @@ LONGEST_S: Final = 11.0
 MOST_TOKENS: Final = 120
 TAIL_S: Final = 0.16
 """Silence put after the last sample, as training had it."""
-RESCORED: Final = 12
+RESCORED: Final = 24
 """Hypotheses of the decoder that are judged; the best `ALTERNATIVES` of all candidates are told."""
 ADDED: Final = 3
 """Transcripts by ear that are judged too: the best that the decoder did not propose."""

@@ -19,18 +19,21 @@ program() { # archive, name: the program, its libraries, and a script that start
   chmod +x "$root/wrap/$2"
 }
 for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
-program 2 open_jtalk
+program 2 open_jtalk; program 4 festival
 one=$work/1/asr two=$work/2/asr three=$work/3/asr four=$work/4/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three" "$four"
-for library in "$two"/lib/*; do # a library in use can't be overwritten: archive 1 brings the common ones
+for library in {"$two","$four"}/lib/*; do # a library in use can't be overwritten: archive 1 brings the common ones
   if [ -e "$one/lib/${library##*/}" ]; then rm "$library"; fi
 done
+cp -L "$(command -v text2wave)" "$four/bin/"
+printf '#!/bin/sh\nexec /opt/asr/wrap/festival --script /opt/asr/bin/text2wave "$@"\n' > "$four/wrap/text2wave"; chmod +x "$four/wrap/text2wave"
 # Data, unpacked at / on the other machine. Voices that may not be trained on stay here.
 tar -C / --exclude='voices/*/16000' --exclude='espeak-ng-data/[!ej]*_dict' \
   -cf "$one/data-1.tar" usr/share/pico/lang usr/lib/x86_64-linux-gnu/espeak-ng-data etc/RHVoice \
   usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
   usr/share/games/fortunes usr/share/wordnet/data.{noun,verb,adj,adv}
 tar -C / -cf "$two/data-2.tar" var/lib/mecab/dic/open-jtalk
-tar -C / --exclude='voices/*/16000' -cf "$four/data-4.tar" usr/share/RHVoice/languages/{Russian,Ukrainian,Kyrgyz,Esperanto} \
+tar -C / --exclude='voices/*/16000' --exclude='festival/dicts' --exclude='festival/voices/[!f]*' \
+  -cf "$four/data-4.tar" etc/festival.scm usr/share/festival usr/share/RHVoice/languages/{Russian,Ukrainian,Kyrgyz,Esperanto} \
   usr/share/RHVoice/voices/{anna,elena,irina,aleksandr,anatol,natalia,azamat,nazgul,spomenka}
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \

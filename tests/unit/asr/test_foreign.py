@@ -70,7 +70,8 @@ def test_every_kana_has_phones_that_voices_have() -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "phones"), [("nI2", ("n", "ih")), ("!w", ("w",)), ("l#", ("l",)), ("nd", ("n", "d")), ("", ())]
+    ("printed", "phones"),
+    [("nI2", ("n", "ih")), ("!w", ("w",)), ("l#", ("l",)), ("nd", ("n", "d")), ("A~", ("aa", "n")), ("", ())],
 )
 def test_sounds_that_espeak_prints_as_one_are_told_apart(printed: str, phones: tuple[str, ...]) -> None:
     assert phonemes.named(printed) == phones

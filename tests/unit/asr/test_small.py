@@ -56,7 +56,7 @@ def speech() -> Samples:
     return read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes())
 
 
-@pytest.mark.parametrize(("final", "judged", "told"), [(True, 12, 4), (False, 1, 1)])
+@pytest.mark.parametrize(("final", "judged", "told"), [(True, 24, 4), (False, 1, 1)])
 def test_more_candidates_are_judged_than_told(
     final: bool, judged: int, told: int, decoder: SmallDecoder, watched: Watched, speech: Samples
 ) -> None:
