@@ -67,9 +67,15 @@ def draw(rng: random.Random, spread: float = 1.0) -> Settings:
 
 
 def _run(args: list[str], text: str | None = None) -> None:
-    encoding = "latin-1" if args[0] == "text2wave" else "utf-8"
+    encoding = "latin-1" if args[0] == "text2wave" else "utf-8"  # festival reads bytes
     subprocess.run(
-        args, input=text, encoding=encoding, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60
+        args,
+        input=text,
+        encoding=encoding,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=60,
     )
 
 
