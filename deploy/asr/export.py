@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from coarse import WHOLE, coarsen
 from ctranslate2.specs import common_spec, transformer_spec, whisper_spec
 from model import Attention, Block, Recogniser, Shape, deepened, weights
 from tokens import SPECIAL, load
@@ -98,6 +99,7 @@ def main() -> None:
     parser.add_argument("--use", choices=("average", "model"), default="average")
     parser.add_argument("--mix", nargs=2, action="append", default=[], metavar=("RUN", "SHARE"))
     parser.add_argument("--langs", default="en,ja")
+    parser.add_argument("--bits", type=int, default=WHOLE, help="of a weight; the file takes less with fewer")
     args = parser.parse_args()
     shape, state = mixed(args.run, args.use, [(Path(run), float(share)) for run, share in args.mix])
     model = Recogniser(shape).eval().requires_grad_(requires_grad=False)
@@ -113,6 +115,7 @@ def main() -> None:
     spec.config.alignment_heads = [(last, head) for head in range(shape.heads)]
     spec.validate()
     spec.optimize(quantization="int8")
+    coarsen(spec, args.bits)
     args.out.mkdir(parents=True, exist_ok=True)
     spec.save(str(args.out))
     whole = args.out / "model.bin"
