@@ -131,8 +131,13 @@ class Recogniser(nn.Module):
 
 
 def deepened(state: dict[str, Tensor], layers: int) -> dict[str, Tensor]:
-    """The state with more encoder layers between those it has, each a copy that adds nothing yet: it hears the same."""
+    """The state with more encoder layers between those it has, each a copy that adds nothing yet: it hears the same.
+
+    ValueError where it has more already, for to leave any out would not.
+    """
     had = 1 + max(int(name.split(".")[1]) for name in state if name.startswith("encoder."))
+    if layers < had:
+        raise ValueError(f"{had} encoder layers can't become {layers}")
     places = [k * layers // had for k in range(had)]
     grown = {name: value for name, value in state.items() if not name.startswith("encoder.")}
     for layer in range(layers):

@@ -70,9 +70,9 @@ gpus=($(python3 -c 'import torch; print(*range(min(2, max(1, torch.cuda.device_c
 people &
 (await 4; speak en "$english" $((cores * 5 / 8))) &
 if [[ $langs = *ja* ]]; then (await 2; await 4; speak ja "$japanese" $((cores / 2))) & fi
-# 12 and 7 million parameters: 11.3 and 7.1 MB in int8, compressed; see ../../decisions/0014-asr-small-whisper.md.
+# 15 and 7 million parameters: 13.5 and 7.1 MB in int8, compressed; see ../../decisions/0014-asr-small-whisper.md.
 size=(--stack 2 --lr 1e-3 --warmup 0.04 --easy 0.04 --flat 0.1 --dropout 0.1 --most 512 --frames 50000)
-size_en=("${size[@]}" --pieces 300 --width 320 --encoder 8 --decoder 1 --human 4)
+size_en=("${size[@]}" --pieces 300 --width 320 --encoder 10 --decoder 1 --human 4)
 train en "${ASR_EN_GPUS:-${gpus[0]}}" "${size_en[@]}" ${ASR_EN_OPTIONS:-} & first=$!
 twins=(); for gpu in ${ASR_EN_TWINS:-}; do
   twin=en-$((${#twins[@]} + 2)); twins+=("$twin")

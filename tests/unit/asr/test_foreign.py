@@ -12,12 +12,20 @@ reading: Final = training("reading")
 kana: Final = training("kana")
 phonemes: Final = training("phonemes")
 foreign: Final = training("foreign")
-HELD_OUT: Final = {"rhvoice:bdl", "rhvoice:evgeniy-eng", "rhvoice:evgeniy-rus", "rhvoice:lyubov"}
+HELD_OUT: Final = {
+    "rhvoice:bdl", "rhvoice:evgeniy-eng", "rhvoice:evgeniy-rus", "rhvoice:lyubov", "festival:ked_diphone",
+}  # fmt: skip
 NOT_FREE: Final = {
     f"rhvoice:{name}"
     for name in (
         "arina", "artemiy", "hana", "kiko", "magda", "marianna", "mikhail", "natan", "pavel", "suze", "talgat",
         "tatiana", "victoria", "vitaliy", "volodymyr", "yuriy", "aleksandr-hq", "Leticia-F123",
+    )
+} | {
+    f"festival:{name}"
+    for name in (
+        "czech_dita", "czech_krb", "czech_machac", "czech_ph", "hindi_NSK_diphone", "lp_diphone", "pc_diphone",
+        "marathi_NSK_diphone", "telugu_NSK_diphone", "el_diphone", "don_diphone", "rab_diphone",
     )
 }  # fmt: skip
 ESPEAK: Final = "s_'E_n_d m_'I_s_t_3 w_A:_t_s_@_n D_@2 p_aU_n_d_:__:\n"
