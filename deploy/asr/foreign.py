@@ -22,6 +22,7 @@ from segment import FRAME_S, PAUSE
 
 TABLE = Path(__file__).parent / "text" / "foreign.yaml"
 READER = "msu_ru_nsh"
+VOWELS = frozenset("aa ae ah ao aw ax ay eh er ey ih iy ow oy uh uw".split())
 QUALITY = 0.9
 """Opus at about 25 kbit/s."""
 
@@ -38,20 +39,43 @@ def speaks(voice: str) -> bool:
     return voice in table()["voices"]
 
 
+def is_told(voice: str) -> bool:
+    """Whether a voice is told each word in phones (`in_syllables`)."""
+    return table()["voices"].get(voice) in table()["told"]
+
+
 def respelled(voice: str, text: str, accent: str) -> str:
     """English, as an accent of eSpeak's has it, or kana, as the voice must be told it; a text always one way."""
     rng = random.Random(f"{voice}|{text}")
     language = table()["voices"][voice]
     ways = {phone: rng.choice(str(said).split("|")) for phone, said in table()["languages"][language].items()}
-    marked = language in table()["marked"]
+    spelling = in_xsampa if language in table()["marked"] else in_syllables if is_told(voice) else in_letters
     out = ""
     for word in kana.words(text) if kana.written_in(text) else phonemes.words_by_espeak(text, accent):
-        spelled = "".join(ways[phone] for phone in word if phone != PAUSE)
-        if spelled:
-            out += f' <phoneme alphabet="xsampa" ph="{spelled}"/>' if marked else f" {spelled}"
+        phones = [phone for phone in word if phone != PAUSE and ways[phone]]
+        if phones:
+            out += " " + spelling(phones, ways)
         if PAUSE in word and out and not out.endswith(","):
             out += ","
     return out.strip()
+
+
+def in_letters(phones: list[str], ways: dict[str, str]) -> str:
+    """A word in letters of the voice's language."""
+    return "".join(ways[phone] for phone in phones)
+
+
+def in_xsampa(phones: list[str], ways: dict[str, str]) -> str:
+    """A word marked as phones, as pico takes them."""
+    return f'<phoneme alphabet="xsampa" ph="{in_letters(phones, ways)}"/>'
+
+
+def in_syllables(phones: list[str], ways: dict[str, str]) -> str:
+    """A word's phones, "_" between them, "-" where a syllable begins: with the consonant before a vowel, if any."""
+    vowels = [at for at, phone in enumerate(phones) if phone in VOWELS]
+    begin = {at - (phones[at - 1] not in VOWELS) for at in vowels[1:]}
+    joined = ("-" if at in begin else "_" if at else "" for at in range(len(phones)))
+    return "".join(mark + ways[phone].replace(" ", "_") for mark, phone in zip(joined, phones, strict=True))
 
 
 def lacking(rng: random.Random) -> dict[tuple[str, ...], tuple[str, ...]]:

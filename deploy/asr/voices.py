@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import festival
 import foreign
 import numpy as np
 import soundfile
@@ -21,7 +22,6 @@ RATE = 16_000
 SCRATCH = Path("/dev/shm")  # memory, where there is any
 DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
 HTS_FOLDERS = (Path(os.environ.get("ASR_HTS_VOICES", "voices")), Path("/usr/share/hts-voice/nitech-jp-atr503-m001"))
-
 _ACCENTS = (
     "en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-gb-x-gbcwmd", "en-029", "en-us-nyc",
 )  # fmt: skip
@@ -35,7 +35,8 @@ TRAIN_ENGLISH = {
     "rhvoice:anna": 4.0, "rhvoice:elena": 4.0, "rhvoice:irina": 4.0, "rhvoice:aleksandr": 4.0, "rhvoice:anatol": 4.0,
     "rhvoice:natalia": 4.0, "rhvoice:azamat": 4.0, "rhvoice:nazgul": 4.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 6.0, "pico:es-ES": 5.0, "pico:fr-FR": 5.0, "pico:it-IT": 5.0,
-    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0,
+    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
+    "festival:don_diphone": 10.0,
 }  # fmt: skip
 HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
 TRAIN_JAPANESE = {
@@ -44,7 +45,8 @@ TRAIN_JAPANESE = {
     "rhvoice:anna": 1.0, "rhvoice:elena": 1.0, "rhvoice:irina": 1.0, "rhvoice:aleksandr": 1.0, "rhvoice:anatol": 4.0,
     "rhvoice:natalia": 5.0, "rhvoice:azamat": 5.0, "rhvoice:nazgul": 6.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 5.0, "pico:es-ES": 5.0, "pico:fr-FR": 4.0, "pico:it-IT": 4.0,
-    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0,
+    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
+    "festival:don_diphone": 5.0,
 }  # fmt: skip
 HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
 
@@ -125,15 +127,7 @@ def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[
             out,
         ], text
     if engine == "festival":
-        return [
-            "text2wave",
-            "-eval",
-            f"(voice_{name})",
-            "-eval",
-            f"(Parameter.set 'Duration_Stretch {1 / s.rate:.2f})",
-            "-o",
-            out,
-        ], text
+        return festival.command(name, text, out, s.rate, in_phones=foreign.is_told(f"{engine}:{name}"))
     alpha = 0.55 + s.tract
     shift = 12 * float(np.log2(s.pitch))
     return [

@@ -14,6 +14,7 @@ from app.qa.bench._asr_amounts import amounts_asked
 from app.qa.bench._asr_audio import phantoms, stretches, telephone
 from app.qa.bench._asr_score import Case, Heard, missed, scores
 from app.qa.bench._asr_speed import speed
+from app.qa.bench._asr_spread import spread
 from app.qa.bench._report import Figure, percentile, publish
 from app.qa.locales import LOCALES
 from schemas.audio import SAMPLE_RATE, Samples
@@ -100,7 +101,8 @@ def bench(
     asyncio.run(recognizer.warm_up())
     ticks = iter(track(range(len(found)), description="decoding", transient=True))
     heard = hear(found, recognizer, lambda: next(ticks, None))
-    figures = scores(heard, money_commands()) | amounts_asked(heard) | phantom_words(recognizer, phantoms(), "phantom")
+    figures = scores(heard, money_commands()) | spread(heard) | amounts_asked(heard)
+    figures |= phantom_words(recognizer, phantoms(), "phantom")
     if noise is not None:
         figures |= phantom_words(recognizer, stretches(noise), "noise")
     timed = [h.decode_ms for h in heard]

@@ -32,8 +32,9 @@ tar -C / --exclude='voices/*/16000' --exclude='espeak-ng-data/[!ej]*_dict' \
   usr/share/RHVoice/languages/English usr/share/RHVoice/voices/{alan,clb,slt} usr/share/dict/american-english-small \
   usr/share/games/fortunes usr/share/wordnet/data.{noun,verb,adj,adv}
 tar -C / -cf "$two/data-2.tar" var/lib/mecab/dic/open-jtalk
-tar -C / --exclude='voices/*/16000' --exclude='festival/dicts' --exclude='festival/voices/[!f]*' \
-  -cf "$four/data-4.tar" etc/festival.scm usr/share/festival usr/share/RHVoice/languages/{Russian,Ukrainian,Kyrgyz,Esperanto} \
+tar -C / --exclude='voices/*/16000' --exclude='dicts/[!uw]*' --exclude='dicts/upc/*t*-valencia.*' \
+  --exclude='festival/voices/[!cef]*' --exclude='voices/czech' --exclude='voices/english/[!d]*' -cf "$four/data-4.tar" \
+  etc/festival.scm usr/share/festival usr/share/RHVoice/languages/{Russian,Ukrainian,Kyrgyz,Esperanto} \
   usr/share/RHVoice/voices/{anna,elena,irina,aleksandr,anatol,natalia,azamat,nazgul,spomenka}
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \

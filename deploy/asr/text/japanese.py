@@ -179,6 +179,8 @@ def grammar() -> Grammar:
         "some": between(1, 12),
         "minutes": between(1, 59),
         "count": between(1, 10),
+        "age": between(1, 110),
+        "floor": between(1, 60),
     }
     return Grammar(HERE / "ja.yaml", rules)
 

@@ -6,6 +6,7 @@ import pytest
 
 from app.qa.bench._asr_amounts import amounts_asked
 from app.qa.bench._asr_score import Case, Heard, missed, scores
+from app.qa.bench._asr_spread import spread
 from app.qa.bench.asr import money_commands
 from schemas.transcript import Hypothesis
 
@@ -53,6 +54,32 @@ def test_each_voice_is_told_clean_and_by_telephone() -> None:
     )
     assert (found["en_voice_rhvoice_bdl_wer_percent"], found["en_voice_rhvoice_bdl_phone_wer_percent"]) == (0, 100)
     assert (found["en_voice_human_an4_phone_wer_percent"], found["en_voice_human_an4_phone_utterances"]) == (0, 1)
+
+
+def test_an_error_rate_is_told_with_what_chance_could_make_of_it() -> None:
+    few = [heard("rhvoice:bdl", "ten dollars", "ten dollars"), heard("rhvoice:bdl", "two", "to")]
+    rare = [heard("rhvoice:bdl", "ten dollars", f"{'tin' if n % 10 == 0 else 'ten'} dollars") for n in range(400)]
+    assert spread(few)["en_held_out_clean_wer_low_percent"] == 0
+    assert spread(few)["en_held_out_clean_wer_high_percent"] == 100
+    found = spread(rare)
+    low, high = found["en_held_out_clean_wer_low_percent"], found["en_held_out_clean_wer_high_percent"]
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    assert 3 < low < 5 < high < 7  # 40 wrong of 800 words
+
+
+def test_what_chance_could_do_counts_characters_of_japanese_and_no_voices_that_were_heard() -> None:
+    found = spread(
+        [
+            heard("jtalk:nitech", "五千円", "五百円", lang="ja", condition="phone"),
+            heard("moved:flite:slt", "yes", "no"),
+            heard("human:an4", "two", "to"),
+        ]
+    )
+    assert found == {
+        "ja_held_out_phone_cer_low_percent": pytest.approx(100 / 3),
+        "ja_held_out_phone_cer_high_percent": pytest.approx(100 / 3),
+    }
 
 
 def test_a_digit_alone_is_right_or_wrong() -> None:
