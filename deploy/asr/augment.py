@@ -55,22 +55,26 @@ class Augment(Drawn):
         self.hertz = centres(device)
         self.unevenness = torch.tensor([0.45, 0.3, 0.2, 0.15, 0.12], device=device)
 
-    def __call__(self, mel: Tensor, pace: Tensor, frames: int) -> Tensor:
-        """(batch, n, 80) spoken `pace` times as fast -> (batch, frames, 80), scaled as the recogniser does."""
-        return self.mask(level_scale(self.colour(self.borrow(self.warp(mel, pace, frames)))))
+    def __call__(self, mel: Tensor, pace: Tensor, frames: int, views: int = 1) -> Tensor:
+        """(batch, n, 80) spoken `pace` times as fast -> (views x batch, frames, 80), scaled as the recogniser does.
+
+        The views of an utterance go alike in time: it is said by other vocal tracts, into other microphones.
+        """
+        return self.mask(level_scale(self.colour(self.borrow(self.warp(mel, pace, frames, views)))))
 
     def wave(self, positions: Tensor, batch: int) -> Tensor:
         """(batch, n) smooth random curves within about one, over positions 0 to 1."""
         phase, turns = self.uniform(0, 1, batch, 2, 1), self.uniform(0.3, 2.0, batch, 2, 1)
         return torch.sin(2 * math.pi * (turns * positions + phase)).mean(1)
 
-    def warp(self, mel: Tensor, pace: Tensor, frames: int) -> Tensor:
-        """Move pace and formants."""
+    def warp(self, mel: Tensor, pace: Tensor, frames: int, views: int) -> Tensor:
+        """Move pace, and for each view its formants."""
         batch, before, _ = mel.shape
         s = self.strength
         share = torch.linspace(0, 1, frames, device=self.device)
         time = torch.arange(frames, device=self.device) * pace[:, None] + 60 * s.crooked * self.wave(share, batch)
-        time = time + s.hurry * self.ripples(frames, batch)
+        time = (time + s.hurry * self.ripples(frames, batch)).repeat(views, 1)
+        mel, batch = mel.repeat(views, 1, 1), views * batch
         formant = torch.exp(self.uniform(-s.formant, s.formant, batch, 1))
         formant = formant * (1 + s.crooked * self.wave(torch.linspace(0, 1, MELS, device=self.device), batch))
         band = _mel_of(self.hertz[None] / formant) * (MELS + 1) / _TOP - 1

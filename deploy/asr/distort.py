@@ -35,20 +35,20 @@ def noise_bank(folder: Path) -> Tensor:
 
 
 class Distortion:
-    """From clean sound to the features that the model sees, all of it on the device."""
+    """From clean sound to the features that the model sees, on the device: one view of each utterance or two."""
 
-    def __init__(self, noise: Tensor, made: Tensor, seed: int, device: str) -> None:
+    def __init__(self, noise: Tensor, made: Tensor, seed: int, device: str, views: int = 1) -> None:
         self.wave, self.mel = Wave(noise, made, seed, device), Augment(seed, device)
-        self.device = device
+        self.device, self.views = device, views
 
     def __call__(self, batch: Batch, block: int) -> tuple[Tensor, Placed]:
-        """(batch, frames, 80) with frames a multiple of `block`, and where in them the speech lies."""
+        """(views x batch, frames, 80) with frames a multiple of `block`, and where in them the speech lies."""
         sound, placed = self.wave(batch.audio, batch.length, batch.silent)
         spread = PACE * self.wave.strength.pitch / WaveStrength.pitch
         pace = np.exp(self.wave.draw.uniform(-spread, spread, len(sound)))
         frames = stepped(int((placed.used / pace).max()) // HOP + 1, lcm(block, STEP // HOP))
         tempo = sent(pace.astype(np.float32), self.device)
-        mel = self.mel(log_mel(sound), tempo, frames)
+        mel = self.mel(log_mel(sound), tempo, frames, self.views)
         return mel, Placed(placed.lead / pace, placed.speed * pace, placed.used / pace)
 
 

@@ -1,8 +1,9 @@
-"""What training minimises: attention cross-entropy, CTC, and at first a flat start."""
+"""What training minimises: attention cross-entropy, CTC, how far two views disagree, and at first a flat start."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -25,6 +26,21 @@ def even(batch: Batch, positions: int, span: int, placed: Placed, blank: int) ->
     return torch.where(inside, batch.labels.gather(1, index), torch.full_like(index, blank))
 
 
+@dataclass(frozen=True)
+class Losses:
+    """Of one batch, the last three in nats a label: `apart` is how far CTC heads that hear two views disagree."""
+
+    attention: Tensor
+    ctc: Tensor
+    apart: Tensor
+    flat: Tensor
+
+    def whole(self, ctc_weight: float, apart_weight: float, flat_weight: float) -> Tensor:
+        """What is minimised."""
+        by_ear = self.ctc + apart_weight * self.apart
+        return (1 - ctc_weight) * self.attention + ctc_weight * by_ear + flat_weight * self.flat
+
+
 def losses(
     model: Recogniser,
     encode: Callable[[Tensor], Tensor],
@@ -33,20 +49,32 @@ def losses(
     blank: int,
     placed: Placed | None = None,
     smoothing: float = 0.1,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """(attention cross-entropy, CTC loss a label, flat-start loss) of a batch of distorted mel (batch, frames, 80)."""
+) -> Losses:
+    """Losses of a batch of distorted mel (batch x views, frames, 80): all of the first views, then the second ones."""
+    views = len(mel) // len(batch.inputs)
     memory = encode(folded(mel, model.shape.stack))
-    logits = model.decode(batch.inputs, memory)
+    logits = model.decode(batch.inputs.repeat(views, 1), memory)
     attention = F.cross_entropy(
-        logits.float().flatten(0, 1), batch.targets.flatten(), ignore_index=-100, label_smoothing=smoothing
-    )
+        logits.float().flatten(0, 1), batch.targets.repeat(views, 1).flatten(), ignore_index=-100,
+        label_smoothing=smoothing,
+    )  # fmt: skip
     log_probs = model.ctc(memory).float().log_softmax(-1).transpose(0, 1)
     steps = torch.full((len(mel),), memory.shape[1], dtype=torch.long)  # on the host: CTC needs no wait for them
+    lengths = batch.label_lengths.repeat(views)
+    labels = max(1, int(lengths.sum()))
     ctc = F.ctc_loss(
-        log_probs, batch.labels, steps, batch.label_lengths, blank=blank, zero_infinity=True, reduction="sum"
+        log_probs, batch.labels.repeat(views, 1), steps, lengths, blank=blank, zero_infinity=True, reduction="sum"
     )
-    start = torch.zeros((), device=mel.device)
+    apart = start = torch.zeros((), device=mel.device)
+    if views == 2:
+        apart = disagreement(*log_probs.chunk(2, dim=1))
     if placed is not None:
-        targets = even(batch, memory.shape[1], 2 * model.shape.stack, placed, blank)
+        targets = even(batch, memory.shape[1], 2 * model.shape.stack, placed, blank).repeat(views, 1)
         start = F.nll_loss(log_probs.transpose(0, 1).flatten(0, 1), targets.flatten())
-    return attention, ctc / max(1, int(batch.label_lengths.sum())), start
+    return Losses(attention, ctc / labels, apart / labels, start)
+
+
+def disagreement(one: Tensor, other: Tensor) -> Tensor:
+    """Nats by which each of two heads' log-probabilities misses the other, which is held still meanwhile."""
+    misses = [F.kl_div(a, b.detach(), log_target=True, reduction="sum") for a, b in ((one, other), (other, one))]
+    return misses[0] + misses[1]

@@ -70,6 +70,9 @@ def options() -> argparse.Namespace:
     p.add_argument("--dropout", type=float, default=0.0)
     p.add_argument("--distort", type=float, default=1.0, help="how far distortion goes; less where time is short")
     p.add_argument("--without", type=kinds, default=frozenset(), help="distortions to leave out, comma-separated")
+    p.add_argument(
+        "--agree", type=float, default=0.0, help="weight of what two views of an utterance, of other formants, disagree"
+    )
     p.add_argument("--human", type=float, default=4.0, help="weight of human utterances")
     p.add_argument("--spliced", type=float, default=1.5, help="weight of what splice.py makes of them")
     p.add_argument("--japanese", type=float, default=1.6, help="weight of Japanese synthetic utterances")
@@ -119,9 +122,14 @@ def rate_at(progress: float, args: argparse.Namespace) -> float:
     return float(args.lr * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))))
 
 
+def views(args: argparse.Namespace) -> int:
+    """Of each utterance, that are to agree."""
+    return 2 if args.agree else 1
+
+
 def limits(args: argparse.Namespace) -> Limits:
-    """How large batches may be."""
-    return Limits(args.frames, args.most, 2 * args.stack)
+    """How large batches may be, whatever the views: a step takes as long with two of half as many utterances."""
+    return Limits(args.frames // views(args), args.most // views(args), 2 * args.stack)
 
 
 class Trainer:
@@ -174,16 +182,14 @@ class Trainer:
         ctc_weight = 0.75 if progress < 0.5 else 0.5
         with torch.autocast(mel.device.type, dtype=torch.bfloat16, cache_enabled=False):
             found = losses(self.model, self.encode, batch, mel, blank, placed if flat else None)
-        attention, ctc, even_loss = found
-        loss = (1 - ctc_weight) * attention + ctc_weight * ctc + 1.5 * flat * even_loss
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
+        found.whole(ctc_weight, self.args.agree, 1.5 * flat).backward()
         self.peers.average(self.model.parameters())
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), 2.0)
         self.optimiser.step()
         self.step += 1
         self.average.update(self.step)
-        return {"attention": attention.detach(), "ctc": ctc.detach(), "flat": even_loss.detach(), "norm": norm}
+        return {name: value.detach() for name, value in vars(found).items()} | {"norm": norm}
 
     def save(self) -> None:
         """Write a checkpoint in one move, where this trainer leads."""
@@ -260,7 +266,7 @@ def main() -> None:
     batches = Batches(tokenizer, weights, seed, limits(args), args.device)
     batches.add(corpus)
     made = torch.from_numpy(rooms.bank(args.rooms, MADE_ROOMS))
-    distort = Distortion(noise_bank(args.noise), made, seed, args.device)
+    distort = Distortion(noise_bank(args.noise), made, seed, args.device, views(args))
     size = sum(p.numel() for p in trainer.model.parameters()) / 1e6
     print(f"{len(corpus.text)} utterances, {corpus.hours:.1f} h, {size:.2f} M parameters", flush=True)
     ahead = Ahead(batches_for(trainer, batches, distort, shards), args.device)
