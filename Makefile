@@ -100,7 +100,7 @@ asr-export:  ## write the weights that ship with the project
 	$(ASR) export.py --run runs/ja --langs ja --out ../../services/asr/model/ja
 
 asr-language:  ## count what callers say in English, for the ranking of candidates
-	$(ASR) language.py --lang en --tokenizer ../../services/asr/model/en/tokenizer.json --out ../../services/asr/model/en/language.npz
+	$(ASR) language.py --lang en --tokenizer ../../services/asr/model/en/tokenizer.json --out ../../services/asr/model/en/language.npz.xz
 
 asr-acceptance:  ## speak the test set, by voices and sentences that training never had
 	$(ASR) acceptance.py --out acceptance --human corpus/human/test.jsonl

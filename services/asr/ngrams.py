@@ -1,13 +1,15 @@
 """How likely a transcript is as a sentence: an n-gram model of tokens that a checkpoint may carry beside its heads.
 
-`language.npz`, written by deploy/asr/language.py, has for each order n the `keys` of its n-grams, ascending, as
+`language.npz.xz`, written by deploy/asr/language.py, has for each order n the `keys` of its n-grams, ascending, as
 differences whose bytes lie in planes; the `cost` of each; and the `backoff` of each context of n - 1 tokens that some
 key begins with: both in `steps` a nat. A key is an n-gram read as a number to the `base`, one more than the size of the
 vocabulary: each token counts one more than its id, the boundary of a sentence 0.
 """
 
+import lzma
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
@@ -43,10 +45,13 @@ class _Order:
 
 
 class Ngrams:
-    """Interpolated n-grams over token ids. Raises ValueError for a file of another vocabulary."""
+    """Interpolated n-grams over token ids.
+
+    Raises ValueError for a file of another vocabulary, EOFError or LZMAError for a torn one.
+    """
 
     def __init__(self, path: Path, vocabulary: int) -> None:
-        with path.open("rb") as file, np.load(file) as packed:
+        with np.load(BytesIO(lzma.decompress(path.read_bytes()))) as packed:
             arrays = dict(packed)
         self._base = int(arrays["base"])
         if self._base != vocabulary + 1:

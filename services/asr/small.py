@@ -31,7 +31,7 @@ ADDED: Final = 3
 """Transcripts by ear that are judged too: the best that the decoder did not propose."""
 CTC_WEIGHT: Final = 0.4
 LANGUAGE_WEIGHT: Final = 0.4
-TOKEN_BONUS: Final = 1.2
+TOKEN_BONUS: Final = 1.5
 """Put on every token of a candidate, for a sum of log-probabilities favours short ones."""
 _CONTROL: Final = ("<|startoftranscript|>", "<|en|>", "<|ja|>", "<|transcribe|>", "<|nospeech|>", "<|notimestamps|>")
 
@@ -51,7 +51,7 @@ class SmallDecoder:
         self._end = self._id("<|endoftext|>")
         self._features = FeatureExtractor(feature_size=int(config["feature_size"]))
         self._ctc = CtcHead(folder / "ctc.npz")
-        language_model = folder / "language.npz"
+        language_model = folder / "language.npz.xz"
         vocabulary = self._tokenizer.get_vocab_size()
         self._ngrams = Ngrams(language_model, vocabulary) if language_model.exists() else None
         self._search = PrefixSearch(self._ngrams, self._ctc.blank, self._never) if self._ngrams else None

@@ -1,5 +1,7 @@
 """A language model of a few sentences over a few tokens."""
 
+import io
+import lzma
 from pathlib import Path
 from typing import Final
 
@@ -17,5 +19,7 @@ def counted(folder: Path, texts: list[list[int]], least: list[int]) -> Ngrams:
     text = [t for row in texts for t in [*before, *(token + 1 for token in row), 0]]
     foretold = [f for row in texts for f in [*[False] * len(before), *[True] * (len(row) + 1)]]
     arrays = training("ngram_counts").model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
-    np.savez_compressed(folder / "language.npz", **arrays)
-    return Ngrams(folder / "language.npz", TOKENS)
+    whole = io.BytesIO()
+    np.savez(whole, **arrays)
+    (folder / "language.npz.xz").write_bytes(lzma.compress(whole.getvalue()))
+    return Ngrams(folder / "language.npz.xz", TOKENS)

@@ -73,7 +73,7 @@ def test_candidates_are_judged_alike_alone_and_together(tmp_path: Path) -> None:
 def test_the_bundled_model_prefers_what_callers_say() -> None:
     tokenizer = Tokenizer.from_file(str(MODEL_FOLDER / "en" / "tokenizer.json"))
     said, muddled = (tokenizer.encode(t).ids for t in ("send forty dollars to maria", "to send maria dollars forty"))
-    model = Ngrams(MODEL_FOLDER / "en" / "language.npz", tokenizer.get_vocab_size())
+    model = Ngrams(MODEL_FOLDER / "en" / "language.npz.xz", tokenizer.get_vocab_size())
     likely, unlikely = model.score([said, muddled])
     assert likely > unlikely + 5
 
@@ -89,7 +89,7 @@ def test_it_has_a_say_where_there_is_one_and_none_elsewhere() -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The bundled English checkpoint, whose language model may be replaced."""
-    return bundled_without("language.npz", tmp_path)
+    return bundled_without("language.npz.xz", tmp_path)
 
 
 def test_a_checkpoint_does_without(folder: Path) -> None:
@@ -100,10 +100,10 @@ def test_a_checkpoint_does_without(folder: Path) -> None:
 
 @pytest.mark.parametrize("spoil", ["cut", "foreign"])
 def test_a_language_model_that_does_not_fit_is_said_at_start(spoil: str, folder: Path, tmp_path: Path) -> None:
-    whole = (MODEL_FOLDER / "en" / "language.npz").read_bytes()
-    (folder / "en" / "language.npz").write_bytes(whole[: len(whole) // 2])
+    whole = (MODEL_FOLDER / "en" / "language.npz.xz").read_bytes()
+    (folder / "en" / "language.npz.xz").write_bytes(whole[: len(whole) // 2])
     if spoil == "foreign":
         counted(tmp_path, [[0, 1]], [1, 1])
-        (tmp_path / "language.npz").replace(folder / "en" / "language.npz")
+        (tmp_path / "language.npz.xz").replace(folder / "en" / "language.npz.xz")
     with pytest.raises(RecognizerUnavailable):
         decoders(str(folder))
