@@ -1,7 +1,7 @@
 """Count what callers say: `python language.py --lang en --tokenizer TOKENIZER --out model/en/language.npz.xz`.
 
 An n-gram model of word pieces over sentences of the grammar, none of which is a test sentence: the recogniser ranks its
-candidates by it too. services/asr/ngrams.py reads the file and says what is in it. Natural sentences are counted once or
+candidates by it too. services/asr/ngrams.py reads the file and says what is in it. Natural sentences count once or
 twice, not as often as they would be drawn: what is met again and again leaves no room for what was never met.
 """
 
