@@ -88,11 +88,13 @@ def japanese(rng: random.Random, practice: bool) -> tuple[str, str, str]:
     return category, *language.finish(raw, rng)
 
 
-def item(lang: str, seed: int, index: int) -> tuple[str, str, str, voices.Settings, str]:
-    """(category, transcript, spoken, settings, voice) of one training item."""
+def item(lang: str, seed: int, index: int, mostly: str = "") -> tuple[str, str, str, voices.Settings, str]:
+    """(category, transcript, spoken, settings, voice) of one training item; half of them `mostly`'s, if it is given."""
     rng = random.Random(f"{seed}:{lang}:{index}")
     category, text, spoken = sentence(lang, rng, practice=True)
     table = voices.TRAIN_ENGLISH if lang == "en" else voices.TRAIN_JAPANESE
+    if mostly:
+        table = {v: w for v, w in table.items() if v.startswith(mostly)} if rng.random() < 0.5 else table
     voice = rng.choices(list(table), list(table.values()))[0]
     if lang == "ja" and not voice.startswith("jtalk:"):
         category, text, spoken = in_kana(category, text, spoken, rng)
@@ -131,9 +133,9 @@ def through_opus(audio: np.ndarray, level: float) -> np.ndarray:
     return soundfile.read(coded, dtype="float32")[0][: len(audio)]
 
 
-def spoken_item(lang: str, seed: int, index: int) -> shards.Spoken | None:
+def spoken_item(lang: str, seed: int, index: int, mostly: str) -> shards.Spoken | None:
     """(int16 sound, transcript, voice and category) of an item; None where the engine fails or is too long."""
-    category, text, spoken, settings, voice = item(lang, seed, index)
+    category, text, spoken, settings, voice = item(lang, seed, index, mostly)
     rng = random.Random(f"opus:{seed}:{lang}:{index}")
     try:
         audio = voices.speak(voice, spoken, settings)
@@ -149,12 +151,12 @@ def spoken_item(lang: str, seed: int, index: int) -> shards.Spoken | None:
     return (audio * 32767).astype(np.int16), text, f"{voice}|{category}"
 
 
-def shard(job: tuple[str, int, range, Path]) -> int:
+def shard(job: tuple[str, int, range, Path, str]) -> int:
     """Synthesise one shard; returns the number of utterances kept."""
-    lang, seed, items, target = job
+    lang, seed, items, target, mostly = job
     if target.exists():
         return 0
-    made = [row for index in items if (row := spoken_item(lang, seed, index))]
+    made = [row for index in items if (row := spoken_item(lang, seed, index, mostly))]
     if made:
         shards.write(target, made, lang)
     return len(made)
@@ -184,6 +186,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("corpus"))
     parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--mostly", default="", help="voices that say half of it, by how their names begin")
     parser.add_argument("--readings", type=Path, help="only write COUNT Japanese sentences with their kana here")
     parser.add_argument("--check", action="store_true", help="only say which voices can't speak here")
     args = parser.parse_args()
@@ -196,7 +199,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     firsts = range(args.start, args.start + args.count, args.shard)
     target = lambda first: args.out / f"{args.seed:03d}-{first // args.shard:05d}.npz"  # noqa: E731
-    jobs = [(args.lang, args.seed, range(first, first + args.shard), target(first)) for first in firsts]
+    jobs = [(args.lang, args.seed, range(first, first + args.shard), target(first), args.mostly) for first in firsts]
     with multiprocessing.Pool(args.workers) as pool:
         for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
             pass
