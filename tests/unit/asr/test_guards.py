@@ -49,7 +49,7 @@ def test_what_nobody_said_is_empty(lang: str, heard: Decoded) -> None:
         (replace(CLEAR, joint_logprob=-3.0), False),
         (replace(CLEAR, surest=0.4), False),
         (replace(CLEAR, over_silence=-9.0), False),
-        (replace(CLEAR, unwritten=2.0), False),
+        (replace(CLEAR, unwritten=3.0), False),
     ],
 )
 def test_a_ctc_head_must_hear_what_is_written(lang: str, witness: Witness | None, stands: bool) -> None:
