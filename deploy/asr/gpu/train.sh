@@ -56,7 +56,7 @@ people() {
   fi
   mkdir -p "$data/units"; if [ -d /opt/asr/phones ]; then cp -r /opt/asr/phones "$data/units/"; fi
   nice -n 10 python3 unit_voices.py --source /opt/asr/human --out "$data/units" --count "$((english / 4))" --seed "${ASR_SEED:-11}" \
-    --japanese 6 --workers $((cores / 4)) > "$runs/units.log" 2>&1 && say "people say everything" &
+    --japanese $([[ $langs = *ja* ]] && echo 6 || echo 0) --workers $((cores / 4)) > "$runs/units.log" 2>&1 && say "people say everything" &
   if [ -e "$dir/from/en/last.pt" ]; then # one that hears well enough to find their words
     python3 splice.py --run "$dir/from/en" --human "$data/human" --out "$data/spliced" --seed "${ASR_SEED:-11}" \
       > "$runs/splice.log" 2>&1 && say "people say new sentences"
