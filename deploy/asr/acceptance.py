@@ -78,7 +78,7 @@ def jobs(share: float, *, publishable: bool) -> list[tuple[str, str, int, float 
     if publishable:
         return wanted
     for table, lang in ((voices.TRAIN_ENGLISH, "en"), (voices.TRAIN_JAPANESE, "ja")):
-        own = [v for v in table if v != "espeak:ja" and not foreign.speaks(v)]
+        own = [v for v in table if v != "espeak:ja" and not v.startswith("kokoro:") and not foreign.speaks(v)]
         wanted += [(v, lang, max(1, round(MOVED_EACH * share / 2)), move) for v in own for move in MOVES]
     return wanted
 

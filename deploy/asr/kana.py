@@ -38,13 +38,13 @@ def _word(word: str) -> list[str]:
     doubled = False
     at = 0
     while at < len(word):
-        size = 2 if word[at : at + 2] in _signs() else 1
+        size = 2 if word[at : at + 2] in signs() else 1
         sign = word[at : at + size]
         at += size
         if sign == told["double"]:
             doubled = True
             continue
-        said = out[-1:] if sign == told["long"] else [*_signs()[sign]]
+        said = out[-1:] if sign == told["long"] else [*signs()[sign]]
         out += said[:1] * doubled + said
         doubled = False
     return out
@@ -57,7 +57,7 @@ def _read() -> dict[str, Any]:
 
 
 @cache
-def _signs() -> dict[str, tuple[str, ...]]:
+def signs() -> dict[str, tuple[str, ...]]:
     """The phones of each sign."""
     told = _read()
     found = {

@@ -39,7 +39,7 @@ CUT_SHARE = 0.06
 """Sentences that end in the middle, as what a caller has said so far does."""
 OPUS_SHARE = 0.12
 """Utterances that have been through Opus at 8 to 20 kbit/s, which no GPU can imitate."""
-FAULTS = (OSError, RuntimeError, KeyError, StopIteration, subprocess.SubprocessError)
+FAULTS = (OSError, RuntimeError, ImportError, KeyError, StopIteration, subprocess.SubprocessError)
 """Of an engine with a text."""
 
 

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Packs what synthesis and training need for a GPU machine without network, as four archives of about 50 MB, each in
+# Packs what synthesis and training need for a GPU machine without network, as archives of about 50 MB, each in
 # pieces of 20 MiB:   pack.sh OUT SPEECH [TESTS [PHONES]]
 #   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is acceptance.py's folder, to be scored there;
 #   PHONES what unit_voices.py found in recordings (its OUT/phones), which takes twenty minutes.
 #   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
 #   OUT/4 the voices of other languages that say English; unpack it first, for no voice may be missing when speaking begins.
+#   OUT/5 Kokoro, if ASR_KOKORO names its folder; likewise.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
@@ -43,11 +44,12 @@ cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py
 cp -r "$speech/noise" "$speech/rir" "$one/"; cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
 if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 if [ -n "$phones" ]; then cp -r "$phones" "$three/phones"; fi
+if [ -d "${ASR_KOKORO:-}" ]; then mkdir -p "$work/5/asr"; cp -r "$ASR_KOKORO" "$work/5/asr/kokoro"; fi
 (cd "$here/.." && python3 synthesise.py --lang ja --count 40000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
-for n in 1 2 3 4; do
+for n in $(cd "$work"; ls); do
   rm -rf "${out:?}/$n"; mkdir "$out/$n"; cp "$here/unpack.sh" "$out/$n/"
   tar -C "$work/$n" -cf - asr | xz -T1 -3 | split -b 20M -d - "$out/$n/asr.$n.xz."
   (cd "$out/$n" && sha256sum asr.* > sums)
 done
-du -sh "$out"/[1-4]
+du -sh "$out"/[1-5]
