@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--use", choices=("average", "model"), default="average")
     parser.add_argument("--mix", nargs=2, action="append", default=[], metavar=("RUN", "SHARE"))
     parser.add_argument("--langs", default="en,ja")
-    parser.add_argument("--bits", type=int, default=WHOLE, help="of a weight; the file takes less with fewer")
+    parser.add_argument("--levels", type=int, default=WHOLE, help="of a weight; the file takes less with fewer")
     args = parser.parse_args()
     shape, state = mixed(args.run, args.use, [(Path(run), float(share)) for run, share in args.mix])
     model = Recogniser(shape).eval().requires_grad_(requires_grad=False)
@@ -114,8 +114,8 @@ def main() -> None:
     last = shape.decoder_layers - 1
     spec.config.alignment_heads = [(last, head) for head in range(shape.heads)]
     spec.validate()
+    coarsen(spec, args.levels)
     spec.optimize(quantization="int8")
-    coarsen(spec, args.bits)
     args.out.mkdir(parents=True, exist_ok=True)
     spec.save(str(args.out))
     whole = args.out / "model.bin"
