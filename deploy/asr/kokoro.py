@@ -10,10 +10,12 @@ import hashlib
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -81,7 +83,7 @@ def spelled(written: str, accent: str) -> str:
 
 @cache
 def table() -> dict[str, dict[str, str]]:
-    """Kokoro's signs for others' of each accent, and for kana."""
+    """Kokoro's signs for others' of each accent, for flite's phones, and for kana."""
     told = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
     kana = {
         sign: before + vowel
@@ -89,7 +91,27 @@ def table() -> dict[str, dict[str, str]]:
         for sign, vowel in zip(signs, told["ja"]["vowels"], strict=True)
         if sign
     }
-    return {"ja": kana | told["ja"]["signs"]} | {accent: told["both"] | told[accent] for accent in ("en-us", "en-gb")}
+    own = {"ja": kana | told["ja"]["signs"], "phones": told["phones"]}
+    return own | {accent: told["both"] | told[accent] for accent in ("en-us", "en-gb")}
+
+
+def of_phones(words: Iterable[Iterable[str]], *, evenly: bool = False) -> str:
+    """Kokoro's signs for words told in flite's phones; the first full vowel of each is stressed, or every one."""
+    signs = table()["phones"]
+    return " ".join(stressed("".join(signs[phone] for phone in word), evenly) for word in words).strip(", ") + "."
+
+
+def stressed(word: str, evenly: bool) -> str:
+    """A word's signs with marks of stress before its full vowels."""
+    first, *later = re.split(f"(?=[{vowels()}])", word, maxsplit=0 if evenly else 1)
+    return first + "".join(f"{'ˌ' if place else 'ˈ'}{part}" for place, part in enumerate(later))
+
+
+@cache
+def vowels() -> str:
+    """The signs that can be stressed."""
+    told: str = yaml.safe_load(TABLE.read_text(encoding="utf-8"))["vowels"]
+    return told
 
 
 @cache

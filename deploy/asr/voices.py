@@ -17,6 +17,7 @@ import foreign
 import kokoro
 import numpy as np
 import soundfile
+import source_filter
 import soxr
 
 RATE = 16_000
@@ -37,7 +38,7 @@ TRAIN_ENGLISH = {
     "rhvoice:natalia": 4.0, "rhvoice:azamat": 4.0, "rhvoice:nazgul": 4.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 6.0, "pico:es-ES": 5.0, "pico:fr-FR": 5.0, "pico:it-IT": 5.0,
     "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
-    "festival:don_diphone": 10.0, "kokoro:en": 40.0,
+    "festival:don_diphone": 10.0, "kokoro:en": 40.0, "hibari:en": 60.0,
 }  # fmt: skip
 HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
 TRAIN_JAPANESE = {
@@ -47,7 +48,7 @@ TRAIN_JAPANESE = {
     "rhvoice:natalia": 5.0, "rhvoice:azamat": 5.0, "rhvoice:nazgul": 6.0, "rhvoice:spomenka": 6.0,
     "pico:de-DE": 5.0, "pico:es-ES": 5.0, "pico:fr-FR": 4.0, "pico:it-IT": 4.0,
     "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
-    "festival:don_diphone": 5.0, "kokoro:ja": 40.0,
+    "festival:don_diphone": 5.0, "kokoro:ja": 40.0, "hibari:ja": 10.0,
 }  # fmt: skip
 HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
 
@@ -151,9 +152,10 @@ def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[
 def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
     """Float32 audio at 16 kHz with the engine's own silence trimmed to about 50 ms."""
     engine, name = voice.split(":", 1)
-    if engine == "kokoro":
+    if engine in ("kokoro", "hibari"):
         who = random.Random(f"{settings.pitch}:{settings.tract}")  # of many speakers; their pitch is their own
-        said = kokoro.speak(name, text, settings.rate, who)
+        by = kokoro.speak if engine == "kokoro" else source_filter.speak
+        said = by(name, text, settings.rate, who)
         return trim(soxr.resample(said, kokoro.RATE, RATE, quality="MQ"))
     if foreign.speaks(voice):
         text = foreign.respelled(voice, text, settings.accent.split("+")[0])

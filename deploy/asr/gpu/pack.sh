@@ -5,7 +5,7 @@
 #   PHONES what unit_voices.py found in recordings (its OUT/phones), which takes twenty minutes.
 #   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
 #   OUT/4 the voices of other languages that say English; unpack it first, for no voice may be missing when speaking begins.
-#   OUT/5 Kokoro, if ASR_KOKORO names its folder; likewise.
+#   OUT/5 hibari, and Kokoro, if ASR_KOKORO names its folder; likewise.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
@@ -44,7 +44,8 @@ cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py
 cp -r "$speech/noise" "$speech/rir" "$one/"; cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
 if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 if [ -n "$phones" ]; then cp -r "$phones" "$three/phones"; fi
-if [ -d "${ASR_KOKORO:-}" ]; then mkdir -p "$work/5/asr"; cp -r "$ASR_KOKORO" "$work/5/asr/kokoro"; fi
+mkdir -p "$work/5/asr/python"; cp -r "$(python3 -c 'import hibari; print(hibari.__path__[0])')" "$work/5/asr/python/"
+if [ -d "${ASR_KOKORO:-}" ]; then cp -r "$ASR_KOKORO" "$work/5/asr/kokoro"; fi
 (cd "$here/.." && python3 synthesise.py --lang ja --count 40000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
 for n in $(cd "$work"; ls); do

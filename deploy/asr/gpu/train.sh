@@ -9,7 +9,7 @@ set -euo pipefail
 dir=${1:?folder}; minutes=${2:?minutes}; english=${3:-160000}; japanese=${4:-80000}
 begun=$(date +%s); end=$((begun + minutes * 60)); bundling=${ASR_BUNDLING_S:-60}; head=${ASR_HEAD_SHARDS:-40}
 langs=${ASR_LANGS:-en ja}; device=${ASR_DEVICE:-cuda}; cores=${ASR_CORES:-$(nproc)}; data=$dir/corpus; runs=$dir/runs
-export PATH=/opt/asr/wrap:$PATH PYTHONPATH=/opt/asr/site PYTHONUNBUFFERED=1 ASR_HTS_VOICES=/opt/asr/voices
+export PATH=/opt/asr/wrap:$PATH PYTHONPATH=/opt/asr/site:/opt/asr/python PYTHONUNBUFFERED=1 ASR_HTS_VOICES=/opt/asr/voices
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 ASR_READINGS=/opt/asr/readings.json ASR_KOKORO=/opt/asr/kokoro
 cd "$(dirname "$0")/.."; mkdir -p "$data" "$runs" "$dir/out"
 say() { echo "$(($(date +%s) - begun)) s: $*" | tee -a "$dir/progress"; }
