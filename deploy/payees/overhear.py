@@ -61,7 +61,7 @@ def main(half: str, count: int, noise: Path) -> None:
     """Speak, hear, and write a line for every name whose command was heard."""
     decoder = decoders(BUNDLED)["en"]
     rows = [
-        f"#bench.payees.{TARGETS[half].stem}@8",
+        f"#bench.payees.{TARGETS[half].stem}@9",
         "# A name spoken by an offline voice, and what the bundled recogniser heard, best first.",
     ]
     for person, sound in said(half, count, noise):
