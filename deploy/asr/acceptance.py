@@ -47,8 +47,6 @@ DIGITS_FROM = 40
 """Voices with more sentences than this say the digits too."""
 MOVES = (0.72, 1.38)
 """Pitch, formants and pace together; training moves pitch and formants together by 0.77 to 1.3 at most."""
-NOBODY = ("kokoro:", "hibari:")
-"""Engines whose speakers are drawn anew for each sentence: there is nobody to move."""
 LONGEST_S = 10.5
 
 
@@ -80,7 +78,8 @@ def jobs(share: float, *, publishable: bool) -> list[tuple[str, str, int, float 
     if publishable:
         return wanted
     for table, lang in ((voices.TRAIN_ENGLISH, "en"), (voices.TRAIN_JAPANESE, "ja")):
-        own = [v for v in table if v != "espeak:ja" and not v.startswith(NOBODY) and not foreign.speaks(v)]
+        drawn = {v for v in table if v.split(":")[0] in voices.DRAWN}  # there is nobody to move
+        own = [v for v in table if v != "espeak:ja" and v not in drawn and not foreign.speaks(v)]
         wanted += [(v, lang, max(1, round(MOVED_EACH * share / 2)), move) for v in own for move in MOVES]
     return wanted
 

@@ -28,6 +28,8 @@ FOLDER = Path(os.environ.get("ASR_KOKORO", "kokoro"))
 TABLE = Path(__file__).parent / "text" / "kokoro.yaml"
 MODEL_SHA256 = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
 PARTS = 4
+READERS = ("en-us", "en-gb")
+"""Accents in which eSpeak reads a text."""
 STYLES = (510, 1, 256)
 """A speaker's styles: one for each number of sounds."""
 MIXED = 0.7
@@ -55,7 +57,7 @@ def accent_of(speaker: str, lang: str, who: random.Random) -> str:
     """Whose table a speaker goes by."""
     if lang == "ja":
         return "ja"
-    return {"a": "en-us", "b": "en-gb"}.get(speaker[0]) or who.choice(("en-us", "en-gb"))
+    return {"a": "en-us", "b": "en-gb"}.get(speaker[0]) or who.choice(READERS)
 
 
 def sounds(text: str, accent: str) -> str:
@@ -84,7 +86,7 @@ def spelled(written: str, accent: str) -> str:
 @cache
 def table() -> dict[str, dict[str, str]]:
     """Kokoro's signs for others' of each accent, for flite's phones, and for kana."""
-    told = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    told = _read()
     kana = {
         sign: before + vowel
         for before, signs in told["ja"]["rows"].items()
@@ -92,7 +94,7 @@ def table() -> dict[str, dict[str, str]]:
         if sign
     }
     own = {"ja": kana | told["ja"]["signs"], "phones": told["phones"]}
-    return own | {accent: told["both"] | told[accent] for accent in ("en-us", "en-gb")}
+    return own | {accent: told["both"] | told[accent] for accent in READERS}
 
 
 def of_phones(words: Iterable[Iterable[str]], *, evenly: bool = False) -> str:
@@ -103,15 +105,14 @@ def of_phones(words: Iterable[Iterable[str]], *, evenly: bool = False) -> str:
 
 def stressed(word: str, evenly: bool) -> str:
     """A word's signs with marks of stress before its full vowels."""
-    first, *later = re.split(f"(?=[{vowels()}])", word, maxsplit=0 if evenly else 1)
+    first, *later = re.split(f"(?=[{_read()['vowels']}])", word, maxsplit=0 if evenly else 1)
     return first + "".join(f"{'ˌ' if place else 'ˈ'}{part}" for place, part in enumerate(later))
 
 
 @cache
-def vowels() -> str:
-    """The signs that can be stressed."""
-    told: str = yaml.safe_load(TABLE.read_text(encoding="utf-8"))["vowels"]
-    return told
+def _read() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return read
 
 
 @cache

@@ -18,10 +18,8 @@ import kokoro
 import numpy as np
 import phonemes
 
-RATE = 24_000
 VOICED_HZ = 40.0
 """What the synthesiser gives below it is not voiced."""
-READERS = ("en-us", "en-gb")
 ACCENTED = 0.4
 """Speakers with another first language, or from another place."""
 JOINED = 0.3
@@ -74,7 +72,7 @@ def drawn(who: random.Random) -> Speaker:
 
 
 def speak(lang: str, text: str, rate: float, who: random.Random) -> np.ndarray:
-    """Float32 sound at 24 kHz of English or kana, by somebody whom `who` draws; ImportError without hibari."""
+    """Float32 sound at Kokoro's rate of English or kana, by somebody whom `who` draws; ImportError without hibari."""
     from hibari import dsp  # here, because only training has it
 
     ids = model().ids(sounds(lang, text, who))
@@ -90,7 +88,7 @@ def sounds(lang: str, text: str, who: random.Random) -> str:
     """Kokoro's signs for a text, as somebody says it, often with an accent; Japanese in the sounds of English."""
     if lang == "ja":
         return kokoro.of_phones(kana.words(text), evenly=True)
-    reader = who.choice(READERS)
+    reader = who.choice(kokoro.READERS)
     if who.random() >= ACCENTED:
         return kokoro.sounds(text, reader)
     accent = accents.drawn(who)
@@ -144,7 +142,7 @@ def tuned(pitch: np.ndarray, speaker: Speaker, steps: np.ndarray) -> np.ndarray:
 
 def stretched(told: np.ndarray, bins: np.ndarray) -> np.ndarray:
     """Rows read at other places, between two of them."""
-    low = np.minimum(bins.astype(int), len(told) - 2) + np.zeros(told.shape[1], int)
+    low = np.minimum(bins.astype(int), len(told) - 2)
     share = np.clip(bins - low, 0.0, 1.0)
     across = np.arange(told.shape[1])
     return (1 - share) * told[low, across] + share * told[low + 1, across]

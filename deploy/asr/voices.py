@@ -50,6 +50,8 @@ TRAIN_JAPANESE = {
     "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
     "festival:don_diphone": 5.0, "kokoro:ja": 40.0, "hibari:ja": 10.0,
 }  # fmt: skip
+DRAWN = {"kokoro": kokoro.speak, "hibari": source_filter.speak}
+"""Engines whose speakers are drawn anew for each sentence, at Kokoro's rate of samples."""
 HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
 
 
@@ -152,10 +154,9 @@ def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[
 def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
     """Float32 audio at 16 kHz with the engine's own silence trimmed to about 50 ms."""
     engine, name = voice.split(":", 1)
-    if engine in ("kokoro", "hibari"):
+    if engine in DRAWN:
         who = random.Random(f"{settings.pitch}:{settings.tract}")  # of many speakers; their pitch is their own
-        by = kokoro.speak if engine == "kokoro" else source_filter.speak
-        said = by(name, text, settings.rate, who)
+        said = DRAWN[engine](name, text, settings.rate, who)
         return trim(soxr.resample(said, kokoro.RATE, RATE, quality="MQ"))
     if foreign.speaks(voice):
         text = foreign.respelled(voice, text, settings.accent.split("+")[0])

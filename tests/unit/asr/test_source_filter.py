@@ -1,6 +1,6 @@
 """One synthesiser's speech as another speaker's: deploy/asr/source_filter.py."""
 
-import random  # noqa: TID251
+import random  # noqa: TID251 - seeded where it is used
 from dataclasses import replace
 from typing import Any, Final
 
