@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,15 @@ def written(sound: np.ndarray) -> np.ndarray:
 
 
 def write(path: Path, rows: Sequence[Spoken], lang: str) -> None:
-    """One shard, in one move."""
+    """One shard."""
     sounds, texts, names = zip(*rows, strict=True)
-    partial = path.with_suffix(".tmp.npz")
     length = np.array([len(sound) for sound in sounds])
-    np.savez(
-        partial, audio=np.concatenate(sounds), length=length, text=np.array(texts), voice=np.array(names), lang=lang
-    )
+    told = {"length": length, "text": np.array(texts), "voice": np.array(names), "lang": np.array(lang)}
+    save(path, {"audio": np.concatenate(sounds)} | told)
+
+
+def save(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """A file of arrays, in one move."""
+    partial = path.with_suffix(".tmp.npz")
+    np.savez(partial, **arrays)
     partial.replace(path)

@@ -17,6 +17,7 @@ import random
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -88,13 +89,31 @@ def japanese(rng: random.Random, practice: bool) -> tuple[str, str, str]:
     return category, *language.finish(raw, rng)
 
 
-def item(lang: str, seed: int, index: int, mostly: str = "") -> tuple[str, str, str, voices.Settings, str]:
-    """(category, transcript, spoken, settings, voice) of one training item; half of them `mostly`'s, if it is given."""
+@dataclass(frozen=True)
+class Chosen:
+    """Which voices speak, by how their names begin: these alone, all but these, or these in every second sentence."""
+
+    only: tuple[str, ...] = ("",)
+    without: tuple[str, ...] = ()
+    mostly: str = ""
+
+    def table(self, lang: str, rng: random.Random) -> dict[str, float]:
+        """Weights of the voices of one sentence."""
+        table = voices.TRAIN_ENGLISH if lang == "en" else voices.TRAIN_JAPANESE
+        table = {v: w for v, w in table.items() if v.startswith(self.only) and not v.startswith(self.without)}
+        if self.mostly:
+            table = {v: w for v, w in table.items() if v.startswith(self.mostly)} if rng.random() < 0.5 else table
+        return table
+
+
+EVERYONE = Chosen()
+
+
+def item(lang: str, seed: int, index: int, chosen: Chosen = EVERYONE) -> tuple[str, str, str, voices.Settings, str]:
+    """(category, transcript, spoken, settings, voice) of one training item."""
     rng = random.Random(f"{seed}:{lang}:{index}")
     category, text, spoken = sentence(lang, rng, practice=True)
-    table = voices.TRAIN_ENGLISH if lang == "en" else voices.TRAIN_JAPANESE
-    if mostly:
-        table = {v: w for v, w in table.items() if v.startswith(mostly)} if rng.random() < 0.5 else table
+    table = chosen.table(lang, rng)
     voice = rng.choices(list(table), list(table.values()))[0]
     if lang == "ja" and not voice.startswith("jtalk:"):
         category, text, spoken = in_kana(category, text, spoken, rng)
@@ -133,9 +152,9 @@ def through_opus(audio: np.ndarray, level: float) -> np.ndarray:
     return soundfile.read(coded, dtype="float32")[0][: len(audio)]
 
 
-def spoken_item(lang: str, seed: int, index: int, mostly: str) -> shards.Spoken | None:
+def spoken_item(lang: str, seed: int, index: int, chosen: Chosen) -> shards.Spoken | None:
     """(int16 sound, transcript, voice and category) of an item; None where the engine fails or is too long."""
-    category, text, spoken, settings, voice = item(lang, seed, index, mostly)
+    category, text, spoken, settings, voice = item(lang, seed, index, chosen)
     rng = random.Random(f"opus:{seed}:{lang}:{index}")
     try:
         audio = voices.speak(voice, spoken, settings)
@@ -151,12 +170,12 @@ def spoken_item(lang: str, seed: int, index: int, mostly: str) -> shards.Spoken 
     return (audio * 32767).astype(np.int16), text, f"{voice}|{category}"
 
 
-def shard(job: tuple[str, int, range, Path, str]) -> int:
+def shard(job: tuple[str, int, range, Path, Chosen]) -> int:
     """Synthesise one shard; returns the number of utterances kept."""
-    lang, seed, items, target, mostly = job
+    lang, seed, items, target, chosen = job
     if target.exists():
         return 0
-    made = [row for index in items if (row := spoken_item(lang, seed, index, mostly))]
+    made = [row for index in items if (row := spoken_item(lang, seed, index, chosen))]
     if made:
         shards.write(target, made, lang)
     return len(made)
@@ -187,6 +206,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("corpus"))
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--mostly", default="", help="voices that say half of it, by how their names begin")
+    parser.add_argument("--only", default="", help="voices that say all of it, likewise, comma-separated")
+    parser.add_argument("--without", default="", help="voices that say none of it, likewise")
     parser.add_argument("--readings", type=Path, help="only write COUNT Japanese sentences with their kana here")
     parser.add_argument("--check", action="store_true", help="only say which voices can't speak here")
     args = parser.parse_args()
@@ -197,9 +218,10 @@ def main() -> None:
         write_readings(args.readings, args.count)
         return
     args.out.mkdir(parents=True, exist_ok=True)
+    chosen = Chosen(tuple(args.only.split(",")), tuple(filter(None, args.without.split(","))), args.mostly)
     firsts = range(args.start, args.start + args.count, args.shard)
     target = lambda first: args.out / f"{args.seed:03d}-{first // args.shard:05d}.npz"  # noqa: E731
-    jobs = [(args.lang, args.seed, range(first, first + args.shard), target(first), args.mostly) for first in firsts]
+    jobs = [(args.lang, args.seed, range(first, first + args.shard), target(first), chosen) for first in firsts]
     with multiprocessing.Pool(args.workers) as pool:
         for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
             pass

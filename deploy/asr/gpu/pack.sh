@@ -6,6 +6,7 @@
 #   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
 #   OUT/4 the voices of other languages that say English; unpack it first, for no voice may be missing when speaking begins.
 #   OUT/5 hibari, and Kokoro, if ASR_KOKORO names its folder; likewise.
+#   OUT/6 what ASR_PRESSED holds, if it is named: en/ and ja/ of pressed.py, with which training begins at once; likewise.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
@@ -46,6 +47,7 @@ if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 if [ -n "$phones" ]; then cp -r "$phones" "$three/phones"; fi
 mkdir -p "$work/5/asr/python"; cp -r "$(python3 -c 'import hibari; print(hibari.__path__[0])')" "$work/5/asr/python/"
 if [ -d "${ASR_KOKORO:-}" ]; then cp -r "$ASR_KOKORO" "$work/5/asr/kokoro"; fi
+if [ -d "${ASR_PRESSED:-}" ]; then mkdir -p "$work/6/asr"; cp -r "$ASR_PRESSED" "$work/6/asr/pressed"; fi
 (cd "$here/.." && python3 synthesise.py --lang ja --count 40000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
 for n in $(cd "$work"; ls); do
@@ -53,4 +55,4 @@ for n in $(cd "$work"; ls); do
   tar -C "$work/$n" -cf - asr | xz -T1 -3 | split -b 20M -d - "$out/$n/asr.$n.xz."
   (cd "$out/$n" && sha256sum asr.* > sums)
 done
-du -sh "$out"/[1-5]
+du -sh "$out"/[1-6] 2> /dev/null || true
