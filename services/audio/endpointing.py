@@ -25,6 +25,7 @@ class Timing(RuleFile):
     eager_after_ms: int = Field(ge=20, le=1000)
     partial_first_ms: int = Field(ge=100, le=2000)
     partial_every_ms: int = Field(ge=100, le=2000)
+    partial_share: float = Field(ge=0, le=1)
     voiced_floor_db: float = Field(lt=0, ge=-80)
     noise_margin_db: float = Field(ge=0, le=40)
     min_voiced_ms: int = Field(ge=32, le=1000)
@@ -41,6 +42,12 @@ class Timing(RuleFile):
     keypad_pause_ms: int = Field(ge=500)
     keypad_digits: int = Field(ge=1, le=64)
     speaking_lead_ms: int = Field(ge=0, le=5000)
+
+    def partial_after_ms(self, turn_ms: int, *, words: bool) -> int:
+        """From one partial to the next, `turn_ms` into a turn that has `words` already or none."""
+        if not words:
+            return self.partial_first_ms
+        return max(self.partial_every_ms, round(self.partial_share * turn_ms))
 
 
 class Endpointing(RuleFile):

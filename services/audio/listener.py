@@ -333,7 +333,7 @@ class Listener:
         return DecodeRequest(turn.item, self._revision, samples, final)
 
     def _maybe_partial(self, turn: _Turn) -> list[Signal]:
-        due = self._timing.partial_every_ms if turn.partial_text else self._timing.partial_first_ms
+        due = self._timing.partial_after_ms((self._now - turn.start) // _PER_MS, words=bool(turn.partial_text))
         if turn.partial_pending is not None or self._silent_frame or self._now - turn.partial_at < due * _PER_MS:
             return []
         return [self._request(turn, final=False)]

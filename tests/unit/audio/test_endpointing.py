@@ -26,6 +26,21 @@ from services.audio.stable import stable_prefix
 ENDINGS = yaml.safe_load((Path(__file__).parent / "endings.yaml").read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize(
+    ("turn_ms", "words", "after_ms"),
+    [
+        (0, False, 160),
+        (6_000, False, 160),
+        (0, True, 300),
+        (1_500, True, 300),
+        (3_000, True, 600),
+        (15_000, True, 3_000),
+    ],
+)
+def test_the_longer_a_turn_the_rarer_its_partials(turn_ms: int, after_ms: int, *, words: bool) -> None:
+    assert timing().partial_after_ms(turn_ms, words=words) == after_ms
+
+
 @pytest.mark.parametrize(("locale", "words", "expected"), ENDINGS, ids=str)
 def test_words_tell_how_long_to_wait(locale: str, words: str, expected: str) -> None:
     assert judge_words(words, Locale(locale)) is Completeness(expected)

@@ -1,6 +1,6 @@
 """The listener's states, driven by scripted probabilities: no model, no clock, no socket."""
 
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 from hypothesis import given, settings
@@ -177,6 +177,16 @@ def test_partials_come_one_at_a_time_and_grow() -> None:
     bench.answer(bench.requests[2], "send fifteen dollars")
     shown = [(s.text, s.stable) for s in bench.of(Partial) if isinstance(s, Partial)]
     assert shown == [("send", 0), ("send fifty", 4), ("send fifteen dollars", 5)]
+
+
+def test_partials_of_a_long_turn_come_more_rarely() -> None:
+    bench = Bench()
+    bench.voice(440)
+    lengths = [request.samples.size / 16 - timing().pad_ms for request in bench.requests]
+    rests = [later - sooner for sooner, later in pairwise(lengths)]
+    assert timing().partial_every_ms <= min(rests[:3]) <= max(rests[:3]) <= timing().partial_every_ms + FRAME_MS
+    assert rests[-1] >= timing().partial_share * lengths[-1] > 4 * rests[0]
+    assert sum(lengths) <= lengths[-1] / timing().partial_share + sum(length for length in lengths if length < 2_000)
 
 
 def test_a_stale_answer_changes_nothing() -> None:
