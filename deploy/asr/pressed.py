@@ -26,20 +26,20 @@ Code = Callable[[np.ndarray], bytes]
 Decode = Callable[[bytes], np.ndarray]
 
 
-def to_opus(sound: np.ndarray) -> bytes:
-    """int16 sound as Ogg Opus."""
+def to_opus(sound: np.ndarray, level: float = LEVEL) -> bytes:
+    """Sound as Ogg Opus, at a compression `level` from 0 (best) to 1 (worst)."""
     import soundfile
 
     coded = io.BytesIO()
-    soundfile.write(coded, sound, RATE, format="OGG", subtype="OPUS", compression_level=LEVEL)
+    soundfile.write(coded, sound, RATE, format="OGG", subtype="OPUS", compression_level=level)
     return coded.getvalue()
 
 
-def of_opus(coded: bytes) -> np.ndarray:
-    """int16 sound of Ogg Opus, up to a packet longer than what was coded."""
+def of_opus(coded: bytes, dtype: str = "int16") -> np.ndarray:
+    """Sound of Ogg Opus, up to a packet longer than what was coded."""
     import soundfile
 
-    sound: np.ndarray = soundfile.read(io.BytesIO(coded), dtype="int16")[0]
+    sound: np.ndarray = soundfile.read(io.BytesIO(coded), dtype=dtype)[0]
     return sound
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import io
 import json
 import multiprocessing
 import os
@@ -22,12 +21,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import soundfile
 from tqdm import tqdm
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "text")]
 
+import pressed  # noqa: E402
 import reading  # noqa: E402
 import shards  # noqa: E402
 import voices  # noqa: E402
@@ -93,9 +92,9 @@ def japanese(rng: random.Random, practice: bool) -> tuple[str, str, str]:
 class Chosen:
     """Which voices speak, by how their names begin: these alone, all but these, or these in every second sentence."""
 
-    only: tuple[str, ...] = ("",)
-    without: tuple[str, ...] = ()
-    mostly: str = ""
+    only: tuple[str, ...]
+    without: tuple[str, ...]
+    mostly: str
 
     def table(self, lang: str, rng: random.Random) -> dict[str, float]:
         """Weights of the voices of one sentence."""
@@ -106,10 +105,7 @@ class Chosen:
         return table
 
 
-EVERYONE = Chosen()
-
-
-def item(lang: str, seed: int, index: int, chosen: Chosen = EVERYONE) -> tuple[str, str, str, voices.Settings, str]:
+def item(lang: str, seed: int, index: int, chosen: Chosen) -> tuple[str, str, str, voices.Settings, str]:
     """(category, transcript, spoken, settings, voice) of one training item."""
     rng = random.Random(f"{seed}:{lang}:{index}")
     category, text, spoken = sentence(lang, rng, practice=True)
@@ -146,10 +142,7 @@ def write_readings(path: Path, count: int) -> None:
 
 def through_opus(audio: np.ndarray, level: float) -> np.ndarray:
     """The audio after an encoder whose compression `level` is 0 (best) to 1 (worst)."""
-    coded = io.BytesIO()
-    soundfile.write(coded, audio, voices.RATE, format="OGG", subtype="OPUS", compression_level=level)
-    coded.seek(0)
-    return soundfile.read(coded, dtype="float32")[0][: len(audio)]
+    return pressed.of_opus(pressed.to_opus(audio, level), "float32")[: len(audio)]
 
 
 def spoken_item(lang: str, seed: int, index: int, chosen: Chosen) -> shards.Spoken | None:

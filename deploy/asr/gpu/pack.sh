@@ -55,4 +55,4 @@ for n in $(cd "$work"; ls); do
   tar -C "$work/$n" -cf - asr | xz -T1 -3 | split -b 20M -d - "$out/$n/asr.$n.xz."
   (cd "$out/$n" && sha256sum asr.* > sums)
 done
-du -sh "$out"/[1-6] 2> /dev/null || true
+du -sh "$out"/[1-6]

@@ -16,7 +16,7 @@ say() { echo "$(($(date +%s) - begun)) s: $*" | tee -a "$dir/progress"; }
 shards() { ls "$data/$1" 2> /dev/null | grep -c '[0-9]\.npz$' || true; }
 
 speak() { # language, utterances, workers: in the background, giving way to training
-  if [ -d "/opt/asr/pressed/$1" ]; then say "spoken already: $(python3 pressed.py open "/opt/asr/pressed/$1" "$data/$1" 2> /dev/null)"; fi
+  if [ -d "/opt/asr/pressed/$1" ]; then say "spoken already: $(python3 pressed.py open "/opt/asr/pressed/$1" "$data/$1" 2> "$runs/open-$1.log")"; fi
   mkdir -p "$data/$1"; say "$(python3 synthesise.py --lang "$1" --check 2>&1 | tail -1)"
   nice -n 10 timeout $((end - $(date +%s) - bundling)) python3 synthesise.py --lang "$1" --count "$2" \
     --seed "${ASR_SEED:-11}" --out "$data/$1" --workers "$3" ${ASR_SPEAK_OPTIONS:-} > "$runs/speak-$1.log" 2>&1 \
