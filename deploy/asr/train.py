@@ -76,6 +76,14 @@ def options() -> argparse.Namespace:
     p.add_argument("--human", type=float, default=4.0, help="weight of human utterances")
     p.add_argument("--spliced", type=float, default=1.5, help="weight of what splice.py makes of them")
     p.add_argument("--japanese", type=float, default=1.6, help="weight of Japanese synthetic utterances")
+    p.add_argument(
+        "--favour",
+        type=favoured,
+        action="append",
+        default=[],
+        metavar="VOICES=WEIGHT",
+        help="by their names' beginning",
+    )
     p.add_argument("--start-from", type=Path, help="weights of an earlier run with the same vocabulary")
     p.add_argument("--peers", type=int, default=1, help="trainers of this run, each on a device of its own")
     p.add_argument("--rank", type=int, default=0, help="which of them this is; the first writes checkpoints")
@@ -84,6 +92,12 @@ def options() -> argparse.Namespace:
     p.add_argument("--save-every", type=float, default=180, help="seconds")
     p.add_argument("--say-every", type=int, default=25, help="steps between lines of figures")
     return p.parse_args()
+
+
+def favoured(told: str) -> tuple[str, float]:
+    """("kokoro:", 4.0) of "kokoro:=4"."""
+    voices, _, weight = told.rpartition("=")
+    return voices, float(weight)
 
 
 GROW_EVERY_S = 45
@@ -259,7 +273,7 @@ def main() -> None:
     heads = max(1, args.width // 64)
     shape = Shape(tokenizer.get_vocab_size(), args.width, heads, args.encoder, args.decoder, 4 * args.width, args.stack)
     people = {"human": args.human, "human:commonvoice": 2 * args.human, "spliced": args.spliced}
-    weights = people | {"jtalk": args.japanese, "espeak:ja": 1.0}
+    weights = people | {"jtalk": args.japanese, "espeak:ja": 1.0} | dict(args.favour)
     trainer = Trainer(args, shape, peers)
     seed = args.seed + trainer.step + 7919 * args.rank
     torch.manual_seed(seed)

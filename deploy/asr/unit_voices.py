@@ -27,6 +27,7 @@ import human
 import kana
 import numpy as np
 import phonemes
+import pressed
 import shards
 import soundfile
 import torch
@@ -50,6 +51,8 @@ READERS = ("", "", "", "en-us", "en-gb", "en-029")
 """Who tells the phones: flite, or an accent of eSpeak's."""
 ACCENTED = 0.55
 """Share of utterances."""
+DEAR = "kokoro:"
+"""Whose speech is kept beside the phones in it."""
 MOST = 1000
 """Recordings of a speaker: an hour."""
 CEPSTRA = 13
@@ -90,35 +93,54 @@ def phones_of(text: str, lang: str, rng: random.Random) -> list[str]:
     return accents.drawn(rng)(phones) if rng.random() < ACCENTED else phones
 
 
-def rows_of(source: Path, name: str) -> list[dict[str, str]]:
+def rows_of(source: Path, name: str, most: int) -> list[dict[str, str]]:
     """What a speaker read; a synthesiser reads what the first of the people read."""
     listed = [json.loads(line) for line in (source / "metadata.jsonl").read_text(encoding="utf-8").splitlines()]
     read = name if name in PEOPLE else PEOPLE[0]
-    return [row for row in listed if row["file"].startswith(f"{read}/")][:MOST]
+    return [row for row in listed if row["file"].startswith(f"{read}/")][:most]
 
 
-def sounds_of(source: Path, kept: Path, name: str) -> list[np.ndarray]:
-    """A person's recordings, or a synthesiser's speech."""
-    if name == foreign.READER:
-        return [human.load(path) for path in sorted((kept / name).iterdir())]
-    rows = rows_of(source, name)
+def sounds_of(source: Path, kept: Path, name: str, most: int) -> list[np.ndarray]:
+    """A person's recordings, or a synthesiser's speech, which is kept where it is dear."""
+    folder = kept / name.replace(":", "_")
+    if name.startswith(DEAR) and not folder.is_dir():
+        keep(folder, [spoken_by(name, row["text"]) for row in rows_of(source, name, most)])
+    if folder.is_dir():
+        return [human.load(path) for path in sorted(folder.iterdir())[:most]]
+    rows = rows_of(source, name, most)
     if name in PEOPLE:
         return [human.load(source / row["file"]) for row in rows]
-    return [voices.speak(name, row["text"], voices.Settings()) for row in rows]
+    return [spoken_by(name, row["text"]) for row in rows]
 
 
-def recordings(source: Path, kept: Path, name: str) -> list[Recording]:
-    """A speaker's recordings with the phones in them, which `kept` may have already."""
+def spoken_by(name: str, text: str) -> np.ndarray:
+    """A text by a synthesiser; "kokoro:en:7" is the seventh of many speakers."""
+    engine, speaker, *number = name.split(":")
+    settings = voices.Settings(tract=float(number[0])) if number else voices.Settings()
+    return voices.speak(f"{engine}:{speaker}", text, settings)
+
+
+def keep(folder: Path, sounds: list[np.ndarray]) -> None:
+    """Recordings as Ogg Opus, in one move."""
+    partial = folder.with_name(f"{folder.name}.tmp")
+    partial.mkdir(parents=True, exist_ok=True)
+    for number, sound in enumerate(sounds):
+        (partial / f"{number:04d}.opus").write_bytes(pressed.to_opus(shards.written(sound)))
+    partial.rename(folder)
+
+
+def recordings(source: Path, kept: Path, name: str, most: int = MOST) -> list[Recording]:
+    """A speaker's recordings, `most` at most, with the phones in them, which `kept` may have already."""
     torch.set_num_threads(1)
-    sounds = sounds_of(source, kept, name)
+    sounds = sounds_of(source, kept, name, most)
     path = kept / f"{name.replace(':', '_')}.json"
     if not path.exists():
-        found = segmented(sounds, [row["text"] for row in rows_of(source, name)])
+        found = segmented(sounds, [row["text"] for row in rows_of(source, name, most)])
         told = [[(phone.name, round(phone.end / FRAME_S)) for phone in phones] for phones in found]
         path.write_text(json.dumps(told), encoding="utf-8")
     return [
         Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), restored(told), features(sound)[:, :CEPSTRA])
-        for sound, told in zip(sounds, json.loads(path.read_text(encoding="utf-8")), strict=True)
+        for sound, told in zip(sounds, json.loads(path.read_text(encoding="utf-8"))[:most], strict=True)
     ]
 
 

@@ -1,0 +1,98 @@
+"""Speech of diphone voices: `python diphone_voices.py --source SPEECH/human --phones corpus/units/phones --out spoken`.
+
+Donors are whoever unit_voices.py cuts up, and speakers of Kokoro's; of each some voices are made, with other pieces.
+Writes shards as synthesise.py does; finished ones are skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import random
+import sys
+from functools import partial
+from pathlib import Path
+
+import prosody
+import shards
+import torch
+import unit_voices
+from diphones import Diphones, Manner, made, say
+from pieces import RATE
+from synthesise import LONGEST_S, sentence
+from tqdm import tqdm
+
+KOKORO = 10
+"""Speakers of Kokoro's, each between two of its own."""
+DONORS = (
+    *unit_voices.PEOPLE,
+    *(name for name in unit_voices.SYNTHESISERS if not name.startswith("espeak")),
+    *(f"kokoro:en:{number}" for number in range(KOKORO)),
+)
+MOST = 150
+"""Recordings of a donor that pieces are drawn from."""
+VOICES = 3
+"""Made of each donor."""
+ACCENTS = ("en-us", "en-us", "en-gb", "en-gb", "en-gb-scotland", "en-029")
+
+
+def voices_of(source: Path, kept: Path, name: str) -> list[Diphones]:
+    """A donor's."""
+    torch.set_num_threads(1)
+    recordings = unit_voices.recordings(source, kept, name, MOST)
+    return made([(one.sound, one.phones) for one in recordings], [random.Random(f"{name}:{n}") for n in range(VOICES)])
+
+
+_MADE: dict[str, list[Diphones]] = {}
+"""Set before the workers are forked, which then share it."""
+
+
+def utterance(seed: int, index: int) -> shards.Spoken | None:
+    """One utterance; None where a voice lacks a phone of it, or it is too long."""
+    rng = random.Random(f"diphones:{seed}:{index}")
+    category, text, read = sentence("en", rng, practice=True)
+    name = rng.choice(sorted(_MADE))
+    try:
+        told = prosody.told(read, rng.choice(ACCENTS), rng)
+        sound = say(rng.choice(_MADE[name]), told, Manner.drawn(rng))
+    except (KeyError, ValueError) as error:
+        # One sentence that can't be said must not stop the run.
+        print(f"{name}: {text!r}: {type(error).__name__} {error}", file=sys.stderr)
+        return None
+    if not 1600 <= len(sound) <= LONGEST_S * RATE:
+        return None
+    return shards.written(sound), text, f"diphones:{name}|{category}"
+
+
+def shard(job: tuple[int, range, Path]) -> None:
+    """One file of utterances, if it is not there yet."""
+    seed, items, target = job
+    if not target.exists() and (rows := [row for index in items if (row := utterance(seed, index))]):
+        shards.write(target, rows, "en")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--source", type=Path, required=True)
+    parser.add_argument("--phones", type=Path, required=True, help="where the phones in recordings are; unit_voices.py")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=6000)
+    parser.add_argument("--shard", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
+        found = tqdm(pool.imap(partial(voices_of, args.source, args.phones), DONORS), total=len(DONORS), unit="donor")
+        _MADE.update(zip(DONORS, found, strict=True))
+    items = [range(first, min(first + args.shard, args.count)) for first in range(0, args.count, args.shard)]
+    jobs = [(args.seed, part, args.out / f"{args.seed:03d}-{n:05d}.npz") for n, part in enumerate(items)]
+    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
+        for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
+            pass
+
+
+if __name__ == "__main__":
+    main()
