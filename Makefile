@@ -21,7 +21,7 @@ ASR        := cd deploy/asr && $(ASR_PYTHON)
 ASR_SHAPE  := --stack 3 --width 192 --encoder 4 --decoder 1 --frames 8000 --lr 1.4e-3 --warmup 0.03 --distort 0.6
 
 .PHONY: setup demo serve test test-slow test-vllm lint bench bench-peers lock clean
-.PHONY: asr-speak asr-people asr-units asr-splice asr-train asr-export asr-language asr-acceptance asr-bench
+.PHONY: asr-speak asr-people asr-units asr-diphones asr-splice asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
 
@@ -87,6 +87,9 @@ asr-people:  ## prepare the human speech, split by speaker
 
 asr-units:  ## let people say everything, in pieces of what they said
 	$(ASR) unit_voices.py --source $(abspath $(SPEECH))/human --out corpus/units --count 4000
+
+asr-diphones:  ## voices of one piece for each pair of phones say everything
+	$(ASR) diphone_voices.py --source $(abspath $(SPEECH))/human --phones corpus/units/phones --out corpus/diphones --count 4000
 
 asr-splice:  ## let people say new sentences; needs a recogniser in runs/en, so it is for a second training
 	$(ASR) splice.py --run runs/en --human corpus/human --out corpus/spliced

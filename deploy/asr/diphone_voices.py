@@ -23,7 +23,7 @@ from pieces import RATE
 from synthesise import LONGEST_S, sentence
 from tqdm import tqdm
 
-KOKORO = 10
+KOKORO = 8
 """Speakers of Kokoro's, each between two of its own."""
 DONORS = (
     *unit_voices.PEOPLE,
