@@ -34,7 +34,8 @@ MOST = 150
 """Recordings of a donor that pieces are drawn from."""
 VOICES = 3
 """Made of each donor."""
-ACCENTS = ("en-us", "en-us", "en-gb", "en-gb", "en-gb-scotland", "en-029")
+ACCENTS = ("en-us", "en-us", "en", "en", "en-gb-x-rp", "en-gb-scotland", "en-029")
+"""Voices of eSpeak's whose rules are followed."""
 
 
 def voices_of(source: Path, kept: Path, name: str) -> list[Diphones]:

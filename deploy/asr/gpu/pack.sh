@@ -6,6 +6,7 @@
 #   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
 #   OUT/4 the voices of other languages that say English; unpack it first, for no voice may be missing when speaking begins.
 #   OUT/5 hibari, and Kokoro, if ASR_KOKORO names its folder; likewise.
+#   ASR_WHEELS names a folder of wheels to take along that are on no index: pyworld's.
 #   OUT/6 what ASR_PRESSED holds, if it is named: en/ and ja/ of pressed.py, with which training begins at once; likewise.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
@@ -23,6 +24,10 @@ program() { # archive, name: the program, its libraries, and a script that start
 for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
 program 2 open_jtalk; program 4 festival
 one=$work/1/asr two=$work/2/asr three=$work/3/asr four=$work/4/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three" "$four"
+mkdir "$one/shared" # eSpeak for Python, which has a C library of its own
+for library in $(ldd "$one/bin/espeak-ng" | grep -o '/[^ )]*' | grep -v '/ld-linux\|/lib\(c\|m\|stdc++\|gcc_s\)\.so'); do
+  ln -s "../lib/${library##*/}" "$one/shared/"
+done
 for library in {"$two","$four"}/lib/*; do # a library in use can't be overwritten: archive 1 brings the common ones
   if [ -e "$one/lib/${library##*/}" ]; then rm "$library"; fi
 done
@@ -40,7 +45,8 @@ tar -C / --exclude='voices/*/16000' --exclude='dicts/[!uw]*' --exclude='dicts/up
   usr/share/RHVoice/voices/{anna,elena,irina,aleksandr,anatol,natalia,azamat,nazgul,spomenka}
 python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \
-  --platform manylinux2014_x86_64 -d "$one/wheels" soundfile soxr cffi pycparser faker tzdata
+  --platform manylinux2014_x86_64 -d "$one/wheels" soundfile soxr cffi pycparser faker tzdata 'setuptools<81'
+if [ -d "${ASR_WHEELS:-}" ]; then cp "$ASR_WHEELS"/*.whl "$one/wheels/"; fi
 cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py "$one/code/gpu/"
 cp -r "$speech/noise" "$speech/rir" "$one/"; cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
 if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi

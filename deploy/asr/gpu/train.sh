@@ -58,6 +58,11 @@ people() {
   mkdir -p "$data/units"; if [ -d /opt/asr/phones ]; then cp -r /opt/asr/phones "$data/units/"; fi
   nice -n 10 python3 unit_voices.py --source /opt/asr/human --out "$data/units" --count "$((english / 4))" --seed "${ASR_SEED:-11}" \
     --japanese $([[ $langs = *ja* ]] && echo 6 || echo 0) --workers $((cores / 4)) > "$runs/units.log" 2>&1 && say "people say everything" &
+  if [[ $langs = *en* ]]; then
+    LD_LIBRARY_PATH=/opt/asr/shared:${LD_LIBRARY_PATH:-} nice -n 10 python3 diphone_voices.py --source /opt/asr/human --phones "$data/units/phones" \
+      --out "$data/diphones" --count "$((english / 4))" --shard 100 --seed "${ASR_SEED:-11}" --workers $((cores / 5)) \
+      > "$runs/diphones.log" 2>&1 || say "diphones ended: $(tail -c 200 "$runs/diphones.log" | tail -1)" &
+  fi
   if [ -e "$dir/from/en/last.pt" ]; then # one that hears well enough to find their words
     python3 splice.py --run "$dir/from/en" --human "$data/human" --out "$data/spliced" --seed "${ASR_SEED:-11}" \
       > "$runs/splice.log" 2>&1 && say "people say new sentences"
