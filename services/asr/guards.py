@@ -41,11 +41,13 @@ class Guard:
         return (best, *(h for h in decoded.hypotheses[1:] if h.text and not self._loops(h.text)))
 
     def _silent(self, best: Hypothesis, decoded: Decoded, *, final: bool) -> bool:
-        if decoded.witness is not None:  # a decoder doubts long speech, of which the head is sure
-            return self._denied(decoded.witness, final=final)
         rules, none = self._rules, decoded.no_speech_prob
         unsure = none > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
-        return unsure or none > rules.certain_no_speech_prob or best.avg_logprob < rules.floor_logprob
+        if unsure or none > rules.certain_no_speech_prob:
+            return True
+        if decoded.witness is None:
+            return best.avg_logprob < rules.floor_logprob
+        return self._denied(decoded.witness, final=final)
 
     def _denied(self, witness: Witness, *, final: bool) -> bool:
         """Whether the CTC head does not hear what the decoder wrote."""

@@ -81,6 +81,8 @@ class SmallDecoder:
         mel = mel - mel.max() + 1.0  # whatever the loudness
         block = 2 * self._stack
         short = -mel.shape[1] % block
+        if mel.shape[1] + short == block * mel.shape[0] * self._stack:
+            short += block  # as many positions as features: CTranslate2 would take what is encoded for features
         padded = np.pad(mel, ((0, 0), (0, short)), mode="edge")
         folded = padded.T.reshape(1, padded.shape[1] // self._stack, -1).transpose(0, 2, 1)
         return np.ascontiguousarray(folded, dtype=np.float32)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from schemas.audio import Samples
+from schemas.audio import SAMPLE_RATE, Samples
 from services.asr.load import BUNDLED, decoders
 from services.asr.small import ADDED, SmallDecoder
 from services.audio.files import read_file
@@ -100,3 +100,13 @@ def test_the_language_model_ranks_what_the_heads_propose(
     monkeypatch.setattr(decoder, "_ngrams", FakeNgrams())
     ranked = decoder.decode(speech, final=True)
     assert plain.hypotheses[0].text not in {h.text for h in ranked.hypotheses}
+
+
+@pytest.mark.parametrize("lasts", [6.2, 6.24, 6.26])
+def test_a_window_of_as_many_positions_as_features_is_heard_like_any_other(
+    decoder: SmallDecoder, speech: Samples, lasts: float
+) -> None:
+    padded = np.pad(speech, (0, round(lasts * SAMPLE_RATE) - speech.size))
+    heard = decoder.decode(padded, final=True)
+    assert heard.hypotheses[0].text == decoder.decode(speech, final=True).hypotheses[0].text
+    assert heard.no_speech_prob < 0.1
