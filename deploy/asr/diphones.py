@@ -16,6 +16,7 @@ import numpy as np
 from pieces import RATE
 from prosody import HOP_MS, VOICED_HZ, Told
 from segment import Phone
+from source_filter import stretched
 
 FRAME_S = HOP_MS / 1000
 SMALLEST = 1e-12
@@ -158,7 +159,7 @@ def spoken(voice: Diphones, phones: Sequence[Phone], smooth: float) -> Frames:
 def _fitted(half: Frames, begin: float, end: float) -> Frames:
     """A half stretched, or pressed, to its time."""
     count = round(end / FRAME_S) - round(begin / FRAME_S)
-    return half.at((np.arange(count) * len(half.voiced) // max(count, 1)).astype(int))
+    return half.at(np.arange(count) * len(half.voiced) // max(count, 1))
 
 
 def _met(first: Frames, second: Frames, smooth: float) -> list[Frames]:
@@ -177,8 +178,5 @@ def _met(first: Frames, second: Frames, smooth: float) -> list[Frames]:
 
 def _warped(envelope: np.ndarray, tract: float) -> np.ndarray:
     """Formants higher by a factor."""
-    bins = np.arange(envelope.shape[1]) / tract
-    low = np.minimum(bins.astype(int), envelope.shape[1] - 2)
-    share = np.clip(bins - low, 0.0, 1.0)
-    told: np.ndarray = (1 - share) * envelope[:, low] + share * envelope[:, low + 1]
-    return told
+    bins = np.arange(envelope.shape[1])[:, None] / tract
+    return stretched(envelope.T, bins).T

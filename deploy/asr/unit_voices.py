@@ -134,13 +134,14 @@ def recordings(source: Path, kept: Path, name: str, most: int = MOST) -> list[Re
     torch.set_num_threads(1)
     sounds = sounds_of(source, kept, name, most)
     path = kept / f"{name.replace(':', '_')}.json"
-    if not path.exists():
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    if len(known) < len(sounds):  # nobody looked, or for fewer recordings
         found = segmented(sounds, [row["text"] for row in rows_of(source, name, most)])
-        told = [[(phone.name, round(phone.end / FRAME_S)) for phone in phones] for phones in found]
-        path.write_text(json.dumps(told), encoding="utf-8")
+        known = [[(phone.name, round(phone.end / FRAME_S)) for phone in phones] for phones in found]
+        path.write_text(json.dumps(known), encoding="utf-8")
     return [
         Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), restored(told), features(sound)[:, :CEPSTRA])
-        for sound, told in zip(sounds, json.loads(path.read_text(encoding="utf-8"))[:most], strict=True)
+        for sound, told in zip(sounds, known[: len(sounds)], strict=True)
     ]
 
 
