@@ -25,6 +25,8 @@ class AsrRules(RuleFile):
     """Sound in which a CTC head is less sure than this of every label is no speech."""
     least_over_silence: float
     """Words whose natural-log odds against silence are lower than this by a CTC head are made up."""
+    least_partial_over_silence: float
+    """The same for partials: lower, since a caller's first word is only half said then."""
     most_unwritten: float
     """Where a CTC head hears more labels than this beyond each one written, the words miss what was said."""
     loop_repeats: tuple[int, ...]

@@ -61,7 +61,7 @@ class Diphones:
 
 @dataclass(frozen=True)
 class Picking:
-    """Which of a pair's pieces a voice has: the longest of some that chance draws, since such voices are read with care."""
+    """Which of a pair's pieces a voice has: the longest of some that chance draws, for such voices are read clearly."""
 
     rng: random.Random
     of: int = 1

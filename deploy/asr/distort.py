@@ -73,7 +73,7 @@ def strengths_at(
     settled = min(1.0, max(0.0, 1 + 2 * (progress - 1) / settle)) if settle else 0.0
 
     def shares(whole: WaveStrength | MelStrength) -> dict[str, float]:
-        calm = {name: 1 - settled / 2 for name in SETTLING}
+        calm = dict.fromkeys(SETTLING, 1 - settled / 2)
         return {name: k * full * calm.get(name, 1.0) * (name not in without) for name, full in vars(whole).items()}
 
     masks = 0 if k < 0.1 or "masks" in without else 1 if k < 0.7 or settled == 1 else 2

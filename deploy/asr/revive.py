@@ -67,13 +67,11 @@ def shape_of(found: dict[str, np.ndarray], vocabulary: int, stack: int) -> Shape
 
 def revived(found: dict[str, np.ndarray], shape: Shape) -> Recogniser:
     """The model; every weight goes where `export.specification` takes it from, which numbered ones tell."""
-    model = Recogniser(shape).requires_grad_(requires_grad=False)
+    model = Recogniser(shape).double().requires_grad_(requires_grad=False)  # float32 can't number so many weights
     filled, count = torch.zeros(1 + sum(p.numel() for p in model.parameters())), 1
     for parameter in model.parameters():
         parameter.copy_(torch.arange(count, count + parameter.numel()).reshape(parameter.shape))
         count += parameter.numel()
-    if count >= 2**24:
-        raise SystemExit("float32 can't number so many weights")
     numbered = specification(model)
     for name, places in numbered.variables().items():
         if name in found and name != COMPUTED and isinstance(places, torch.Tensor):
@@ -81,7 +79,7 @@ def revived(found: dict[str, np.ndarray], shape: Shape) -> Recogniser:
     for parameter in model.parameters():
         parameter.copy_(filled[parameter.long()])
     model.positions.copy_(torch.from_numpy(found[COMPUTED].copy()))
-    return model
+    return model.float()
 
 
 def main() -> None:

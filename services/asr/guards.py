@@ -53,10 +53,11 @@ class Guard:
         """Whether the CTC head does not hear what the decoder wrote."""
         rules = self._rules
         floor = rules.floor_joint_logprob if final else rules.floor_partial_logprob
+        least = rules.least_over_silence if final else rules.least_partial_over_silence
         return (
             witness.joint_logprob < floor
             or witness.surest < rules.least_surest
-            or witness.over_silence < rules.least_over_silence
+            or witness.over_silence < least
             or witness.unwritten > rules.most_unwritten
         )
 

@@ -64,6 +64,14 @@ def test_a_partial_needs_more_than_a_final(lang: str) -> None:
     assert Guard(asr_rules(lang)).keep(heard, final=False)[0].text == ""
 
 
+def test_a_partial_may_be_nearer_to_silence_than_a_final() -> None:
+    rules = asr_rules("en")
+    between = (rules.least_over_silence + rules.least_partial_over_silence) / 2
+    heard = Decoded((Hypothesis("pay", -0.4),), 0.0, replace(CLEAR, joint_logprob=-0.5, over_silence=between))
+    assert Guard(rules).keep(heard, final=True)[0].text == ""
+    assert Guard(rules).keep(heard, final=False)[0].text == "pay"
+
+
 @pytest.mark.parametrize(
     ("lang", "phrase"), [("en", "Thank you for watching!"), ("ja", "ご視聴ありがとうございました。")]
 )
