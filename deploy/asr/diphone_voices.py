@@ -89,11 +89,8 @@ def main() -> None:
     with multiprocessing.get_context("fork").Pool(args.workers) as pool:
         found = tqdm(pool.imap(partial(voices_of, args.source, args.phones), DONORS), total=len(DONORS), unit="donor")
         _MADE.update(zip(DONORS, found, strict=True))
-    items = [range(first, min(first + args.shard, args.count)) for first in range(0, args.count, args.shard)]
-    jobs = [(args.seed, part, args.out / f"{args.seed:03d}-{n:05d}.npz") for n, part in enumerate(items)]
-    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
-        for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
-            pass
+    plan = shards.planned(args.out, args.seed, range(args.count), args.shard)
+    shards.fill(shard, [(args.seed, items, file) for items, file in plan], args.workers)
 
 
 if __name__ == "__main__":

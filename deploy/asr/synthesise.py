@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import multiprocessing
 import os
 import random
 import re
@@ -21,7 +20,6 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE / "text")]
@@ -212,12 +210,8 @@ def main() -> None:
         return
     args.out.mkdir(parents=True, exist_ok=True)
     chosen = Chosen(tuple(args.only.split(",")), tuple(filter(None, args.without.split(","))), args.mostly)
-    firsts = range(args.start, args.start + args.count, args.shard)
-    target = lambda first: args.out / f"{args.seed:03d}-{first // args.shard:05d}.npz"  # noqa: E731
-    jobs = [(args.lang, args.seed, range(first, first + args.shard), target(first), chosen) for first in firsts]
-    with multiprocessing.Pool(args.workers) as pool:
-        for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
-            pass
+    plan = shards.planned(args.out, args.seed, range(args.start, args.start + args.count), args.shard)
+    shards.fill(shard, [(args.lang, args.seed, items, file, chosen) for items, file in plan], args.workers)
 
 
 if __name__ == "__main__":

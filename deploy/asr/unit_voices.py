@@ -212,13 +212,10 @@ def main() -> None:
     with multiprocessing.get_context("fork").Pool(args.workers) as pool:
         found = tqdm(pool.imap(partial(recordings, args.source, kept), names), total=len(names), unit="voice")
         _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
-    items = [range(first, min(first + SHARD, args.count)) for first in range(0, args.count, SHARD)]
-    langs = ["ja" if args.japanese and (n + 1) % args.japanese == 0 else "en" for n in range(len(items))]
-    files = [args.out / f"{args.seed:03d}-{n:05d}.npz" for n in range(len(items))]
-    jobs = [(lang, args.seed, part, file) for lang, part, file in zip(langs, items, files, strict=True)]
-    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
-        for _ in tqdm(pool.imap_unordered(shard, jobs), total=len(jobs), unit="shard"):
-            pass
+    plan = shards.planned(args.out, args.seed, range(args.count), SHARD)
+    langs = ["ja" if args.japanese and (n + 1) % args.japanese == 0 else "en" for n in range(len(plan))]
+    jobs = [(lang, args.seed, items, file) for lang, (items, file) in zip(langs, plan, strict=True)]
+    shards.fill(shard, jobs, args.workers)
 
 
 if __name__ == "__main__":
