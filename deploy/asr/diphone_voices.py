@@ -18,7 +18,7 @@ import prosody
 import shards
 import torch
 import unit_voices
-from diphones import Diphones, Manner, Picking, made, say
+from diphones import Diphones, Manner, made, say
 from pieces import RATE
 from synthesise import LONGEST_S, sentence
 from tqdm import tqdm
@@ -32,8 +32,8 @@ DONORS = (
 )
 MOST = 150
 """Recordings of a donor that pieces are drawn from."""
-CARE = (1, 4, 12)
-"""A voice of each donor for each: of so many pieces the longest is taken, which is said most clearly."""
+VOICES = 3
+"""Made of each donor."""
 ACCENTS = ("en-us", "en-us", "en", "en", "en-gb-x-rp", "en-gb-scotland", "en-029")
 """Voices of eSpeak's whose rules are followed."""
 
@@ -42,8 +42,7 @@ def voices_of(source: Path, kept: Path, name: str) -> list[Diphones]:
     """A donor's."""
     torch.set_num_threads(1)
     recordings = unit_voices.recordings(source, kept, name, MOST)
-    picking = [Picking(random.Random(f"{name}:{n}"), of) for n, of in enumerate(CARE)]
-    return made([(one.sound, one.phones) for one in recordings], picking)
+    return made([(one.sound, one.phones) for one in recordings], [random.Random(f"{name}:{n}") for n in range(VOICES)])
 
 
 _MADE: dict[str, list[Diphones]] = {}

@@ -60,14 +60,6 @@ class Diphones:
 
 
 @dataclass(frozen=True)
-class Picking:
-    """Which of a pair's pieces a voice has: the longest of some that chance draws, for such voices are read clearly."""
-
-    rng: random.Random
-    of: int = 1
-
-
-@dataclass(frozen=True)
 class Manner:
     """Factors on pitch, on how far it moves, and on formants; `smooth` is how far envelopes meet in mid-phone."""
 
@@ -99,27 +91,22 @@ def analysed(sound: np.ndarray) -> tuple[Frames, np.ndarray]:
     return Frames(envelope, noise, pitch > VOICED_HZ), pitch
 
 
-def made(recordings: Sequence[tuple[np.ndarray, Sequence[Phone]]], voices: Sequence[Picking]) -> list[Diphones]:
-    """Voices of a donor's recordings with their phones."""
+def made(recordings: Sequence[tuple[np.ndarray, Sequence[Phone]]], rngs: Sequence[random.Random]) -> list[Diphones]:
+    """A voice for each generator, of a donor's recordings with their phones."""
     found = [(phones, *analysed(sound)) for sound, phones in recordings]
     pitch = float(np.median(np.concatenate([tune[frames.voiced] for _, frames, tune in found])))
-    return [drawn([(phones, frames) for phones, frames, _ in found], pitch, how) for how in voices]
+    return [drawn([(phones, frames) for phones, frames, _ in found], pitch, rng) for rng in rngs]
 
 
-def drawn(found: Sequence[tuple[Sequence[Phone], Frames]], pitch: float, how: Picking) -> Diphones:
-    """One voice of recordings in frames."""
+def drawn(found: Sequence[tuple[Sequence[Phone], Frames]], pitch: float, rng: random.Random) -> Diphones:
+    """One voice of recordings in frames: which of a pair's pieces it has is chance."""
     places: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for row, (phones, _) in enumerate(found):
         for at, phone in enumerate(phones):
             places[(phone.name,)].append((row, at))
             if at:
                 places[(phones[at - 1].name, phone.name)].append((row, at))
-
-    def length(place: tuple[int, int]) -> float:
-        phone = found[place[0]][0][place[1]]
-        return phone.end - phone.begin
-
-    chosen = {names: max((how.rng.choice(where) for _ in range(how.of)), key=length) for names, where in places.items()}
+    chosen = {names: rng.choice(where) for names, where in places.items()}
     cut = {names: _cut(*found[row], at, len(names)) for names, (row, at) in chosen.items()}
     pairs = {(names[0], names[1]): pair for names, pair in cut.items() if len(names) > 1}
     return Diphones(pairs, {names[0]: pair for names, pair in cut.items() if len(names) == 1}, pitch)

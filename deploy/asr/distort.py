@@ -19,8 +19,6 @@ from wave_distortion import STEP, Placed, Wave
 from wave_distortion import Strength as WaveStrength
 
 PACE = 0.14
-SETTLING = ("room", "noise", "clip", "loss")
-"""Distortions that come down to half as training ends; callers' voices and lines stay as different as they were."""
 NOISE_HELD_OUT = ("coffee-shop", "sb_noise5", "dtmf-7", "pv_empty")
 
 
@@ -63,18 +61,13 @@ def kinds(names: str) -> frozenset[str]:
 
 
 def strengths_at(
-    progress: float, most: float, *, fresh: bool, settle: float = 0.0, without: frozenset[str] = frozenset()
+    progress: float, most: float, *, fresh: bool, without: frozenset[str] = frozenset()
 ) -> tuple[WaveStrength, MelStrength]:
-    """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech.
-
-    In the last `settle` of the time faults come down to half, with one mask: there is less of them in most calls.
-    """
+    """None at first, the whole of it after half of the time: alignment is learnt sooner on clear speech."""
     k = most * (min(1.0, max(0.0, (progress - 0.08) / 0.3)) if fresh else 1.0)
-    settled = min(1.0, max(0.0, 1 + 2 * (progress - 1) / settle)) if settle else 0.0
 
     def shares(whole: WaveStrength | MelStrength) -> dict[str, float]:
-        calm = dict.fromkeys(SETTLING, 1 - settled / 2)
-        return {name: k * full * calm.get(name, 1.0) * (name not in without) for name, full in vars(whole).items()}
+        return {name: k * full * (name not in without) for name, full in vars(whole).items()}
 
-    masks = 0 if k < 0.1 or "masks" in without else 1 if k < 0.7 or settled == 1 else 2
+    masks = 0 if k < 0.1 or "masks" in without else 1 if k < 0.7 else 2
     return WaveStrength(**shares(WaveStrength())), replace(MelStrength(**shares(MelStrength())), masks=masks)

@@ -69,7 +69,6 @@ def options() -> argparse.Namespace:
     p.add_argument("--pieces", type=int, default=220, help="word pieces; single characters of Japanese come on top")
     p.add_argument("--dropout", type=float, default=0.0)
     p.add_argument("--distort", type=float, default=1.0, help="how far distortion goes; less where time is short")
-    p.add_argument("--settle", type=float, default=0.0, help="share of the time, at its end, with fewer faults")
     p.add_argument("--without", type=kinds, default=frozenset(), help="distortions to leave out, comma-separated")
     p.add_argument(
         "--agree", type=float, default=0.0, help="weight of what two views of an utterance, of other formants, disagree"
@@ -301,9 +300,8 @@ def batches_for(trainer: Trainer, batches: Batches, distort: Distortion, shards:
         longest = int(EASY_S[stage] * RATE) if stage < len(EASY_S) else None
         for batch in batches.chunk(longest):
             distort.wave.strength, distort.mel.strength = strengths_at(
-                trainer.progress, trainer.args.distort, fresh=trainer.fresh, settle=trainer.args.settle,
-                without=trainer.args.without,
-            )  # fmt: skip
+                trainer.progress, trainer.args.distort, fresh=trainer.fresh, without=trainer.args.without
+            )
             yield batch, *distort(batch, 2 * trainer.model.shape.stack)
             if longest and int(trainer.progress / easy) != stage:
                 break
