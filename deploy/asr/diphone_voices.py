@@ -7,7 +7,6 @@ Writes shards as synthesise.py does; finished ones are skipped.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import random
 import sys
@@ -21,7 +20,7 @@ import unit_voices
 from diphones import Diphones, Manner, made, say
 from pieces import RATE
 from synthesise import LONGEST_S, sentence
-from tqdm import tqdm
+from workers import shared
 
 KOKORO = 8
 """Speakers of Kokoro's, each between two of its own."""
@@ -85,11 +84,10 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
-        found = tqdm(pool.imap(partial(voices_of, args.source, args.phones), DONORS), total=len(DONORS), unit="donor")
-        _MADE.update(zip(DONORS, found, strict=True))
+    found = shared(partial(voices_of, args.source, args.phones), DONORS, args.workers, "donor")
+    _MADE.update(zip(DONORS, found, strict=True))
     plan = shards.planned(args.out, args.seed, range(args.count), args.shard)
-    shards.fill(shard, [(args.seed, items, file) for items, file in plan], args.workers)
+    shared(shard, [(args.seed, items, file) for items, file in plan], args.workers)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import multiprocessing
 import os
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import shards
-from tqdm import tqdm
+from workers import shared
 
 RATE = 16_000
 LEVEL = 0.82
@@ -81,9 +80,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     wanted = [p for p in sorted(args.source.glob("*.npz")) if ".tmp" not in p.name and not (args.out / p.name).exists()]
     how = partial(press if args.what == "press" else reopen, folder=args.out)
-    with multiprocessing.Pool(args.workers) as pool:
-        counts = list(tqdm(pool.imap_unordered(how, wanted), total=len(wanted), unit="shard"))
-    print(f"{sum(counts)} utterances")
+    print(f"{sum(shared(how, wanted, args.workers))} utterances")
 
 
 if __name__ == "__main__":

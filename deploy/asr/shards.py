@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 Spoken = tuple[np.ndarray, str, str]
 """int16 sound at 16 kHz, transcript, "voice|category"."""
@@ -35,13 +32,6 @@ def save(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def planned(out: Path, seed: int, items: range, size: int) -> list[tuple[range, Path]]:
-    """Items and file of each shard; a file's number tells its items."""
+    """Items and file of each shard; a file's number tells where its items begin."""
     parts = [items[at : at + size] for at in range(0, len(items), size)]
     return [(part, out / f"{seed:03d}-{part[0] // size:05d}.npz") for part in parts]
-
-
-def fill(make: Callable[[Any], object], jobs: Sequence[object], workers: int) -> None:
-    """Make a shard of each job, in so many processes that share what this one has in memory."""
-    with multiprocessing.get_context("fork").Pool(workers) as pool:
-        for _ in tqdm(pool.imap_unordered(make, jobs), total=len(jobs), unit="shard"):
-            pass

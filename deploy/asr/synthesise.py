@@ -28,6 +28,7 @@ import pressed  # noqa: E402
 import reading  # noqa: E402
 import shards  # noqa: E402
 import voices  # noqa: E402
+from workers import shared  # noqa: E402
 
 SHARD = 400
 """Utterances of a shard, unless `--shard` says otherwise."""
@@ -210,8 +211,9 @@ def main() -> None:
         return
     args.out.mkdir(parents=True, exist_ok=True)
     chosen = Chosen(tuple(args.only.split(",")), tuple(filter(None, args.without.split(","))), args.mostly)
-    plan = shards.planned(args.out, args.seed, range(args.start, args.start + args.count), args.shard)
-    shards.fill(shard, [(args.lang, args.seed, items, file, chosen) for items, file in plan], args.workers)
+    whole = -(-args.count // args.shard) * args.shard  # a file has the same items whatever the count
+    plan = shards.planned(args.out, args.seed, range(args.start, args.start + whole), args.shard)
+    shared(shard, [(args.lang, args.seed, items, file, chosen) for items, file in plan], args.workers)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import random
 import subprocess
@@ -35,8 +34,8 @@ import voices
 from frontend import MELS, RATE, log_mel
 from segment import FRAME_S, Model, Phone
 from synthesise import LONGEST_S, SHARD, in_kana, sentence
-from tqdm import tqdm
 from units import LONGEST, Recording, Voice
+from workers import shared
 
 PEOPLE = human.TRAIN_ONLY
 SYNTHESISERS = (
@@ -209,13 +208,12 @@ def main() -> None:
     kept = args.out / "phones"
     kept.mkdir(parents=True, exist_ok=True)
     names = sorted(name for name in set(SPEAKERS) if name != foreign.READER or (kept / name).is_dir())
-    with multiprocessing.get_context("fork").Pool(args.workers) as pool:
-        found = tqdm(pool.imap(partial(recordings, args.source, kept), names), total=len(names), unit="voice")
-        _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
+    found = shared(partial(recordings, args.source, kept), names, args.workers, "voice")
+    _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
     plan = shards.planned(args.out, args.seed, range(args.count), SHARD)
     langs = ["ja" if args.japanese and (n + 1) % args.japanese == 0 else "en" for n in range(len(plan))]
     jobs = [(lang, args.seed, items, file) for lang, (items, file) in zip(langs, plan, strict=True)]
-    shards.fill(shard, jobs, args.workers)
+    shared(shard, jobs, args.workers)
 
 
 if __name__ == "__main__":

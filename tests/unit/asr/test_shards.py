@@ -1,4 +1,4 @@
-"""Files of training speech: deploy/asr/shards.py."""
+"""Files of training speech, and who makes them: deploy/asr/shards.py, workers.py."""
 
 from pathlib import Path
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 from tests.unit.asr._training import training
 
 shards: Final = training("shards")
+workers: Final = training("workers")
 
 
 def touch(job: tuple[range, Path]) -> None:
@@ -27,5 +28,5 @@ def test_a_files_number_tells_its_items_wherever_a_plan_begins() -> None:
 
 def test_every_shard_is_made(tmp_path: Path) -> None:
     plan = shards.planned(tmp_path, 1, range(5), 2)
-    shards.fill(touch, plan, 2)
+    workers.shared(touch, plan, 2)
     assert [path.read_text(encoding="utf-8") for _, path in plan] == ["0 1", "2 3", "4"]
