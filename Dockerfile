@@ -5,20 +5,18 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/tellerline
 WORKDIR /srv/tellerline
 COPY deploy/lock/runtime.txt deploy/lock/runtime.txt
-RUN /opt/tellerline/bin/pip install --require-hashes -r deploy/lock/runtime.txt
-COPY pyproject.toml README.md ./
+RUN /opt/tellerline/bin/pip install --no-deps --require-hashes -r deploy/lock/runtime.txt
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY app app
 COPY services services
 COPY schemas schemas
 COPY rules rules
-COPY deploy/migrations deploy/migrations
-RUN /opt/tellerline/bin/pip install --no-deps -e . && python -m compileall -q /opt/tellerline/lib /srv/tellerline
+RUN /opt/tellerline/bin/pip install --no-deps . && python -m compileall -q /opt/tellerline/lib
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin tellerline \
  && install -d -o 10001 -g 10001 /var/lib/tellerline
 COPY --from=build /opt/tellerline /opt/tellerline
-COPY --from=build /srv/tellerline /srv/tellerline
 ENV PATH=/opt/tellerline/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 \
@@ -29,6 +27,6 @@ VOLUME /var/lib/tellerline
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8080/readyz', timeout=2)"]
+  CMD ["python", "-c", "import os, urllib.request as u; u.urlopen(f\"http://127.0.0.1:{os.environ.get('TELLERLINE_PORT', '8080')}/readyz\", timeout=2)"]
 ENTRYPOINT ["tellerline"]
 CMD ["serve"]

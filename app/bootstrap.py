@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Final
 
 import httpx
@@ -13,38 +14,48 @@ import httpx
 from app.auth.demo import DemoIssuer
 from app.auth.dependencies import Authenticator
 from app.auth.jwks import FixedKeys, HttpKeys, TokenVerifier
-from app.auth.signature import RequestVerifier
+from app.auth.signature import WINDOW_S, RequestVerifier
 from app.auth.tokens import TokenRules
 from app.callers import Callers
 from app.keys import audit_keys, secret
-from app.migrate import migrate
+from app.migrate import database
 from app.models import answerer, extractor
+from app.money import Books, Door, door
+from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Environment, Settings
-from rules.act import money_policy
-from rules.bank import demo_customers
-from schemas.errors import ConfigInvalid, TellerlineError
-from services.act.bank_fineract import FineractBank, FineractSettings
-from services.act.bank_sandbox import SandboxBank
-from services.act.bank_seed import open_demo_bank
-from services.act.cards import BankCards
-from services.act.code_senders import DemoPhone, WebhookSender
-from services.act.ledger import Parts, SqlLedger
-from services.act.outbox import Outbox
-from services.act.reconcile import Reconciler
-from services.act.seal import Sealer
-from services.act.stepup import CodeSender, SecondFactor
-from services.answer.quote import Library, QuotingAnswerer
+from app.speech import Voice, frequent, voice
+from rules.bank import DemoCustomer, demo_customers
+from schemas.errors import TellerlineError
+from services.answering.knowledge import Passage, load_passages
+from services.answering.quote import Library, QuotingAnswerer
 from services.asr import load as load_recognizer
+from services.audio.decoder_pool import DecoderPool
 from services.audio.vad import SileroVad
-from services.clock import SystemClock
+from services.banking import promises
+from services.banking.banks.fineract import FineractBank, FineractSettings
+from services.banking.banks.sandbox import SandboxBank
+from services.banking.banks.seed import open_demo_bank
+from services.banking.code_senders import DemoPhone, WebhookSender
+from services.banking.outbox import Outbox
+from services.banking.promises import Promises
+from services.banking.reconcile import Reconciler
+from services.banking.stepup import CodeSender
+from services.execution import Banking
 from services.guard.admission import Admission
-from services.guard.audit import ChainedAudit
-from services.guard.audit_heads import FileHead
-from services.observe import Metrics
-from services.perform import Hands
+from services.guard.nonces import Nonces
+from services.guard.shares import Allowance, Shares
+from services.observability.metrics import Metrics
 from services.ports import Answerer, AuditLog, Clock, CoreBank, Extractor, Recognizer
+from services.record import audit_spool
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import AuditKeys
+from services.record.audit_spool import SpooledAudit
+from services.record.heads import FileHead
+from services.record.spool import broken, left_behind, own
+from services.speech.speaker import Speaker
 from services.store import Store
+from services.timing.clock import SystemClock
 
 log = logging.getLogger(__name__)
 
@@ -61,39 +72,52 @@ class Gateway:
     clock: Clock
     metrics: Metrics
     admission: Admission
+    shares: Shares
     authenticator: Authenticator
     callers: Callers
     recognizer: Recognizer
+    voice: Voice
+    decoders: DecoderPool
     vad: SileroVad
     audit: AuditLog
+    readiness: Readiness
     issuer: DemoIssuer | None
     phone: DemoPhone | None
+    customers: tuple[DemoCustomer, ...] = ()
 
 
 @asynccontextmanager
-async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -> AsyncIterator[Gateway]:
+async def gateway(
+    settings: Settings, *, recognizer: Recognizer | None = None, customers: tuple[DemoCustomer, ...] | None = None
+) -> AsyncIterator[Gateway]:
     """Compose a gateway, warmed up; on leaving, take it down. Raises ConfigInvalid, RulesInvalid, StoreUnavailable.
 
-    A `recognizer` that is given replaces the one that the settings name, and stays its owner's to close.
+    A `recognizer` that is given replaces the one that the settings name, and stays its owner's to close; `customers`
+    replace those of the demo bank.
     """
     async with AsyncExitStack() as stack:
         clock, metrics = SystemClock(), Metrics()
-        settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
-        store = Store(settings.database)
-        stack.push_async_callback(store.close)
-        await migrate(store)
-        audit = ChainedAudit(store, audit_keys(settings), FileHead(settings.state_dir / "audit.head"))
-        retention = Retention(audit, settings.recordings, clock, settings.transcript_days, settings.recording_days)
+        store = await stack.enter_async_context(database(settings))
+        keys = audit_keys(settings)
+        chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+        audit = _records(stack, settings, chain, keys, clock)
+        metrics.spools_broken.set_function(lambda: len(broken(settings.state_dir)))
+        retention = Retention(chain, settings.recordings, clock, settings.transcript_days, settings.recording_days)
         _keep_running(stack, retention.run)
-        issuer, authenticator = _identity(settings, clock, client)
-        phone, sender = _code_sender(settings, client)
-        bank = await _bank(stack, settings, store, clock)
-        hands = await _money(stack, settings, store, bank, sender, clock, audit)
+        issuer, authenticator = _identity(settings, store, clock, client)
+        phone, sender = _code_sender(settings, client, clock)
+        bank = await core_bank(stack, settings, store, clock, customers)
+        books = Books(store, audit, _promises(stack, settings, store, clock, keys))
+        banking = _settling(stack, door(bank, books, sender, _seals(settings), clock), chain, clock)
         if recognizer is None:
             recognizer = _recognizer(stack, settings)
-        vad = SileroVad()
-        callers = _callers(stack, settings, clock, hands, audit, metrics)
+        spoken = _voice(stack, settings, clock)
+        vad, decoders = SileroVad(), DecoderPool()
+        stack.callback(vad.close)
+        stack.push_async_callback(decoders.close)
+        await decoders.warm_up()
+        callers = _callers(stack, settings, clock, banking, audit, metrics)
         callers.warm_up()
         await recognizer.warm_up()
         yield Gateway(
@@ -101,14 +125,29 @@ async def gateway(settings: Settings, *, recognizer: Recognizer | None = None) -
             clock=clock,
             metrics=metrics,
             admission=Admission(settings.max_calls, metrics),
+            shares=_shares(settings, clock),
             authenticator=authenticator,
             callers=callers,
             recognizer=recognizer,
+            voice=spoken,
+            decoders=decoders,
             vad=vad,
             audit=audit,
+            readiness=Readiness(store, audit, clock),
             issuer=issuer,
             phone=phone,
+            customers=demo_customers() if customers is None else customers,
         )
+
+
+def _shares(settings: Settings, clock: Clock) -> Shares:
+    allowance = Allowance(
+        settings.calls_per_customer,
+        settings.calls_per_minute,
+        settings.requests_per_minute,
+        settings.connections_per_minute,
+    )
+    return Shares(allowance, clock.monotonic)
 
 
 def _keep_running(
@@ -136,32 +175,43 @@ def _keep_running(
     stack.push_async_callback(stop)
 
 
-def _identity(settings: Settings, clock: Clock, client: httpx.AsyncClient) -> tuple[DemoIssuer | None, Authenticator]:
+def _identity(
+    settings: Settings, store: Store, clock: Clock, client: httpx.AsyncClient
+) -> tuple[DemoIssuer | None, Authenticator]:
     rules = TokenRules(settings.token_issuer, settings.token_audience)
     bridges = RequestVerifier({name: key.get_secret_value().encode() for name, key in settings.ivr_keys.items()})
+    nonces = Nonces(store, timedelta(seconds=2 * WINDOW_S))
     if settings.jwks_url:
-        return None, Authenticator(TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock), bridges, clock)
+        tokens = TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock)
+        return None, Authenticator(tokens, bridges, nonces, clock)
     issuer = DemoIssuer.under(settings.state_dir / "keys", rules)
-    return issuer, Authenticator(TokenVerifier(FixedKeys(issuer.jwks()), rules, clock), bridges, clock)
+    tokens = TokenVerifier(FixedKeys(issuer.jwks()), rules, clock)
+    return issuer, Authenticator(tokens, bridges, nonces, clock)
 
 
-def _code_sender(settings: Settings, client: httpx.AsyncClient) -> tuple[DemoPhone | None, CodeSender]:
+def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:
     if settings.code_webhook_url:
-        return None, WebhookSender(settings.code_webhook_url, settings.code_channel, client)
+        key = secret(settings, "code_webhook_key", settings.code_webhook_key)
+        return None, WebhookSender(settings.code_webhook_url, key, settings.code_channel, client, clock)
     phone = DemoPhone()
     return phone, phone
 
 
-async def _bank(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock) -> CoreBank:
+async def core_bank(
+    stack: AsyncExitStack,
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    customers: tuple[DemoCustomer, ...] | None = None,
+) -> CoreBank:
+    """The bank that the settings name; the demo's is opened where it is not yet. `stack` closes what it holds."""
     if settings.bank is BankKind.FINERACT:
         core = FineractSettings(
             settings.fineract_url, settings.fineract_user, settings.fineract_password.get_secret_value()
         )
         client = await stack.enter_async_context(core.client())
         return FineractBank(core, client, store, clock)
-    if settings.environment is Environment.PRODUCTION:
-        raise ConfigInvalid("production needs a core bank: set TELLERLINE_BANK")
-    await open_demo_bank(store, clock, demo_customers())
+    await open_demo_bank(store, clock, demo_customers() if customers is None else customers)
     return sandbox(store, clock)
 
 
@@ -170,26 +220,38 @@ def sandbox(store: Store, clock: Clock) -> CoreBank:
     return SandboxBank(store, clock)
 
 
-async def _money(
-    stack: AsyncExitStack,
-    settings: Settings,
-    store: Store,
-    bank: CoreBank,
-    sender: CodeSender,
-    clock: Clock,
-    audit: ChainedAudit,
-) -> Hands:
-    """The one door: ledger, second factor, and what settles and records in the background while the gateway runs."""
-    key, policy = secret(settings, "confirmation_key", settings.confirmation_key), money_policy()
-    step_up = SecondFactor(store, sender, clock, policy, key)
-    before = [earlier.get_secret_value().encode() for earlier in settings.confirmation_keys_before]
-    parts = Parts(store, bank, step_up, Sealer([key, *before]), clock, policy)
-    ledger, outbox = SqlLedger(parts), Outbox(audit, clock)
+def _records(
+    stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock
+) -> SpooledAudit:
+    """The audit log; what the database did not take follows in the background."""
+    where = settings.state_dir, "audit", keys.of(b"tellerline.spool.audit.1"), audit_spool.SIZE
+    audit = SpooledAudit(chain, clock, own(*where), left_behind(*where))
+    stack.push_async_callback(audit.close)
+    _keep_running(stack, audit.drain, RECORD_EVERY_S)
+    return audit
+
+
+def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
+    where = settings.state_dir, "promises", keys.of(b"tellerline.spool.promises.1"), promises.SIZE
+    made = Promises(store, clock, own(*where), left_behind(*where))
+    stack.callback(made.close)
+    return made
+
+
+def _settling(stack: AsyncExitStack, made: Door, chain: ChainedAudit, clock: Clock) -> Banking:
+    """The door, and what settles and records in the background while the gateway runs."""
+    outbox = Outbox(chain, clock)
     stack.push_async_callback(outbox.close)
-    stack.push_async_callback(ledger.close)
+    stack.push_async_callback(made.ledger.close)
     _keep_running(stack, outbox.drain, RECORD_EVERY_S)
-    _keep_running(stack, Reconciler(parts).run_once, RECONCILE_EVERY_S)
-    return Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
+    _keep_running(stack, Reconciler(made.parts).run_once, RECONCILE_EVERY_S)
+    return made.banking
+
+
+def _seals(settings: Settings) -> list[bytes]:
+    """The key that seals confirmations, then those before it."""
+    key = secret(settings, "confirmation_key", settings.confirmation_key)
+    return [key, *(earlier.get_secret_value().encode() for earlier in settings.confirmation_keys_before)]
 
 
 def _recognizer(stack: AsyncExitStack, settings: Settings) -> Recognizer:
@@ -198,11 +260,27 @@ def _recognizer(stack: AsyncExitStack, settings: Settings) -> Recognizer:
     return made
 
 
+def _voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
+    """The voice; what is heard most is made ready in the background, since the first caller need not wait for it."""
+    made = voice(stack, settings, clock)
+    if made.speaker is not None:
+        warming = asyncio.create_task(_warm(made.speaker))
+        stack.callback(warming.cancel)
+    return made
+
+
+async def _warm(speaker: Speaker) -> None:
+    try:
+        await speaker.warm_up(frequent())
+    except TellerlineError as error:
+        log.warning("the voice is not ready: %s", error.code)
+
+
 def _callers(
-    stack: AsyncExitStack, settings: Settings, clock: Clock, hands: Hands, audit: AuditLog, metrics: Metrics
+    stack: AsyncExitStack, settings: Settings, clock: Clock, banking: Banking, audit: AuditLog, metrics: Metrics
 ) -> Callers:
     return Callers(
-        hands=hands,
+        banking=banking,
         extractor=_extractor(stack, settings, clock),
         answerer=_answerer(stack, settings, clock),
         audit=audit,
@@ -218,8 +296,15 @@ def _extractor(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Extra
     return made
 
 
+def passages(settings: Settings) -> tuple[Passage, ...]:
+    """The bank's own documents; the demo's only in the demo, so that no caller of a real bank hears a fictional fee."""
+    if settings.knowledge_dir is not None:
+        return load_passages(settings.knowledge_dir)
+    return load_passages() if settings.environment is Environment.DEMO else ()
+
+
 def _answerer(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Answerer:
-    library = Library.load()
+    library = Library.load(passages(settings))
     made = answerer(settings, library, clock)
     if made is None:
         return QuotingAnswerer(library, clock)

@@ -7,23 +7,24 @@ from rules.act import zone
 from rules.load import locales
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transfer import Proposal
-from services.look import Lookout
-from services.observe import Metrics
+from services.call.agent import Agent
+from services.execution import Banking
+from services.interpretation import warm_up as load_interpretation_rules
+from services.observability.metrics import Metrics
 from services.payees import IndexCache, PayeeIndex, content_version
 from services.payees import warm_up as load_payee_rules
-from services.perform import Hands, Performer
 from services.ports import Answerer, AuditLog, Extractor
-from services.record import Recorder
-from services.reply import Speaker
-from services.sight import Caller
-from services.turn import Turn, TurnParts
+from services.record import TurnRecorder
+from services.response import PhraseBook
+from services.session import Caller
+from services.timing.deadline import ANSWER_S, within
 
 
 @dataclass(frozen=True, slots=True)
 class Callers:
     """Opens calls. One a process; the indexes of payees are kept between calls, each for its customer alone."""
 
-    hands: Hands
+    banking: Banking
     extractor: Extractor | None
     answerer: Answerer
     audit: AuditLog
@@ -34,9 +35,10 @@ class Callers:
 
     async def caller(self, customer: CustomerId, call: CallId, locale: Locale) -> Caller:
         """What a call may know of its customer. Raises NotFound, BankUnavailable."""
-        bank = self.hands.bank
-        profile, payees = await asyncio.gather(bank.profile(customer), bank.payees(customer))
-        today = self.hands.clock.now().astimezone(zone(profile.zone)).date()
+        bank = self.banking.bank
+        with within(ANSWER_S):
+            profile, payees = await asyncio.gather(bank.profile(customer), bank.payees(customer))
+        today = self.banking.clock.now().astimezone(zone(profile.zone)).date()
         version = await asyncio.to_thread(content_version, payees, today)
         index = self._indexes.peek(customer, version)
         if index is None:
@@ -44,30 +46,23 @@ class Callers:
             self._indexes.put(customer, version, index)
         return Caller(customer, call, locale, profile, {payee.id: payee for payee in payees}, index)
 
-    async def open(self, customer: CustomerId, call: CallId, locale: Locale) -> Turn:
+    async def open(self, customer: CustomerId, call: CallId, locale: Locale) -> Agent:
         """The turn handler of a new call. Raises NotFound, BankUnavailable, StoreUnavailable."""
-        caller = await self.caller(customer, call, locale)
-        recorder = Recorder(self.audit, self.metrics, self.hands.clock, customer, call, self.keep_words)
-        pending = await self._pending(caller)
-        await recorder.event("call.started", locale=locale)
-        parts = TurnParts(
-            clock=self.hands.clock,
-            bank=self.hands.bank,
-            performer=Performer(self.hands, customer, call),
-            answerer=self.answerer,
-            recorder=recorder,
-            extractor=self.extractor,
-        )
-        return Turn(parts, caller, pending)
+        recorder = TurnRecorder(self.audit, self.metrics, self.banking.clock, customer, call, self.keep_words)
+        with within(ANSWER_S):
+            caller = await self.caller(customer, call, locale)
+            pending, owed = await asyncio.gather(self._pending(caller), self.banking.ledger.owed(customer))
+            await recorder.event("call.started", locale=locale)
+        return Agent(caller, self.banking, self.answerer, self.extractor, recorder, pending, owed)
 
     async def _pending(self, caller: Caller) -> Proposal | None:
         """What a dropped call of the customer left to be confirmed, if it can still be read back as it was.
 
         The newest call takes it: whether an older one has really ended, a dropped line may tell only much later.
         """
-        if await self.hands.ledger.open_proposal(caller.customer) is None:
+        if await self.banking.ledger.open_proposal(caller.customer) is None:
             return None
-        pending = await self.hands.ledger.resume(caller.customer, caller.call)
+        pending = await self.banking.ledger.resume(caller.customer, caller.call)
         if pending is None or pending.order.payee_id in {None, *caller.payees}:
             return pending
         return None
@@ -75,7 +70,6 @@ class Callers:
     def warm_up(self) -> None:
         """Load every locale's rules, so that the first caller does not wait for them. Raises RulesInvalid."""
         load_payee_rules()
-        nobody = PayeeIndex.build(())
+        load_interpretation_rules()
         for locale in locales():
-            Lookout.of(locale, nobody)
-            Speaker.for_locale(locale)
+            PhraseBook.for_locale(locale)

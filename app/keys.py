@@ -1,27 +1,23 @@
 """Secrets: those of the settings, or ones the demo makes for itself and keeps under its state folder."""
 
 import secrets
-from typing import Final
 
 from pydantic import SecretStr
 
 from app.once import made_once
-from app.settings import Environment, Settings
+from app.settings import KEY_BYTES, Settings
 from schemas.errors import ConfigInvalid
-from services.guard.audit import AuditKeys
-
-KEY_BYTES: Final = 32
+from services.record.audit_keys import AuditKeys
 
 
 def secret(settings: Settings, name: str, given: SecretStr) -> bytes:
     """The secret as bytes. In demo mode an absent one is made once, in a file only its owner can read."""
     if text := given.get_secret_value():
-        if len(text.encode()) < KEY_BYTES:
-            raise ConfigInvalid(f"TELLERLINE_{name.upper()} needs at least {KEY_BYTES} bytes")
         return text.encode()
-    if settings.environment is Environment.PRODUCTION:
-        raise ConfigInvalid(f"TELLERLINE_{name.upper()} is not set")
-    return made_once(settings.state_dir / "keys" / name, lambda: secrets.token_bytes(KEY_BYTES))
+    made = made_once(settings.state_dir / "keys" / name, lambda: secrets.token_bytes(KEY_BYTES))
+    if len(made) < KEY_BYTES:
+        raise ConfigInvalid(f"{settings.state_dir / 'keys' / name} is no key: remove it, and the demo makes another")
+    return made
 
 
 def audit_keys(settings: Settings) -> AuditKeys:

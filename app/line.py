@@ -4,9 +4,11 @@ The demonstration, the benchmarks and the replay over a gateway all call through
 """
 
 import asyncio
+import base64
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from enum import StrEnum
 from typing import Any, Final
 
 import httpx
@@ -15,8 +17,9 @@ import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK
 
-from schemas.audio import SAMPLE_RATE, Samples
-from services.audio.codec import encode_pcm16
+from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
+from services.audio.codec import decode, encode_pcm16
+from services.audio.resample import StreamResampler
 
 FRAME: Final = SAMPLE_RATE // 50
 """Samples of 20 ms."""
@@ -113,7 +116,8 @@ class Line:
         """What the service says, until it ends the call. Raises TimeoutError when nothing comes for long."""
         while True:
             try:
-                message = await asyncio.wait_for(self._socket.recv(), PATIENCE_S)
+                async with asyncio.timeout(PATIENCE_S):
+                    message = await self._socket.recv()
             except ConnectionClosedOK:
                 return
             yield orjson.loads(message)
@@ -122,22 +126,54 @@ class Line:
         """Send every frame when it is due, until cancelled."""
         while True:
             await asyncio.sleep(max(0.0, self.started + self._microphone.due_s() - time.monotonic()))
-            await self._socket.send(self._microphone.frame())
+            await self._sound(self._microphone.frame())
+
+    async def _sound(self, frame: bytes) -> None:
+        await self._socket.send(frame)
 
 
-def calls_url(base: str) -> str:
+class RealtimeLine(Line):
+    """The same over WS /v1/realtime: sound at 24 kHz, in base64."""
+
+    def __init__(self, socket: ClientConnection, microphone: Microphone) -> None:
+        super().__init__(socket, microphone)
+        self._resampler = StreamResampler.to_24k()
+
+    async def _sound(self, frame: bytes) -> None:
+        sound = encode_pcm16(self._resampler.push(decode(frame, AudioFormat())))
+        await self.send({"type": "input_audio_buffer.append", "audio": base64.b64encode(sound).decode()})
+
+
+class Transport(StrEnum):
+    """The door that is called at."""
+
+    CALLS = "calls"
+    REALTIME = "realtime"
+
+
+_PATHS: Final = {Transport.CALLS: "/v1/calls", Transport.REALTIME: "/v1/realtime?tellerline_events=1"}
+
+
+def calls_url(base: str, transport: Transport = Transport.CALLS) -> str:
     """Where a service at `base` (http://…) takes calls."""
-    return f"{base.replace('http', 'ws', 1).rstrip('/')}/v1/calls"
+    return f"{base.replace('http', 'ws', 1).rstrip('/')}{_PATHS[transport]}"
 
 
 @asynccontextmanager
 async def line(
-    base: str, token: str, setup: Event, microphone: Microphone | None = None, *, live: bool = True
+    base: str,
+    token: str,
+    setup: Event,
+    microphone: Microphone | None = None,
+    *,
+    live: bool = True,
+    transport: Transport = Transport.CALLS,
 ) -> AsyncIterator[Line]:
     """Open a call at the service `base` (http://…). A `live` one sends continuously, as from an open microphone."""
     headers = {"Authorization": f"Bearer {token}"}
-    async with connect(calls_url(base), additional_headers=headers, compression=None) as socket:
-        opened = Line(socket, microphone or Microphone())
+    async with connect(calls_url(base, transport), additional_headers=headers, compression=None) as socket:
+        kind = RealtimeLine if transport is Transport.REALTIME else Line
+        opened = kind(socket, microphone or Microphone())
         await opened.send(setup)
         sending = [asyncio.create_task(opened.keep_sending())] if live else []
         try:

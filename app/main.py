@@ -1,24 +1,35 @@
 """The FastAPI application over a composed gateway."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, WebSocket
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.requests import HTTPConnection, Request
-from starlette.responses import Response
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import errors, openapi
+from app.auth.client_secrets import PREFIX, ClientSecrets
+from app.auth.dependencies import offered_token
+from app.auth.principal import Principal
 from app.bootstrap import Gateway
 from app.keys import audit_keys
-from app.qa.recording import Opener, Recordings
-from app.qa.replay.jobs import ReplayJobs
-from app.transports import demo, health, http, mobile, replays
+from app.recordings.live import Opener, Recordings
+from app.settings import Environment
+from app.transports import demo, health, http, mobile
+from app.transports._line import CallDeps
+from app.transports._standing import Admitted
+from app.transports.realtime import door
 from app.version import VERSION
-from schemas.ids import CustomerId
+from schemas.ids import CallId
+from services.ports import Clock
 
+SECRETS: Final = b"tellerline.client-secrets.1"
+"""What the key of client secrets is derived for."""
 CONSOLE: Final = Path(__file__).parent / "console" / "static"
 SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -29,8 +40,8 @@ SECURITY: Final = {
 }
 
 
-def create_app(gateway: Gateway) -> FastAPI:
-    """The application; `gateway` outlives it."""
+def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter]] = ()) -> FastAPI:
+    """The application, with `further` routes where somebody has any; `gateway` outlives it."""
     app = FastAPI(
         title="tellerline",
         version=VERSION,
@@ -40,42 +51,89 @@ def create_app(gateway: Gateway) -> FastAPI:
     )
     errors.install(app, gateway.metrics)
     openapi.install(app)
-    app.middleware("http")(_secured)
+    app.add_middleware(_Secured)
     app.include_router(health.router(gateway))
     app.include_router(http.router(gateway))
-    app.include_router(mobile.router(_mobile(gateway)))
-    jobs = ReplayJobs(gateway.settings.state_dir / "replays", gateway.clock)
-    app.include_router(replays.router(replays.ReplayDeps(jobs, gateway.authenticator.principal)))
-    if gateway.issuer is not None:
+    calls, secrets = _calls(gateway), ClientSecrets(audit_keys(gateway.settings).of(SECRETS), gateway.clock)
+    app.include_router(mobile.router(calls))
+    app.include_router(door.router(door.Door(_with_secrets(calls, secrets))))
+    app.include_router(door.secrets_router(gateway, secrets, speaks=calls.synthesizer is not None))
+    for routes in further:
+        app.include_router(routes(gateway))
+    if gateway.issuer is not None and gateway.settings.environment is Environment.DEMO:
         app.include_router(demo.router(gateway, gateway.issuer))
         app.mount("/console", StaticFiles(directory=CONSOLE, html=True), name="console")
         app.add_api_route("/", lambda: RedirectResponse("/console/"), include_in_schema=False)
     return app
 
 
-async def _secured(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    response = await call_next(request)
-    for name, value in SECURITY.items():
-        response.headers.setdefault(name, value)
-    return response
+class _Secured:
+    """Adds SECURITY to every answer. Bodies do not pass through it: each piece would cost three tasks."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection."""
+
+        async def secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, receive, secured if scope["type"] == "http" else send)
 
 
-def _mobile(gateway: Gateway) -> mobile.MobileDeps:
-    async def authenticate(connection: HTTPConnection) -> CustomerId:
-        return (await gateway.authenticator.principal(connection)).caller()
+def _nothing_is_recorded(_call: CallId, _agreed: bool) -> None:
+    """No recordings are kept."""
+
+
+def _calls(gateway: Gateway) -> CallDeps:
+    async def authenticate(connection: HTTPConnection) -> Admitted:
+        return _admitted(await gateway.authenticator.principal(connection), gateway.clock)
+
+    async def verify(token: str) -> Admitted:
+        return _admitted(await gateway.authenticator.of_token(token), gateway.clock)
+
+    consent: Callable[[CallId, bool], None] = _nothing_is_recorded
 
     handler: Opener = gateway.callers.open
     recognizer = gateway.recognizer
     if gateway.settings.recording_days:
-        recordings = Recordings(gateway.settings.recordings, gateway.clock, audit_keys(gateway.settings), consent=True)
+        recordings = Recordings(gateway.settings.recordings, gateway.clock, audit_keys(gateway.settings))
+        consent = recordings.consent
         handler, recognizer = recordings.opener(handler), recordings.recognizer(recognizer)
-    return mobile.MobileDeps(
+    return CallDeps(
         admission=gateway.admission,
+        shares=gateway.shares,
         authenticate=authenticate,
+        verify=verify,
+        consent=consent,
         handler=handler,
         recognizer=recognizer,
         vad=gateway.vad,
         clock=gateway.clock,
         metrics=gateway.metrics,
         max_call_seconds=gateway.settings.max_call_seconds,
+        synthesizer=gateway.voice.synthesizer if gateway.voice.speaks else None,
     )
+
+
+def _with_secrets(calls: CallDeps, secrets: ClientSecrets) -> CallDeps:
+    """Calls that a client secret opens too."""
+
+    async def authenticate(connection: WebSocket) -> Admitted:
+        offered = offered_token(connection)
+        if offered is not None and offered.startswith(PREFIX):
+            return _admitted(secrets.verify(offered), calls.clock)
+        return await calls.authenticate(connection)
+
+    return replace(calls, authenticate=authenticate)
+
+
+def _admitted(principal: Principal, clock: Clock) -> Admitted:
+    ends = principal.expires_at
+    left = None if ends is None else (ends - clock.now()).total_seconds()
+    return Admitted(principal.caller(), left)

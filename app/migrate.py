@@ -1,19 +1,24 @@
 """Bring a database to the schema this version needs; safe to run from several gateways at once."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 
+from app.settings import Settings
+from schemas.errors import ConfigInvalid, StoreUnavailable
 from services.store import Store
 
-MIGRATIONS: Final = Path(__file__).parent.parent / "deploy" / "migrations"
+MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 
 async def migrate(store: Store, scripts: Path = MIGRATIONS) -> None:
-    """Apply every missing migration in one transaction. Raises StoreUnavailable."""
+    """Apply every missing migration in one transaction. Raises ConfigInvalid, which says what the database answered."""
 
     def upgrade(connection: sa.Connection) -> None:
         config = Config(attributes={"connection": connection})
@@ -21,4 +26,25 @@ async def migrate(store: Store, scripts: Path = MIGRATIONS) -> None:
         config.set_main_option("path_separator", "os")
         command.upgrade(config, "head")
 
-    await store.run_migrations(upgrade)
+    try:
+        await store.run_migrations(upgrade)
+    except CommandError as error:
+        raise ConfigInvalid(
+            f"the database at {store.place} was made by another version of tellerline: {error}"
+        ) from error
+    except StoreUnavailable as error:
+        cause = error.__cause__
+        reason = " ".join(str(getattr(cause, "orig", None) or cause or error).split())
+        raise ConfigInvalid(f"the database at {store.place} can't be used: {reason}") from error
+
+
+@asynccontextmanager
+async def database(settings: Settings) -> AsyncIterator[Store]:
+    """The settings' database, migrated; closed at the end. Raises ConfigInvalid."""
+    settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = Store(settings.database)
+    try:
+        await migrate(store)
+        yield store
+    finally:
+        await store.close()

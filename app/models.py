@@ -1,13 +1,13 @@
 """The two model endpoints, each only where the settings name it."""
 
 from app.settings import Settings
-from services.answer.generate import Endpoint as AnswerEndpoint
-from services.answer.generate import GemmaAnswerer
-from services.answer.quote import Library
+from services.answering.generate import Endpoint as AnswerEndpoint
+from services.answering.generate import GemmaAnswerer
+from services.answering.quote import Library
 from services.guard.breaker import CircuitBreaker
 from services.ports import Clock
-from services.understand.extract import Endpoint as ExtractionEndpoint
-from services.understand.extract import GemmaExtractor
+from services.understanding.extract import Endpoint as ExtractionEndpoint
+from services.understanding.extract import GemmaExtractor
 
 
 def extractor(settings: Settings, clock: Clock) -> GemmaExtractor | None:

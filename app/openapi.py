@@ -5,6 +5,7 @@ from typing import Any, Final
 from fastapi import FastAPI, Security
 from fastapi.openapi.utils import get_openapi
 from fastapi.security import APIKeyHeader, HTTPBearer
+from pydantic import BaseModel
 
 from app.auth.dependencies import SIGNATURE
 
@@ -22,13 +23,28 @@ CREDENTIALS: Final = (
 )
 """For the document alone: `app.auth` is what checks a credential. Either of them will do."""
 
+_PLACE: Final = "#/components/schemas/{model}"
+_READ_BY_US: Final[dict[str, type[BaseModel]]] = {}
+"""Models of bodies that the framework does not read, by name."""
+
+
+def body_of(model: type[BaseModel]) -> dict[str, Any]:
+    """What a route says of a body that it reads itself, once it knows who sends it."""
+    _READ_BY_US[model.__name__] = model
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"$ref": _PLACE.format(model=model.__name__)}}},
+        }
+    }
+
 
 def install(app: FastAPI) -> None:
     """Serve the document without the framework's validation error, which no route of ours ever answers with."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _without_framework_errors(
+            app.openapi_schema = _ours(
                 get_openapi(title=app.title, version=app.version, summary=app.summary, routes=app.routes)
             )
         return app.openapi_schema
@@ -36,12 +52,17 @@ def install(app: FastAPI) -> None:
     app.openapi = document  # type: ignore[method-assign] # FastAPI's documented way to change the document
 
 
-def _without_framework_errors(document: dict[str, Any]) -> dict[str, Any]:
+def _ours(document: dict[str, Any]) -> dict[str, Any]:
     for operations in document["paths"].values():
         for operation in operations.values():
             answers = operation["responses"]
             if _OWN[0] in str(answers.get("422")):
                 del answers["422"]
+    schemas = document["components"]["schemas"]
     for name in _OWN:
-        document["components"]["schemas"].pop(name, None)
+        schemas.pop(name, None)
+    for name, model in _READ_BY_US.items():
+        own = model.model_json_schema(ref_template=_PLACE)
+        schemas |= own.pop("$defs", {}) | {name: own}
+    document["components"]["schemas"] = dict(sorted(schemas.items()))
     return document

@@ -15,28 +15,28 @@ from app.bootstrap import sandbox
 from app.callers import Callers
 from app.migrate import migrate
 from app.models import answerer, extractor
+from app.money import Books, door
 from app.scratch import Scratch
 from app.settings import Settings
-from rules.act import money_policy
 from rules.bank import demo_customers
 from schemas.ids import CallId, CustomerId, Locale
-from services.act.bank_seed import open_demo_bank
-from services.act.cards import BankCards
-from services.act.code_senders import DemoPhone
-from services.act.ledger import Parts, SqlLedger
-from services.act.seal import Sealer
-from services.act.stepup import SecondFactor
-from services.answer.quote import Library, QuotingAnswerer
-from services.clock import ManualClock, SystemClock
-from services.guard.audit import AuditKeys, ChainedAudit
-from services.guard.audit_heads import FileHead
-from services.observe import Metrics
+from services.answering.quote import Library, QuotingAnswerer
+from services.banking.banks.seed import open_demo_bank
+from services.banking.code_senders import DemoPhone
+from services.banking.promises import Promises
+from services.observability.metrics import Metrics
 from services.payees import IndexCache
-from services.perform import Hands
 from services.ports import Answerer, Clock, TurnHandler
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import AuditKeys
+from services.record.audit_spool import SpooledAudit
+from services.record.heads import FileHead
+from services.record.spool import own
 from services.store import Store
+from services.timing.clock import ManualClock, SystemClock
 
 _KEY: Final = b"a rehearsal's key seals no money."
+_SPOOL_BYTES: Final = 1 << 16
 
 
 class Rehearsal:
@@ -51,6 +51,8 @@ class Rehearsal:
         self._indexes = IndexCache()
         self._extractor = extractor(settings, SystemClock())
         self._models = answerer(settings, self._library, SystemClock())
+        self._records = own(self._folder, "audit", _KEY, _SPOOL_BYTES)
+        self._promises = own(self._folder, "promises", _KEY, _SPOOL_BYTES)
         self._stores = 0
         self._idle: list[tuple[Path, Store]] = []  # used again: an engine remembers the statements that it compiled
 
@@ -84,6 +86,8 @@ class Rehearsal:
                 await model.close()
         for _, store in self._idle:
             await store.close()
+        self._records.close()
+        self._promises.close()
         self._scratch.close()
 
     async def _bank(self, now: datetime) -> Path:
@@ -98,14 +102,11 @@ class Rehearsal:
         return self._banks[now]
 
     def _callers(self, store: Store, heads: Path, clock: Clock) -> Callers:
-        policy = money_policy()
-        bank = sandbox(store, clock)
-        step_up = SecondFactor(store, DemoPhone(), clock, policy, _KEY)
-        ledger = SqlLedger(Parts(store, bank, step_up, Sealer([_KEY]), clock, policy))
-        hands = Hands(bank, BankCards(bank, step_up), ledger, step_up, clock)
-        audit = ChainedAudit(store, AuditKeys(_KEY), FileHead(heads))
+        audit = SpooledAudit(ChainedAudit(store, AuditKeys(_KEY), FileHead(heads)), clock, self._records)
+        books = Books(store, audit, Promises(store, clock, self._promises))
+        banking = door(sandbox(store, clock), books, DemoPhone(), [_KEY], clock).banking
         answerer: Answerer = self._models or QuotingAnswerer(self._library, clock)
-        return Callers(hands, self._extractor, answerer, audit, self._metrics, self._indexes)
+        return Callers(banking, self._extractor, answerer, audit, self._metrics, self._indexes)
 
 
 def _url(path: Path) -> str:

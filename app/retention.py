@@ -14,12 +14,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from app.qa.recording import HEAD_FILE, RecordingHead
+from app.recordings.files import HEAD_FILE, RecordingHead
 from schemas.audit import AuditRecord
 from schemas.errors import TellerlineError
 from schemas.ids import CustomerId
-from services.guard.audit import AuditKeys, ChainedAudit
 from services.ports import Clock
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import AuditKeys
 
 log = logging.getLogger(__name__)
 
@@ -64,9 +65,8 @@ async def erase(audit: ChainedAudit, keys: AuditKeys, customer: CustomerId, reco
     Raises StoreUnavailable, OSError.
     """
     subject = keys.subject(customer)
-    await audit.shred(customer)
     calls = await asyncio.to_thread(_remove, recordings, lambda call: _subject(call) == subject)
-    await audit.append(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
+    await audit.erase(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
     return calls
 
 

@@ -1,22 +1,33 @@
 """Start-up and the end: compose, listen, drain."""
 
 import gc
+from collections.abc import Callable, Iterable
 
-from app.bootstrap import gateway
+from fastapi import APIRouter
+
+from app.bootstrap import Gateway, gateway
 from app.logs import configure
 from app.main import create_app
 from app.server import make_server
-from app.settings import Settings
+from app.settings import read_settings
+from rules.bank import DemoCustomer
 from services.guard.redact import redactor
 from services.ports import Recognizer
 
 
-async def serve(recognizer: Recognizer | None = None) -> None:
-    """Serve until told to stop, with the recogniser that the settings name unless one is given."""
-    settings = Settings()
+async def serve(
+    recognizer: Recognizer | None = None,
+    customers: tuple[DemoCustomer, ...] | None = None,
+    further: Iterable[Callable[[Gateway], APIRouter]] = (),
+) -> None:
+    """Serve until told to stop, with the recogniser that the settings name and the demo bank's own unless given.
+
+    `further` are routes beside the gateway's own.
+    """
+    settings = read_settings()
     configure(settings.log_level, redactor())
-    async with gateway(settings, recognizer=recognizer) as composed:
-        server = make_server(create_app(composed), settings, composed.admission)
+    async with gateway(settings, recognizer=recognizer, customers=customers) as composed:
+        server = make_server(create_app(composed, further), settings, composed.admission)
         keep_for_good()
         await server.serve()
 

@@ -1,18 +1,22 @@
 """The process: uvicorn that drains. On SIGTERM newcomers are refused and admitted calls may finish."""
 
 import asyncio
-import contextlib
 import socket
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
+from app.doorman import Door
 from app.settings import Settings
+from app.websocket import BoundedWebSocket
 from services.guard.admission import Admission
 
 WS_MAX_BYTES = 64 * 1024
 """A WebSocket message may be no larger: two seconds of PCM16 at 16 kHz."""
+
+GOODBYE_S = 3.0
+"""What calls that are cut off may take to say so."""
 
 
 class DrainingServer(uvicorn.Server):
@@ -22,19 +26,25 @@ class DrainingServer(uvicorn.Server):
         super().__init__(config)
         self._admission = admission
         self._drain_seconds = drain_seconds
+        self._hurried = asyncio.Event()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Refuse newcomers, wait for those inside, then stop."""
-        self._admission.drain()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._admission.empty.wait(), self._drain_seconds)
+        self._admission.drain(self._drain_seconds)
+        waiting = asyncio.create_task(self._admission.empty.wait())
+        hurried = asyncio.create_task(self._hurried.wait())
+        await asyncio.wait({waiting, hurried}, timeout=self._drain_seconds, return_when=asyncio.FIRST_COMPLETED)
+        self._admission.close()
+        await asyncio.wait({waiting}, timeout=GOODBYE_S)
+        for task in (waiting, hurried):
+            task.cancel()
         await super().shutdown(sockets)
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A second signal while draining ends the wait."""
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
+        """End in good order, with status 0: uvicorn would die of the signal. A second one ends the wait."""
         if self.should_exit:
-            self._admission.empty.set()
-        super().handle_exit(sig, frame)
+            self._hurried.set()
+        self.should_exit = True
 
 
 def make_server(app: FastAPI, settings: Settings, admission: Admission) -> DrainingServer:
@@ -44,10 +54,15 @@ def make_server(app: FastAPI, settings: Settings, admission: Admission) -> Drain
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        ws="websockets-sansio",
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
+        http=Door,
+        ws=BoundedWebSocket,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,
         ws_ping_interval=20.0,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=settings.trusted_proxies,
         access_log=False,
         log_config=None,
         server_header=False,

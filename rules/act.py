@@ -1,7 +1,8 @@
 """The money policy: how long a confirmation lives, when a second factor is asked for, how a transfer is settled."""
 
+from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -9,6 +10,8 @@ from pydantic import Field
 from rules.load import RuleFile, load
 from schemas.banking import PayeeVerification
 
+CLOCKS_APART: Final = timedelta(seconds=5)
+"""Gateways' clocks differ by less."""
 Seconds = Annotated[float, Field(gt=0, le=7 * 24 * 3600)]
 
 
@@ -37,6 +40,16 @@ class MoneyPolicy(RuleFile):
     code_attempts: int = Field(ge=1, le=10)
     pass_life_s: Seconds
     challenges_per_hour: int = Field(ge=1, le=100)
+
+    @property
+    def longest_wait(self) -> timedelta:
+        """No attempt at settling is put off for longer, give or take two clocks' difference."""
+        return timedelta(seconds=self.retry_most_s + self.submit_timeout_s + self.retry_first_s) + CLOCKS_APART
+
+    @property
+    def longest_life(self) -> timedelta:
+        """No live proposal expires later than this from now, give or take two clocks' difference."""
+        return timedelta(seconds=self.proposal_life_s) + CLOCKS_APART
 
     def retry_after_s(self, attempts: int) -> float:
         """How long to wait after the n-th attempt at settling a transfer, n ≥ 1."""

@@ -127,5 +127,5 @@ def _unique(ids: Iterable[str]) -> None:
 
 def demo_customers() -> tuple[DemoCustomer, ...]:
     """Every demo customer, by file name. Raises RulesInvalid."""
-    names = sorted(path.name for path in (ROOT / "bank").glob("*.yaml"))
-    return tuple(load(f"bank/{name}", DemoCustomer) for name in names)
+    names = sorted(path.name for path in (ROOT / "demo" / "bank").glob("*.yaml"))
+    return tuple(load(f"demo/bank/{name}", DemoCustomer) for name in names)

@@ -68,7 +68,10 @@ def read(path: str) -> bytes:
 
 @lru_cache(maxsize=512)
 def _load(path: str, model: type[RuleFile]) -> RuleFile:
-    text = read(path)
+    return _parsed(read(path), path, model)
+
+
+def _parsed(text: bytes, path: str, model: type[M]) -> M:
     try:
         body = orjson.loads(text) if path.endswith(".json") else yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
         return model.model_validate(body)
@@ -81,6 +84,13 @@ def load(path: str, model: type[M]) -> M:
     loaded = _load(path, model)
     assert isinstance(loaded, model)
     return loaded
+
+
+def load_own(path: Path, model: type[M]) -> M:
+    """Read and validate a file of the bank's own, outside the rules folder. Raises RulesInvalid."""
+    if path.stat().st_size > MAX_BYTES:
+        raise RulesInvalid(f"{path} is larger than {MAX_BYTES} bytes")
+    return _parsed(path.read_bytes(), str(path), model)
 
 
 @lru_cache(maxsize=64)

@@ -40,7 +40,7 @@ class SentenceReady:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """No answer: `reason` is weak_evidence, ungrounded, model or empty.
+    """No answer: `reason` is weak_evidence, no_documents, ungrounded, model or empty.
 
     model: it was asked and found no answer; where it is absent or broken, the best passage is quoted instead.
     """

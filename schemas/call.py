@@ -6,15 +6,20 @@ from enum import StrEnum
 from schemas.audio import AudioFormat
 from schemas.errors import TellerlineError
 from schemas.ids import EN_US, Locale
+from schemas.speech import SpokenChunk
 from schemas.turn import Awaits, ItemId, ListenerEvent, ReplyEvent, ReplyId
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How turns end: by the words (`scale` stretches the waits), or after a fixed silence and decoded only then."""
+    """How turns end: by the words (`scale` stretches the waits), or after a fixed silence and decoded only then.
+
+    `manual`: by the client's word alone, whatever the silence.
+    """
 
     scale: float = 1.0
     fixed_ms: int | None = None
+    manual: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,12 @@ class CallConfig:
     form: AudioFormat = field(default_factory=AudioFormat)
     patience: Patience = field(default_factory=Patience)
     estimated: bool = False
+    recording: bool = False
+    """Whether the caller agreed to be recorded."""
+    speaks: bool = False
+    """Whether replies are spoken, where there is a voice to speak with; otherwise the client speaks them."""
+    answers: bool = True
+    """Whether a turn is answered as it ends; otherwise it is held until the client asks for a reply."""
 
 
 # What goes in
@@ -43,6 +54,19 @@ class TypedIn:
     """The caller typed."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskIn:
+    """The client asks for a reply: to `typed`, or to the turns that were held, or to what is being said.
+
+    Where there is none of them, the first reply of a call is a greeting and any other is empty; a greeting is also said
+    where the first words of a call mean nothing. `typed` was written at `since`, in seconds of the call's clock: a yes
+    that was written before a read-back was heard is none.
+    """
+
+    typed: str | None = None
+    since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +111,19 @@ class ClearIn:
 
 @dataclass(frozen=True, slots=True)
 class ConfigureIn:
-    """Settings to change, null where one stays; refused in the middle of a turn."""
+    """Settings to change, null where one stays; refused in the middle of a turn, or `patient` and made after it.
+
+    A patient change of the format holds at once: what follows comes in it.
+    """
 
     locale: Locale | None = None
     form: AudioFormat | None = None
     patience: Patience | None = None
     estimated: bool | None = None
+    recording: bool | None = None
+    speaks: bool | None = None
+    answers: bool | None = None
+    patient: bool = False
 
     def applied(self, config: CallConfig) -> CallConfig:
         """`config` with the changes."""
@@ -101,10 +132,13 @@ class ConfigureIn:
             self.form or config.form,
             self.patience or config.patience,
             config.estimated if self.estimated is None else self.estimated,
+            config.recording if self.recording is None else self.recording,
+            config.speaks if self.speaks is None else self.speaks,
+            config.answers if self.answers is None else self.answers,
         )
 
 
-CallInput = AudioIn | TypedIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn
+CallInput = AudioIn | TypedIn | AskIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn
 
 
 # What comes out, besides the listener's events
@@ -139,6 +173,14 @@ class Said:
 
     reply: ReplyId
     event: ReplyEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Voiced:
+    """Sound of a reply, in order; its `text_end` counts in the whole reply, whose sentences a blank joins."""
+
+    reply: ReplyId
+    chunk: SpokenChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +223,13 @@ class Configured:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """What the transport itself answers to its client, in its place among all that the call tells."""
+
+    answer: object
+
+
+@dataclass(frozen=True, slots=True)
 class Timed:
     """Milliseconds of a turn. `moments` count from when its last voiced sample (or typed text) had arrived."""
 
@@ -188,6 +237,28 @@ class Timed:
     item: ItemId | None
     moments: dict[str, float] = field(default_factory=dict)
     stages: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenExpiring:
+    """The caller's credential ends in so many seconds, and the call with it."""
+
+    in_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRenewed:
+    """A newer credential was taken; it ends in so many seconds."""
+
+    in_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """The service is going away."""
+
+    closes_in_s: float
+    retry_after_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +270,19 @@ class Fault:
 
 
 CallEvent = (
-    ListenerEvent | ReplyBegan | Said | ReplyEnded | ReplyCut | KeyPressed | Cleared | Configured | Timed | Fault
+    ListenerEvent
+    | ReplyBegan
+    | Said
+    | Voiced
+    | ReplyEnded
+    | ReplyCut
+    | KeyPressed
+    | Cleared
+    | Configured
+    | Answered
+    | Timed
+    | Fault
+    | TokenExpiring
+    | TokenRenewed
+    | Leaving
 )

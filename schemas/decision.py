@@ -1,4 +1,4 @@
-"""Decisions: what the dialogue concludes. Pure values; `services/act` carries them out, `services/reply` says them."""
+"""Decisions: what the dialogue concludes. Pure values; `services/banking` does them, `services/response` says them."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing_extensions import TypeAliasType
 
 from schemas.banking import TransactionFilter, TransferOrder
+from schemas.consent import Consent
 from schemas.ids import AccountId, CardId, PayeeId, ProposalId, RuleId
 from schemas.intent import SlotName
 from schemas.money import Money
@@ -72,9 +73,10 @@ class ReadPayees:
 
 @dataclass(frozen=True, slots=True)
 class SubmitTransfer:
-    """The caller said yes, after the read-back was delivered, to exactly this proposal."""
+    """The caller said yes, after the read-back was delivered, to exactly this proposal: `consent` is the proof."""
 
     proposal: ProposalId
+    consent: Consent
 
 
 @dataclass(frozen=True, slots=True)

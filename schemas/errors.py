@@ -25,6 +25,8 @@ TellerlineError
 │   ├── LimitExceeded            409
 │   ├── InsufficientFunds        409
 │   ├── PayeeChanged             409
+│   ├── NotCarriedOut            503  a yes that certainly came to nothing
+│   ├── MoneyWaits               503  what is done can't be put on record for now
 │   ├── KeyReused                422  same idempotency key, another request
 │   └── InFlight                 409  same key, still being worked on
 ├── DependencyFailed             502
@@ -32,7 +34,10 @@ TellerlineError
 │   ├── BankGarbage              502
 │   ├── RecognizerUnavailable    503
 │   ├── ModelUnavailable         503
-│   └── StoreUnavailable         503
+│   ├── SpeechUnavailable        503
+│   ├── StoreUnavailable         503
+│   │   └── StoreRefused         503  the database said no: nothing happened
+│   └── NotReady                 503  the next caller can't be served
 ├── TimedOut                     504  a deadline passed
 │   ├── CallIdle                 408  nobody said anything for long
 │   ├── CallTooLong              408  a call reached its longest time
@@ -209,6 +214,18 @@ class PayeeChanged(MoneyRefused):
     code, spoken = "payee_changed", "error.payee_changed"
 
 
+class NotCarriedOut(MoneyRefused):
+    """A yes that could not be carried out, for a reason of ours: certainly nothing moved, and nothing will."""
+
+    code, http_status, retryable, spoken = "not_carried_out", 503, True, "error.not_carried_out"
+
+
+class MoneyWaits(MoneyRefused):
+    """What is done can't be put on record for now, so no money is moved until it can."""
+
+    code, http_status, retryable, spoken = "money_waits", 503, True, "error.money_waits"
+
+
 class KeyReused(MoneyRefused):
     """The idempotency key came with another request."""
 
@@ -251,10 +268,28 @@ class ModelUnavailable(DependencyFailed):
     code, http_status = "model_unavailable", 503
 
 
+class SpeechUnavailable(DependencyFailed):
+    """The synthesiser is not installed, slow or broken: the reply is text alone."""
+
+    code, http_status = "speech_unavailable", 503
+
+
 class StoreUnavailable(DependencyFailed):
-    """The database did not answer."""
+    """The database did not answer: what was asked of it may or may not have happened."""
 
     code, http_status = "store_unavailable", 503
+
+
+class StoreRefused(StoreUnavailable):
+    """The database said no, or could not be asked: nothing of what was asked happened."""
+
+    code, spoken = "store_refused", "error.not_now"
+
+
+class NotReady(DependencyFailed):
+    """The next caller could not be served; the message names what is missing."""
+
+    code, http_status = "not_ready", 503
 
 
 class TimedOut(TellerlineError):

@@ -4,7 +4,6 @@ from typing import NewType
 
 CustomerId = NewType("CustomerId", str)
 CallId = NewType("CallId", str)
-TurnId = NewType("TurnId", str)
 AccountId = NewType("AccountId", str)
 PayeeId = NewType("PayeeId", str)
 CardId = NewType("CardId", str)

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from schemas.banking import Account, Bill, Card
+from schemas.consent import NO_TERMS, Consent, Terms
 from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span
@@ -34,6 +35,8 @@ class Intent(StrEnum):
     REPEAT = "repeat"
     HELP = "help"
     START_OVER = "start_over"
+    WAIT = "wait"  # the caller needs a moment
+    FAREWELL = "farewell"  # there is nothing else
     INFORM = "inform"  # a value alone, in answer to a question
 
 
@@ -103,13 +106,13 @@ class Slots:
     at_least: Slot[MoneyValue] | None = None
     at_most: Slot[MoneyValue] | None = None
     portion: Slot[str] | None = None  # of a bill: "minimum" or "full"
-    choice: Slot[int] | None = None  # "the second one": 1-based, −1 for the last, 0 for "someone else"
+    choice: Slot[int] | None = None  # "the second one": 1-based, −1 the last, 0 "someone else", −2 all of them
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """One utterance after the stages that only look: text, typed spans, payees."""
+class Annotation:
+    """A transcript with what was found in it before it is understood: typed spans, payees."""
 
     transcript: Transcript
     spans: tuple[Span, ...] = ()
@@ -125,9 +128,11 @@ class Context:
     choices: int = 0  # how many were offered
     offered: tuple[tuple[str, ...], ...] = ()  # words that tell each of them from the others, where they have such
     code: bool = False  # a one-time code is awaited
+    recent: Intent | None = None  # what was asked last and answered, where nothing is awaited
     accounts: tuple[Account, ...] = ()
     cards: tuple[Card, ...] = ()
     bills: tuple[Bill, ...] = ()
+    terms: Terms = NO_TERMS  # what a yes would agree to
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,9 @@ class Understood:
 
     `confidence` 0 … 1 from rule class, ASR log-probability, n-best agreement and payee margin.
     `vetoes` name the rules that stopped a match. `then` keeps a second command said in the same breath.
-    `unresolved` holds what was named but not found among the caller's own; `rejected` the slots said not to be meant.
+    `unresolved` holds what was named but is none, or no single one, of the caller's own; `rejected` the slots said not
+    to be meant; `unread` the words of a money command that no rule has read.
+    `consent` is the proof that all of it agrees to what waits: CONFIRM without it is a yes to nothing.
     """
 
     intent: Intent | None
@@ -158,3 +165,5 @@ class Understood:
     then: "Understood | None" = None
     unresolved: tuple[Mention, ...] = ()
     rejected: tuple[SlotName, ...] = ()
+    unread: tuple[Evidence, ...] = ()
+    consent: Consent | None = None

@@ -5,6 +5,7 @@ from datetime import date
 from enum import StrEnum
 
 from schemas.ids import PayeeId
+from schemas.printable import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,12 @@ class Payee:
     version: int = 1
     last_paid: date | None = None
     is_new: bool = False
+
+    def __post_init__(self) -> None:
+        """Names are whatever somebody once typed into a bank's form: what controls a screen never gets further."""
+        for field in ("name", "kana", "relationship", "bank", "account_last4"):
+            object.__setattr__(self, field, printable(getattr(self, field)))
+        object.__setattr__(self, "aliases", tuple(printable(alias) for alias in self.aliases))
 
 
 class MatchOutcome(StrEnum):

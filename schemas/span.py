@@ -48,6 +48,12 @@ class MoneyValue:
     amount_minor: int
     currency: str | None
 
+    def agrees_with(self, other: "MoneyValue") -> bool:
+        """Whether both may be the same amount: as much, in one currency or in one that only one of them names."""
+        return self.amount_minor == other.amount_minor and (
+            self.currency == other.currency or None in {self.currency, other.currency}
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class DateValue:

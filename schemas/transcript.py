@@ -32,6 +32,8 @@ class Transcript:
     no_speech_prob: float = 0.0
     source: Source = Source.SPEECH
     decode_ms: float = 0.0
+    whole: bool = True
+    """Whether no voice was heard that the words leave out; what can't be undone needs all of them."""
 
     @property
     def alternatives(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from schemas.banking import PayeeVerification, TransferOrder, TransferState
 from schemas.ids import CallId, CustomerId, ProposalId
@@ -31,3 +32,23 @@ class TransferReceipt:
     state: TransferState
     reference: str = ""
     reason: str = ""
+
+
+UNPROMISED: Final = "unpromised"
+"""Reason of an UNKNOWN that nothing follows up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A transfer whose customer has yet to hear how it ended, as it stands now."""
+
+    order: TransferOrder
+    receipt: TransferReceipt
+
+    @property
+    def ended(self) -> bool:
+        """Whether there is something to be told."""
+        return self.receipt.state not in _OPEN
+
+
+_OPEN: Final = frozenset({TransferState.PROPOSED, TransferState.SUBMITTING, TransferState.UNKNOWN})

@@ -30,6 +30,7 @@ class Completeness(StrEnum):
     COMPLETE = "complete"  # a whole command
     COURTESY = "courtesy"  # a whole command that "please" may follow after a silent closure: "an agent … please"
     YES_NO = "yes_no"  # a bare yes or no
+    BINDING = "binding"  # whole, and what follows from it can't be undone
     MISSING_SLOT = "missing_slot"  # a command that lacks something: "send five hundred"
     HESITATION = "hesitation"  # ends in "uh", "えーと"
     DIGITS = "digits"  # digits in progress

@@ -1,6 +1,6 @@
 """Every Protocol the pipeline depends on. Adapters and their fakes pass the same suite in tests/contract."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -21,11 +21,13 @@ from schemas.banking import (
 from schemas.errors import TellerlineError
 from schemas.extraction import Extraction, ExtractionOffer
 from schemas.ids import CallId, CardId, CustomerId, Locale, PayeeId, ProposalId
+from schemas.interpretation import Interpretation
 from schemas.payee import Payee
+from schemas.speech import SpokenChunk
 from schemas.stepup import Challenge
 from schemas.transcript import Transcript
-from schemas.transfer import Proposal, TransferReceipt
-from schemas.turn import Completeness, ReplyEvent, ReplyId
+from schemas.transfer import Owed, Proposal, TransferReceipt
+from schemas.turn import ReplyEvent, ReplyId
 
 
 class Clock(Protocol):
@@ -62,6 +64,18 @@ class Recognizer(Protocol):
 
     async def close(self) -> None:
         """Release threads and memory; pending work is cancelled."""
+        ...
+
+
+class Synthesizer(Protocol):
+    """Text to speech. What is no longer wanted is cancelled by closing the iterator, or the task that awaits it."""
+
+    def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
+        """The sound of `text`, as it is made: the first chunk leaves before the last is thought of.
+
+        `voice` is a name that the engine knows, empty for the locale's own. No chunk at all where the client speaks.
+        Raises SpeechUnavailable, Busy.
+        """
         ...
 
 
@@ -147,6 +161,18 @@ class Ledger(Protocol):
         """Where a transfer stands now. Raises NotFound."""
         ...
 
+    async def owed(self, customer: CustomerId) -> Sequence[Owed]:
+        """What the customer has yet to be told the end of, oldest first; what is still open as well."""
+        ...
+
+    async def follow_up(self, customer: CustomerId, proposal: ProposalId) -> bool:
+        """See to it that the customer is told what became of a yes of which nobody knows; whether that is certain."""
+        ...
+
+    async def told(self, customer: CustomerId, receipt: TransferReceipt) -> None:
+        """Note that the customer heard how a transfer ended; a later end is owed anew."""
+        ...
+
 
 class StepUp(Protocol):
     """A second factor: a one-time code, or an approval in the app. A voice is never one."""
@@ -207,8 +233,25 @@ class Answerer(Protocol):
 class AuditLog(Protocol):
     """Append-only, hash-chained."""
 
-    async def append(self, customer: CustomerId, record: AuditRecord) -> str:
-        """Store a record; returns the chain's new head (hex)."""
+    async def append(self, customer: CustomerId, record: AuditRecord) -> object:
+        """Store a record, durably once this returns. Raises StoreUnavailable."""
+        ...
+
+
+class Records(Protocol):
+    """Whether what is done can be put on record."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something that was done is not on record yet: no money moves meanwhile."""
+        ...
+
+
+class Amendable(Protocol):
+    """A turn that the caller may still go on with."""
+
+    async def commit(self) -> None:
+        """Return once nobody can go on with it any more. Raises CancelledError where the caller does go on."""
         ...
 
 
@@ -216,37 +259,39 @@ class TurnHandler(Protocol):
     """One call's understanding and dialogue; the live call (services/call) drives one object per call.
 
     Who calls what, when:
-    - `rescore` first on every final transcript of speech: pure and fast (≤ 5 ms);
-    - `judge` on every partial and every eager final, often: pure and fast (≤ 2 ms), it decides how long to wait;
-    - `speculate` on every eager final: may compute ahead and keep it, must have no effect that anyone could see;
-    - `take` once, when the turn has ended, with the same text as the last eager final (or typed text, or digits). The
-      caller's side of the turn is over; everything that moves or says something happens in here;
+    - `interpret` first on every final transcript of speech: pure and fast (≤ 5 ms), it decides how long to wait. What
+      was made of the words may be kept for `take`; it must have no effect that anyone could see;
+    - `take` once, when the turn has ended, with the same text as the last eager final (or typed text, or digits).
+      Everything that moves or says something happens in here. Callers may still go on: what is only words need not
+      wait, what can't be undone is done after `turn.commit()` alone;
     - `delivered` when the reply was heard in full: the client acknowledged its playback, or the estimated speaking
       time passed. Only then can a yes count. It is never called while the caller speaks over the reply's end: a yes
       that began before the reply had ended meets an undelivered read-back;
-    - `interrupted` when the reply was cut by barge-in, or cancelled by the client. Never both of the two for a reply;
+    - `interrupted` when the reply was cut by barge-in, or cancelled by the client; after `delivered` only where it
+      turns out that the reply had not been heard in full: a yes does not count any more then;
     - `withdraw` when the caller went on speaking right after the turn had ended; the words will come again, merged;
+    - `news` when nobody speaks and `has_news`;
     - `silence` when nothing was said for long after a reply that awaits something.
 
-    At most one of `take`, `failed` and `silence` runs at a time, and every iterator is closed (`aclose`) before the
-    next call. Barge-in stops one early, by cancelling the task that awaits it and closing it: whatever was submitted
+    At most one of `take`, `failed`, `news` and `silence` runs at a time, and every iterator is closed (`aclose`) before
+    the next call. Barge-in stops one early, by cancelling the task that awaits it and closing it: what was submitted
     to the ledger must go on to its end regardless (shield it).
     """
 
-    def rescore(self, transcript: Transcript) -> Transcript:
-        """The same hypotheses, led by the one that the dialogue takes to be meant."""
+    def interpret(self, transcript: Transcript) -> Interpretation:
+        """The same hypotheses, led by the one that is meant, and what it means in the dialogue's present state."""
         ...
 
-    def judge(self, transcript: Transcript) -> Completeness:
-        """How complete the words are, in the dialogue's present state."""
+    @property
+    def owes(self) -> bool:
+        """Whether something was done that the caller has not heard of to its end; `silence` tells it again."""
         ...
 
-    def speculate(self, transcript: Transcript) -> None:
-        """Compute ahead for `transcript`."""
-        ...
+    def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
+        """Decide and act on a turn. The last event is ReplyDone; errors of the tree come to `failed`.
 
-    def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
-        """Decide and act on a turn. The last event is ReplyDone; errors of the tree come to `failed`."""
+        Without a `turn` the words are whole, as those of a file are.
+        """
         ...
 
     def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
@@ -269,8 +314,21 @@ class TurnHandler(Protocol):
         """What to say when the caller says nothing; ReplyDone with END gives the call up."""
         ...
 
+    def welcome(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
+        """What to say first to a caller who has said nothing, where the client asks for it."""
+        ...
+
     def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
         """What the caller has to hear before anything else; asked once, None when there is nothing."""
+        ...
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to be told that nobody asked for now; cheap, asked at every tick."""
+        ...
+
+    def news(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What became of a transfer whose end the caller waits for; taken while nothing else is said."""
         ...
 
     async def close(self, *, hung_up: bool = False) -> None:

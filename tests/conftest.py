@@ -1,5 +1,18 @@
 """Fixtures every room may use."""
 
+import pytest
+from hypothesis import settings
+
 from tests.harness.stores import database_url, postgres_server, quick_folder, sqlite_store, sqlite_template, store
 
 __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "sqlite_template", "store"]
+
+# A busy machine is no failure: how long an example takes is measured by the benchmarks.
+settings.register_profile("tellerline", deadline=None)
+settings.load_profile("tellerline")
+
+
+@pytest.fixture(autouse=True)
+def _text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gateways of tests are without a voice, also where the extra is installed: tests of speech make their own."""
+    monkeypatch.setenv("TELLERLINE_SPEECH", "none")

@@ -12,10 +12,10 @@ IMPURE = {
     "os", "httpx", "openai", "fastapi", "starlette", "sqlalchemy", "websockets", "uvicorn",
 }  # fmt: skip
 PURE_ROOMS = (
-    "services/decide",
-    "services/normalize",
+    "services/dialogue",
+    "services/normalization",
     "services/payees",
-    "services/understand/fast",
+    "services/understanding/fast",
     "schemas",
     "rules",
 )
@@ -23,8 +23,15 @@ ONLY_IN = {
     "fastapi": ("app/",),
     "starlette": ("app/",),
     "uvicorn": ("app/",),
-    "openai": ("services/understand/extract", "services/answer/"),
-    "sqlalchemy": ("services/store.py", "services/act/", "services/guard/audit", "app/", "deploy/"),
+    "openai": ("services/understanding/extract", "services/answering/"),
+    "sqlalchemy": (
+        "services/store/",
+        "services/banking/",
+        "services/record/",
+        "services/guard/nonces",
+        "app/",
+        "deploy/",
+    ),
 }
 
 
@@ -59,6 +66,41 @@ def test_packages_stay_in_their_rooms(package: str) -> None:
         and not str(path.relative_to(ROOT)).startswith(ONLY_IN[package])
     ]
     assert not strangers
+
+
+def test_the_dialogue_has_one_keeper() -> None:
+    """Nothing in services but the session decides, or holds where the dialogue stands."""
+    keepers = {
+        str(path.relative_to(ROOT))
+        for path in modules("services")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "services.dialogue"
+        if {"DialogueState", "decide"} & {alias.name for alias in node.names}
+    }
+    assert keepers == {"services/session/session.py"}
+
+
+PRODUCT = ("app", "services", "schemas", "rules")
+
+
+def test_the_product_imports_nothing_of_the_repository_around_it() -> None:
+    """Neither benchmarks, training and tools of deploy, nor tests: what is installed has none of them."""
+    strangers = {
+        str(path.relative_to(ROOT)): sorted(away)
+        for path in modules(*PRODUCT)
+        if (away := {name for name in imports(path) if name.partition(".")[0] in {"deploy", "tests", "recogniser"}})
+    }
+    assert not strangers
+
+
+def test_the_product_has_no_fakes() -> None:
+    classes = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for path in modules(*PRODUCT)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef) and node.name.lstrip("_").startswith(("Fake", "Simulated", "Dummy", "Mock"))
+    ]
+    assert not classes
 
 
 def test_no_file_has_outgrown_its_room() -> None:

@@ -8,10 +8,11 @@ from app.auth.jwks import TokenVerifier
 from app.auth.principal import Principal
 from app.auth.signature import RequestVerifier, SignedRequest
 from schemas.errors import Unauthenticated
+from services.guard.nonces import Nonces
 from services.ports import Clock
 
-SUBPROTOCOL: Final = "tellerline.bearer."
-"""Browsers can't set headers on a WebSocket: they offer the token as a subprotocol with this prefix."""
+SUBPROTOCOLS: Final = ("tellerline.bearer.", "openai-insecure-api-key.")
+"""Browsers can't set headers on a WebSocket: they offer the token as a subprotocol with one of these prefixes."""
 HEADERS: Final = ("x-tellerline-key", "x-tellerline-time", "x-tellerline-nonce", "x-tellerline-customer")
 SIGNATURE: Final = "x-tellerline-signature"
 
@@ -19,27 +20,54 @@ SIGNATURE: Final = "x-tellerline-signature"
 class Authenticator:
     """Takes the credential a connection carries: a bearer token, or an IVR bridge's signature."""
 
-    def __init__(self, tokens: TokenVerifier, bridges: RequestVerifier, clock: Clock) -> None:
+    def __init__(self, tokens: TokenVerifier, bridges: RequestVerifier, nonces: Nonces, clock: Clock) -> None:
         self._tokens = tokens
+        self._nonces = nonces
         self._bridges = bridges
         self._clock = clock
 
     async def principal(self, connection: HTTPConnection, body: bytes = b"") -> Principal:
-        """Who is asking. Raises Unauthenticated, RateLimited, DependencyFailed."""
+        """Who is asking. Raises Unauthenticated, DependencyFailed."""
         if SIGNATURE in connection.headers:
-            return self._bridges.verify(signed_request(connection, body), self._clock.now())
+            request, now = signed_request(connection, body), self._clock.now()
+            principal = self._bridges.verify(request, now)
+            await self._nonces.take(request.key_id, request.nonce, now)
+            return principal
         return await self._tokens.verify(bearer(connection))
+
+    async def of_token(self, token: str) -> Principal:
+        """Who a token is of that came on its own. Raises Unauthenticated, DependencyFailed."""
+        return await self._tokens.verify(token)
+
+    async def before_body(self, connection: HTTPConnection) -> Principal | None:
+        """Who is asking, before anything is read of what is sent; null for a bridge, whose signature covers that too.
+
+        Raises Unauthenticated, DependencyFailed; also for a bridge that there is not, or a time that is not ours.
+        """
+        if SIGNATURE not in connection.headers:
+            return await self._tokens.verify(bearer(connection))
+        self._bridges.check_head(signed_request(connection, b""), self._clock.now())
+        return None
 
 
 def bearer(connection: HTTPConnection) -> str:
-    """The token of an Authorization header, or of a WebSocket's offered subprotocols. Raises Unauthenticated."""
+    """The token that a connection offers. Raises Unauthenticated where it offers none."""
+    token = offered_token(connection)
+    if token is None:
+        raise Unauthenticated("no credential")
+    return token
+
+
+def offered_token(connection: HTTPConnection) -> str | None:
+    """The token of an Authorization header, or of a WebSocket's offered subprotocols."""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
     for offered in connection.headers.get("sec-websocket-protocol", "").split(","):
-        if offered.strip().startswith(SUBPROTOCOL):
-            return offered.strip().removeprefix(SUBPROTOCOL)
-    raise Unauthenticated("no credential")
+        for prefix in SUBPROTOCOLS:
+            if offered.strip().startswith(prefix):
+                return offered.strip().removeprefix(prefix)
+    return None
 
 
 def signed_request(connection: HTTPConnection, body: bytes) -> SignedRequest:

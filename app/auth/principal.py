@@ -1,6 +1,7 @@
 """The caller's identity as a credential proved it, and what it may do."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from schemas.errors import MissingScope, Unauthenticated
@@ -22,6 +23,8 @@ class Principal:
     subject: str
     customer: CustomerId | None
     scopes: frozenset[Scope]
+    expires_at: datetime | None = None
+    """When the credential ends; null where it was for one request."""
 
     def require(self, scope: Scope) -> None:
         """Raises MissingScope unless the credential carries `scope`."""

@@ -1,7 +1,7 @@
 """OAuth 2 / OpenID Connect access tokens: verification as a pure function of token, keys, rules and time."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from joserfc import jws, jwt
@@ -17,7 +17,8 @@ ALGORITHMS: Final = ("RS256", "PS256", "ES256", "EdDSA", "Ed25519")
 
 MAX_TOKEN: Final = 8_192
 MAX_ID: Final = 128
-_TYPES: Final = ("JWT", "at+jwt")
+_TYPES: Final = ("jwt", "at+jwt")
+"""RFC 9068 wants `at+jwt`; many issuers write `JWT`, and some nothing: the audience tells ID tokens apart."""
 
 
 class UnknownKey(Unauthenticated):
@@ -44,7 +45,9 @@ def verify_token(token: str, keys: KeySet, rules: TokenRules, now: datetime) -> 
         raise UnknownKey("signed by an unknown key") from error
     except (JoseError, ValueError, TypeError) as error:
         raise Unauthenticated(f"the token does not verify: {type(error).__name__}") from error
-    if decoded.header.get("typ", "JWT") not in _TYPES or not isinstance(decoded.header.get("kid"), str):
+    kind = decoded.header.get("typ", "jwt")
+    known = isinstance(kind, str) and kind.lower().removeprefix("application/") in _TYPES
+    if not known or not isinstance(decoded.header.get("kid"), str):
         raise Unauthenticated("not an access token")
     _check_claims(decoded.claims, rules, now)
     return _principal(decoded.claims)
@@ -77,4 +80,5 @@ def _principal(claims: dict[str, Any]) -> Principal:
     if not isinstance(scope, str) or not 0 < len(subject) <= MAX_ID or not subject.isprintable():
         raise Unauthenticated("the token's claims are malformed")
     scopes = scopes_of(scope)
-    return Principal(subject, CustomerId(subject) if Scope.CALL in scopes else None, scopes)
+    customer = CustomerId(subject) if Scope.CALL in scopes else None
+    return Principal(subject, customer, scopes, datetime.fromtimestamp(claims["exp"], UTC))

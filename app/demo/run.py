@@ -6,8 +6,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import httpx
@@ -16,17 +17,21 @@ from rich.console import Console
 from app.demo.manifest import FOLDER, RecordedCall, Utterance, manifest
 from app.demo.show import show
 from app.line import Event, Line, demo_token, heard_out, line, session
+from schemas.errors import NotFound
 from services.audio.files import read_file
 
 START_S: Final = 60.0
 """Longest wait for the service to be ready."""
+ASK_EVERY_S: Final = 0.1
+_PER_MINUTE: Final = tuple(f"TELLERLINE_{what}_PER_MINUTE" for what in ("CALLS", "REQUESTS", "CONNECTIONS"))
 
 
 @contextmanager
-def service(*command: str) -> Iterator[str]:
+def service(*command: str, **settings: str) -> Iterator[str]:
     """A service of our own on a free port with fresh state; yields its base URL.
 
-    `command` is what Python is given to run it; `tellerline serve` where nothing is.
+    `command` is what Python is given to run it; `tellerline serve` where nothing is. A few customers call as a crowd
+    would, so that none has a bound of its own unless `settings` (environment variables) say so.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -39,6 +44,7 @@ def service(*command: str) -> Iterator[str]:
             "TELLERLINE_ENVIRONMENT": "demo",
             "TELLERLINE_DATABASE_URL": "",
         }
+        environment |= dict.fromkeys(_PER_MINUTE, "1000000") | {"TELLERLINE_CALLS_PER_CUSTOMER": "1000"} | settings
         run = [sys.executable, *(command or ("-m", "app.cli", "serve"))]
         process = subprocess.Popen(run, env=environment)  # noqa: S603 - our own interpreter and modules
         try:
@@ -51,11 +57,13 @@ def service(*command: str) -> Iterator[str]:
 
 
 def _await_ready(base: str, process: "subprocess.Popen[bytes]") -> None:
-    transport = httpx.HTTPTransport(retries=int(START_S * 2))
-    with httpx.Client(transport=transport, timeout=START_S) as client:
-        while process.poll() is None:
-            if client.get(f"{base}/readyz").is_success:
-                return
+    until = time.monotonic() + START_S
+    with httpx.Client(timeout=START_S) as client:
+        while process.poll() is None and time.monotonic() < until:
+            with suppress(httpx.ConnectError):
+                if client.get(f"{base}/readyz").is_success:
+                    return
+            time.sleep(ASK_EVERY_S)
     raise SystemExit("the service did not start")
 
 
@@ -126,11 +134,22 @@ async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
     return verdict.faults()
 
 
-def run(*, url: str | None = None) -> bool:
-    """Play every call against `url`, or against a service started for it; whether all ended as they must."""
+def _chosen(only: list[str] | None) -> list[RecordedCall]:
+    calls = {call.id: call for call in manifest().calls}
+    for name in only or ():
+        if name not in calls:
+            raise NotFound(f"no call {name}: there are {', '.join(calls)}")
+    return [calls[name] for name in only or calls]
+
+
+def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
+    """Play every call, or `only` those, at `url` or at a service started for it; whether all ended as they must.
+
+    Raises NotFound.
+    """
     console = Console(highlight=False)
     failed = 0
-    calls = manifest().calls
+    calls = _chosen(only)
 
     def play(base: str) -> None:
         nonlocal failed

@@ -42,7 +42,7 @@ from schemas.wire import (
 )
 from schemas.wire.session import AudioSettings, Eagerness, InputSettings, OwnSettings, Pcm, Pcma, Pcmu
 
-_SCALE: Final = MappingProxyType({Eagerness.LOW: 1.5, Eagerness.MEDIUM: 1.0, Eagerness.HIGH: 0.75, Eagerness.AUTO: 1.0})
+SCALE: Final = MappingProxyType({Eagerness.LOW: 1.5, Eagerness.MEDIUM: 1.0, Eagerness.HIGH: 0.75, Eagerness.AUTO: 1.0})
 
 
 @singledispatch
@@ -62,6 +62,7 @@ def _(event: UpdateSession) -> CallInput:
         _form(given.format) if given and given.format else None,
         _patience(given.turn_detection) if given and given.turn_detection else None,
         own.playback is Playback.ESTIMATED if own and own.playback else None,
+        own.recording if own else None,
     )
 
 
@@ -109,13 +110,13 @@ def to_session(config: CallConfig, identity: str) -> Session:
     if config.patience.fixed_ms is not None:
         detection = ServerVad(type="server_vad", silence_duration_ms=config.patience.fixed_ms)
     else:
-        named = {scale: name for name, scale in _SCALE.items()}.get(config.patience.scale, Eagerness.AUTO)
+        named = {scale: name for name, scale in SCALE.items()}.get(config.patience.scale, Eagerness.AUTO)
         detection = SemanticVad.model_validate({"eagerness": named, "tellerline.patience": config.patience.scale})
     playback = Playback.ESTIMATED if config.estimated else Playback.ACKNOWLEDGED
     return Session(
         id=identity,
         audio=AudioSettings(input=InputSettings(format=_named(config.form), turn_detection=detection)),
-        tellerline=OwnSettings(locale=config.locale, playback=playback),
+        tellerline=OwnSettings(locale=config.locale, playback=playback, recording=config.recording),
     )
 
 
@@ -138,4 +139,4 @@ def _named(form: AudioFormat) -> Pcm | Pcmu | Pcma:
 def _patience(detection: SemanticVad | ServerVad) -> Patience:
     if isinstance(detection, ServerVad):
         return Patience(fixed_ms=detection.silence_duration_ms)
-    return Patience(scale=detection.patience or _SCALE[detection.eagerness])
+    return Patience(scale=detection.patience or SCALE[detection.eagerness])

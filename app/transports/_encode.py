@@ -13,6 +13,7 @@ from schemas.errors import BadInput, NotAllowed, TellerlineError
 from schemas.transcript import Source
 from schemas.wire.event import Event
 from schemas.wire.failure import ErrorBody, ErrorEvent, ErrorKind
+from schemas.wire.line import DrainingEvent, TokenExpiringEvent, TokenRenewedEvent
 from schemas.wire.listening import (
     AudioCleared,
     AudioCommitted,
@@ -60,7 +61,7 @@ class Encoder:
 
     def encode(self, event: call.CallEvent) -> list[str]:
         """The messages that tell of `event`, in order."""
-        return [self._text(told) for told in self._tell(event)]
+        return [self._text(told) for told in self.tell(event)]
 
     def _text(self, event: BaseModel) -> str:
         self._count += 1
@@ -68,7 +69,8 @@ class Encoder:
             event = event.model_copy(update={"event_id": f"event_{self._count}"})
         return event.model_dump_json(by_alias=True)
 
-    def _tell(self, event: call.CallEvent) -> Iterator[BaseModel]:
+    def tell(self, event: call.CallEvent) -> Iterator[BaseModel]:
+        """The events that tell of `event`, not yet numbered."""
         match event:
             case turn.Partial():
                 yield from self._partial(event)
@@ -82,6 +84,8 @@ class Encoder:
                 yield SessionUpdated(session=to_session(config, self._identity))
             case call.KeyPressed(key):
                 yield KeyReceived(event=_masked(key), received_at=int(self._clock.now().timestamp()))
+            case call.Voiced() | call.Answered():
+                return  # what only other doors have
             case turn.SpeechStarted(item, at_ms):
                 self._started_ms = at_ms
                 yield SpeechStartedEvent(item_id=item, audio_start_ms=at_ms)
@@ -212,6 +216,21 @@ def _(event: call.Timed) -> BaseModel:
 @_plain.register
 def _(_event: call.Cleared) -> BaseModel:
     return AudioCleared()
+
+
+@_plain.register
+def _(event: call.TokenExpiring) -> BaseModel:
+    return TokenExpiringEvent(expires_in_s=round(event.in_s))
+
+
+@_plain.register
+def _(event: call.TokenRenewed) -> BaseModel:
+    return TokenRenewedEvent(expires_in_s=round(event.in_s))
+
+
+@_plain.register
+def _(event: call.Leaving) -> BaseModel:
+    return DrainingEvent(closes_in_s=round(event.closes_in_s), retry_after_s=round(event.retry_after_s))
 
 
 @_plain.register

@@ -1,54 +1,96 @@
-"""WS /v1/calls as an AsyncAPI 3 document, generated from schemas/wire. A test keeps deploy/asyncapi.json current."""
+"""WS /v1/calls and WS /v1/realtime as one AsyncAPI 3 document, generated from schemas/wire.
 
+A test keeps deploy/asyncapi.json current.
+"""
+
+from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from schemas import wire
 from schemas.errors import TellerlineError
-from schemas.wire import ClientEvent, ServerEvent
+from schemas.wire import realtime
 
-VERSION: Final = "1.0.0"
+VERSION: Final = "1.1.0"
 """The wire's version: a new field is a minor change, a changed or missing one a major change."""
 
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class _Door:
+    """A channel: what comes in on it, and what goes out; `sound` whether it also takes sound in binary messages."""
+
+    name: str
+    address: str
+    description: str
+    client: list[type[BaseModel]]
+    server: list[type[BaseModel]]
+    sound: bool = False
+
+    @property
+    def heard(self) -> list[str]:
+        return [model.__name__ for model in self.client] + (["Audio"] if self.sound else [])
+
+    @property
+    def told(self) -> list[str]:
+        return [model.__name__ for model in self.server]
+
+    def channel(self) -> Json:
+        names = dict.fromkeys([*self.heard, *self.told])
+        messages = {name: {"$ref": f"#/components/messages/{name}"} for name in names}
+        return {"address": self.address, "description": self.description, "messages": messages}
+
+    def operation(self, action: str, names: list[str]) -> Json:
+        return {
+            "action": action,
+            "channel": {"$ref": f"#/channels/{self.name}"},
+            "messages": [{"$ref": f"#/channels/{self.name}/messages/{name}"} for name in names],
+            "security": [{"$ref": "#/components/securitySchemes/bearer"}],
+        }
+
+
 def document() -> Json:
     """The whole document."""
-    client, server = _models(ClientEvent), _models(ServerEvent)
+    doors = (
+        _Door("calls", "/v1/calls", _CALLS, _models(wire.ClientEvent), _models(wire.ServerEvent), sound=True),
+        _Door("realtime", "/v1/realtime", _REALTIME, _models(realtime.ClientEvent), _models(realtime.ServerEvent)),
+    )
+    client = list(dict.fromkeys(model for door in doors for model in door.client))
+    server = list(dict.fromkeys(model for door in doors for model in door.server))
     _, schemas = models_json_schema(
         [(model, "validation") for model in client] + [(model, "serialization") for model in server],
         by_alias=True,
         ref_template="#/components/schemas/{model}",
     )
-    messages = {model.__name__: _message(model) for model in (*client, *server)} | {"Audio": _AUDIO}
-    sent = [model.__name__ for model in client] + ["Audio"]
+    operations: Json = {}
+    for door, hear, tell in zip(doors, ("hear", "hearRealtime"), ("tell", "tellRealtime"), strict=True):
+        operations |= {hear: door.operation("receive", door.heard), tell: door.operation("send", door.told)}
     return {
         "asyncapi": "3.0.0",
         "info": {"title": "tellerline calls", "version": VERSION, "description": _DESCRIPTION + _close_codes()},
-        "channels": {
-            "calls": {
-                "address": "/v1/calls",
-                "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
-            }
-        },
-        "operations": {
-            "hear": _operation("receive", sent),
-            "tell": _operation("send", [model.__name__ for model in server]),
-        },
+        "channels": {door.name: door.channel() for door in doors},
+        "operations": operations,
         "components": {
-            "messages": messages,
-            "schemas": schemas["$defs"],
+            "messages": {model.__name__: _message(model) for model in (*client, *server)} | {"Audio": _AUDIO},
+            "schemas": _named(schemas["$defs"]),
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     }
 
 
-_DESCRIPTION: Final = (
-    "One live call. Names and shapes are those of the OpenAI Realtime API where the meaning matches; what is ours lies "
-    "under `tellerline.`. Audio comes as binary messages or in base64; a message is at most 64 KiB. "
-    "Close codes besides 1000: "
+_DESCRIPTION: Final = "A live call, on either of two doors. Close codes besides 1000: "
+_CALLS: Final = (
+    "Names and shapes are those of the OpenAI Realtime API where the meaning matches; what is ours lies under "
+    "`tellerline.`. Audio comes as binary messages or in base64; a message is at most 64 KiB."
+)
+_REALTIME: Final = (
+    "The OpenAI Realtime API (GA), for its clients as they are: what can't be honoured is let through, and "
+    "`session.updated` tells what is in force. What lies under `tellerline.` is sent where it was asked for: by the "
+    "subprotocol `tellerline.v1`, `?tellerline_events=1`, or `session.tellerline.events`. Audio comes in base64; a "
+    "message is at most 256 KiB."
 )
 _AUDIO: Final[Json] = {
     "name": "audio",
@@ -56,6 +98,18 @@ _AUDIO: Final[Json] = {
     "contentType": "application/octet-stream",
     "payload": {"type": "string", "format": "binary", "maxLength": 65536},
 }
+
+
+def _named(schema: Any) -> Any:
+    """JSON schema as AsyncAPI has it: a discriminator is the property's name alone."""
+    if isinstance(schema, list):
+        return [_named(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: value["propertyName"] if key == "discriminator" and isinstance(value, dict) else _named(value)
+        for key, value in schema.items()
+    }
 
 
 def _models(events: Any) -> list[type[BaseModel]]:
@@ -71,15 +125,6 @@ def _message(model: type[BaseModel]) -> Json:
         "summary": (model.__doc__ or "").strip(),
         "contentType": "application/json",
         "payload": {"$ref": f"#/components/schemas/{model.__name__}"},
-    }
-
-
-def _operation(action: str, names: list[str]) -> Json:
-    return {
-        "action": action,
-        "channel": {"$ref": "#/channels/calls"},
-        "messages": [{"$ref": f"#/channels/calls/messages/{name}"} for name in names],
-        "security": [{"$ref": "#/components/securitySchemes/bearer"}],
     }
 
 

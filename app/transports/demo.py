@@ -1,27 +1,33 @@
 """What only the demonstration has: tokens for its fictional customers, and their phones' screens."""
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel
 
 from app.auth.demo import DemoIssuer
 from app.auth.principal import Scope
 from app.bootstrap import Gateway
 from app.errors import documented
-from rules.bank import demo_customers
-from schemas.errors import BadInput, NotFound
+from rules.bank import DemoCustomer
+from schemas.errors import BadInput, NotAllowed, NotFound
 from schemas.ids import CustomerId
 
+HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+"""What a browser on the same machine calls us; a stranger's page that resolves its own name to us has that name."""
 Subject = Annotated[str, Query(max_length=64)]
 
 
 class DemoCustomerOut(BaseModel):
-    """A customer of the demo bank."""
+    """A customer of the demo bank; `names` are those of the customer's payees and accounts by id."""
 
     id: str
     name: str
     locale: str
+    names: dict[str, str]
 
 
 class Token(BaseModel):
@@ -39,14 +45,15 @@ class Code(BaseModel):
 
 def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
     """The routes; they exist in demo mode alone."""
-    routes = APIRouter(prefix="/demo", tags=["demo"])
-    refused = documented(BadInput, NotFound)
-    customers = {demo.customer: demo for demo in demo_customers()}
+    neighbours = [ip_network(part.strip()) for part in gateway.settings.demo_peers.split(",")]
+    routes = APIRouter(prefix="/demo", tags=["demo"], dependencies=[Depends(_local(neighbours))])
+    refused = documented(BadInput, NotFound, NotAllowed)
+    customers = {demo.customer: demo for demo in gateway.customers}
 
-    @routes.get("/customers")
+    @routes.get("/customers", responses=documented(NotAllowed))
     async def list_customers() -> list[DemoCustomerOut]:
         """Everyone who may call."""
-        return [DemoCustomerOut(id=d.customer, name=d.name, locale=d.locale) for d in customers.values()]
+        return [_shown(demo) for demo in customers.values()]
 
     @routes.post("/token", responses=refused)
     async def token(customer: Subject) -> Token:
@@ -64,3 +71,29 @@ def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
         return Code(code=shown)
 
     return routes
+
+
+def _shown(demo: DemoCustomer) -> DemoCustomerOut:
+    names = {payee.id: payee.name for payee in demo.payees} | {account.id: account.name for account in demo.accounts}
+    return DemoCustomerOut(id=demo.customer, name=demo.name, locale=demo.locale, names=names)
+
+
+def _local(neighbours: Sequence[IPv4Network | IPv6Network]) -> Callable[[Request], None]:
+    """Tokens and codes are given to this machine's own pages and programs alone. Raises NotAllowed."""
+
+    def check(request: Request) -> None:
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        peer = request.client.host if request.client else ""
+        if not any(ip_address(peer) in network for network in neighbours):
+            raise NotAllowed("the demo speaks to its own machine alone")
+        if _name(f"//{host}") not in HERE or (origin is not None and urlsplit(origin).netloc != host):
+            raise NotAllowed("the demo speaks to its own pages alone")
+
+    return check
+
+
+def _name(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from app.bootstrap import Gateway
 from app.errors import documented
-from schemas.errors import Draining
+from schemas.errors import Draining, NotReady
 
 
 class Health(BaseModel):
@@ -25,11 +25,15 @@ def router(gateway: Gateway) -> APIRouter:
         """The process lives."""
         return Health()
 
-    @routes.get("/readyz", responses=documented(Draining))
+    @routes.get("/readyz", responses=documented(Draining, NotReady))
     async def readyz() -> Health:
-        """Rules and recogniser are loaded and warm, and callers are let in. The process listens only once they are."""
+        """Callers are let in, the database takes what a transfer writes, and what is done goes on record.
+
+        Rules and recogniser are loaded and warm: the process listens only once they are.
+        """
         if gateway.admission.draining:
             raise Draining("going away")
+        await gateway.readiness.check()
         return Health()
 
     @routes.get("/metrics", response_class=PlainTextResponse)

@@ -1,18 +1,21 @@
 """Whole utterances over HTTP: a recording or a text in, the whole decision out. Nothing is carried out."""
 
-from typing import Annotated, Any, Final
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from app.auth.principal import Principal, Scope
 from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
-from app.openapi import CREDENTIALS
-from app.qa.text import TextPath, payee_of
+from app.openapi import CREDENTIALS, body_of
+from app.text import TextPath, payee_of
+from app.transports._uploads import FILE_TYPES, RAW_TYPES, Uploads
 from rules.locales import locale_rules
-from schemas.audio import AudioFormat, Encoding, Samples
 from schemas.errors import (
     BadInput,
     BankUnavailable,
@@ -25,17 +28,11 @@ from schemas.errors import (
 )
 from schemas.ids import CallId, Locale
 from schemas.text import TextIn, TextOut
-from services.audio.files import read_file, read_raw
-from services.observe import Stamp, Stamps
+from services.observability.metrics import Stamp, Stamps
 
-RAW_TYPES = {
-    "audio/pcmu": Encoding.MULAW,
-    "audio/basic": Encoding.MULAW,
-    "audio/pcma": Encoding.ALAW,
-    "audio/l16": Encoding.PCM16,
-}
-"""Headerless audio, by media type."""
-FILE_TYPES = ("audio/wav", "audio/flac", "audio/ogg", "audio/mpeg")
+Body = TypeVar("Body", bound=BaseModel)
+MAX_TEXT_BYTES: Final = 512 * 1024
+"""Of a customer's body: an utterance and its alternatives, each character escaped, and what is about them."""
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
@@ -70,22 +67,23 @@ def router(gateway: Gateway) -> APIRouter:
         dependencies=[*CREDENTIALS],
         responses=documented(*IDENTITY, BadInput, NotFound, UnsupportedLocale, MalformedAudio, BankUnavailable, Busy),
     )
-    _add_text(routes, gateway)
-    _add_utterances(routes, gateway)
+    uploads = Uploads(gateway.settings.max_upload_bytes, gateway.decoders)
+    _add_text(routes, gateway, uploads)
+    _add_utterances(routes, gateway, uploads)
     return routes
 
 
-def _add_text(routes: APIRouter, gateway: Gateway) -> None:
-    @routes.post("/text")
-    async def text(request: Request, given: TextIn) -> TextOut:
+def _add_text(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> None:
+    @routes.post("/text", responses=documented(TooLarge), openapi_extra=body_of(TextIn))
+    async def text(request: Request) -> TextOut:
         """Understand a text."""
-        principal = await gateway.authenticator.principal(request, await request.body())
-        given = given.model_copy(update={"payees_file": None})
-        path = await _path(gateway, principal, given)
-        return await run_in_threadpool(path.take, given)
+        async with asked(gateway, uploads, request, MAX_TEXT_BYTES) as (principal, body):
+            given = parsed(TextIn, body).model_copy(update={"payees_file": None})
+            path = await _path(gateway, principal, given)
+            return await run_in_threadpool(path.take, given)
 
 
-def _add_utterances(routes: APIRouter, gateway: Gateway) -> None:
+def _add_utterances(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> None:
     @routes.post("/utterances", responses=documented(TooLarge, UnsupportedAudio), openapi_extra=_BODY)
     async def utterances(
         request: Request,
@@ -97,14 +95,14 @@ def _add_utterances(routes: APIRouter, gateway: Gateway) -> None:
         stamps.mark(Stamp.REQUEST_RECEIVED)
         spoken = Locale(locale)
         locale_rules(spoken)
-        body = await _bounded(request, gateway.settings.max_upload_bytes)
-        principal = await gateway.authenticator.principal(request, body)
-        stamps.mark(Stamp.AUDIO_UPLOAD_DONE)
-        samples = await run_in_threadpool(_decode, body, request.headers.get("content-type", ""), rate)
-        with gateway.admission.enter(), stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
-            heard = await gateway.recognizer.transcribe(samples, spoken, final=True)
-        path = await _path(gateway, principal, None)
-        heard, decision = await run_in_threadpool(path.hear, heard)
+        async with asked(gateway, uploads, request) as (principal, body):
+            stamps.mark(Stamp.AUDIO_UPLOAD_DONE)
+            with gateway.admission.enter():
+                samples = await uploads.decode(body, request.headers.get("content-type", ""), rate)
+                with stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
+                    heard = await gateway.recognizer.transcribe(samples, spoken, final=True)
+            path = await _path(gateway, principal, None)
+            heard, decision = await run_in_threadpool(path.hear, heard)
         stamps.mark(Stamp.RESPONSE_SENT)
         return UtteranceOut(
             transcript=heard.text,
@@ -116,32 +114,43 @@ def _add_utterances(routes: APIRouter, gateway: Gateway) -> None:
         )
 
 
+@asynccontextmanager
+async def asked(
+    gateway: Gateway, uploads: Uploads, request: Request, most: int | None = None
+) -> AsyncIterator[tuple[Principal, bytes]]:
+    """Who asks, and what they sent: of a stranger, and past a customer's share, nothing is read."""
+    early = await gateway.authenticator.before_body(request)
+    with _share(gateway, early):
+        async with uploads.body(request, None if early and Scope.QA in early.scopes else most) as body:
+            principal = early or await gateway.authenticator.principal(request, body)
+            with _share(gateway, None if early else principal):
+                yield principal, body
+
+
+def _share(gateway: Gateway, principal: Principal | None) -> AbstractContextManager[None]:
+    """A customer's share of the gateway, for what a customer may ask. QA has no bound but that of all."""
+    if principal is None:
+        return nullcontext()
+    if principal.customer is None:
+        principal.require(Scope.QA)
+        return nullcontext()
+    principal.require(Scope.CALL)
+    return gateway.shares.request(principal.customer)
+
+
+def parsed(model: type[Body], body: bytes) -> Body:
+    """A body. Raises RequestValidationError, as the framework does for the bodies that it reads itself."""
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        wrong = [{"type": item["type"], "loc": ("body", *item["loc"])} for item in error.errors()]
+        raise RequestValidationError(wrong) from None
+
+
 async def _path(gateway: Gateway, principal: Principal, given: TextIn | None) -> TextPath:
     """Payees that QA brought, or those of the caller whose token it is."""
     if principal.customer is not None:
-        principal.require(Scope.CALL)
         caller = await gateway.callers.caller(principal.customer, CallId("text"), Locale("en-US"))
         return TextPath.of_caller(gateway.clock, caller)
-    principal.require(Scope.QA)
     brought = given.payees if given is not None and given.payees is not None else ()
     return await run_in_threadpool(TextPath.of_payees, gateway.clock, [payee_of(payee) for payee in brought])
-
-
-async def _bounded(request: Request, limit: int) -> bytes:
-    """The body, refused as soon as it is too long, whatever its header says."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > limit:
-            raise TooLarge(f"a recording has at most {limit} bytes")
-    return bytes(body)
-
-
-def _decode(body: bytes, content_type: str, rate: int) -> Samples:
-    media_type = content_type.partition(";")[0].strip().lower()
-    if media_type in RAW_TYPES:
-        encoding = RAW_TYPES[media_type]
-        return read_raw(body, AudioFormat(encoding, rate if encoding is Encoding.PCM16 else 8_000))
-    if media_type.startswith("audio/") or media_type in {"", "application/octet-stream", "application/ogg"}:
-        return read_file(body)
-    raise UnsupportedAudio("the media type is not audio")

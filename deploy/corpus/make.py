@@ -31,7 +31,7 @@ TELEPHONE_BAND = (300, 3_400)
 DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
 NITECH = Path("/usr/share/hts-voice/nitech-jp-atr503-m001/nitech_jp_atr503_m001.htsvoice")
 HELD_OUT = {"rhvoice:bdl", "festival:ked_diphone", "jtalk:nitech_jp_atr503_m001"}
-"""Voices that the bundled recogniser was never trained on (see deploy/asr/voices.py)."""
+"""Voices that the bundled recogniser was never trained on (see deploy/asr/recogniser/voices/engines.py)."""
 _BDL, _NITECH = "rhvoice:bdl", "jtalk:nitech_jp_atr503_m001"
 VOICES = {
     "en-US": (

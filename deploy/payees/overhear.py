@@ -1,4 +1,4 @@
-"""Build app/qa/bench/_payees/heard_en.tsv and heard_en_acceptance.tsv: what the bundled recogniser makes of names.
+"""Build deploy/bench/_payees/heard_en.tsv and heard_en_acceptance.tsv: what the bundled recogniser makes of names.
 
     PYTHONPATH=. python deploy/payees/overhear.py development 3000 NOISE    (2,000 of acceptance; a folder of noise)
 
@@ -19,12 +19,12 @@ from rich.progress import track
 sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
 from make import CONDITIONS, Samples, distort, speak
 
-from app.qa.bench._payees.dice import Dice
-from app.qa.bench._payees.stock import Person, people
+from deploy.bench._payees.dice import Dice
+from deploy.bench._payees.stock import Person, people
 from rules.load import load_table
 from services.asr.load import BUNDLED, decoders
 
-FOLDER = Path(__file__).parents[2] / "app/qa/bench/_payees"
+FOLDER = Path(__file__).parents[2] / "deploy/bench/_payees"
 TARGETS = {"development": FOLDER / "heard_en.tsv", "acceptance": FOLDER / "heard_en_acceptance.tsv"}
 VOICES = {
     "development": (

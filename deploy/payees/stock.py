@@ -1,4 +1,4 @@
-"""Build app/qa/bench/_payees/names.tsv: names of many cultures in two disjoint halves.
+"""Build deploy/bench/_payees/names.tsv: names of many cultures in two disjoint halves.
 
     python deploy/payees/stock.py .../japanese_personal_name_dataset/dataset      (needs Faker)
 
@@ -16,7 +16,7 @@ from faker import Faker
 
 from services.payees import fold
 
-TARGET = Path(__file__).parents[2] / "app/qa/bench/_payees/names.tsv"
+TARGET = Path(__file__).parents[2] / "deploy/bench/_payees/names.tsv"
 MORE = Path(__file__).with_name("more_names.tsv")
 HALVES = ("development", "acceptance")
 CULTURES = (

@@ -69,7 +69,7 @@ def _tokenizer(file: Path) -> None:
     )
     texts = [
         path
-        for folder in ("prompts", "knowledge", "answer")
+        for folder in ("prompts", "demo/knowledge", "answer")
         for path in sorted((ROOT / "rules" / folder).rglob("*.yaml"))
     ]
     tokenizer.train([str(path) for path in texts], trainer)

@@ -13,6 +13,7 @@ from schemas.wire.client import (
     CreateItem,
     PlaybackReport,
     PressKey,
+    RenewToken,
     UpdateSession,
     parse_client_event,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Playback",
     "PlaybackReport",
     "PressKey",
+    "RenewToken",
     "SemanticVad",
     "ServerEvent",
     "ServerVad",

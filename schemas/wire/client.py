@@ -4,8 +4,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, RootModel, ValidationError
 
-from schemas.errors import MalformedMessage, TooLarge, UnknownEvent
+from schemas.errors import MalformedMessage, TooLarge
 from schemas.wire.session import SessionPatch, Strict
+from schemas.wire.unreadable import faults
 
 MAX_MESSAGE: Final = 64 * 1024
 """Bytes of one WebSocket message, text or binary."""
@@ -94,8 +95,24 @@ class PlaybackReport(Strict):
     event_id: EventId = None
 
 
+class RenewToken(Strict):
+    """A newer access token of the same customer: the call may go on until it ends."""
+
+    type: Literal["tellerline.token"]
+    token: Annotated[str, Field(max_length=8_192)]
+    event_id: EventId = None
+
+
 ClientEvent = Annotated[
-    UpdateSession | AppendAudio | CommitAudio | ClearAudio | CreateItem | CancelResponse | PressKey | PlaybackReport,
+    UpdateSession
+    | AppendAudio
+    | CommitAudio
+    | ClearAudio
+    | CreateItem
+    | CancelResponse
+    | PressKey
+    | PlaybackReport
+    | RenewToken,
     Field(discriminator="type"),
 ]
 
@@ -111,20 +128,13 @@ def parse_client_event(message: str) -> ClientEvent:
     try:
         return _Message.model_validate_json(message).root
     except ValidationError as invalid:
-        errors = invalid.errors(include_url=False, include_input=False)
-        if any(error["type"] == "union_tag_invalid" and not error["loc"] for error in errors):
-            raise UnknownEvent("an event type that the protocol does not have") from None
-        kinds, places = {error["type"] for error in errors}, sorted({_place(error["loc"]) for error in errors})
-        raise MalformedMessage(f"{', '.join(sorted(kinds))} at {', '.join(places)}"[:400]) from None
-
-
-def _place(loc: tuple[int | str, ...]) -> str:
-    """Where an event is wrong, by the names of our own fields alone."""
-    return ".".join(str(part) for part in loc if isinstance(part, int) or part in _NAMES) or "the event"
+        wrong = invalid
+    kinds, places = faults(wrong, _NAMES)
+    raise MalformedMessage(f"{', '.join(kinds)} at {', '.join(sorted(at or 'the event' for at in places))}"[:400])
 
 
 _NAMES: Final = frozenset(
     {"session", "audio", "input", "format", "turn_detection", "tellerline", "locale", "playback", "type", "event_id"}
     | {"tellerline.sequence", "tellerline.patience", "silence_duration_ms", "eagerness", "rate", "item", "content"}
-    | {"text", "role", "response_id", "digit", "state"}
+    | {"text", "role", "response_id", "digit", "state", "recording", "token"}
 )

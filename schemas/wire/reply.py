@@ -48,25 +48,26 @@ class ResponseCreated(Event):
     response: Response
 
 
-class TextDelta(Event):
+class OfReply(Event):
+    """The head of every event about a reply's words or sound: where in the reply it belongs."""
+
+    response_id: str
+    item_id: str
+    output_index: int = 0
+    content_index: int = 0
+
+
+class TextDelta(OfReply):
     """A sentence of the reply; a blank joins it to the one before."""
 
     type: Literal["response.output_text.delta"] = "response.output_text.delta"
-    response_id: str
-    item_id: str
-    output_index: int = 0
-    content_index: int = 0
     delta: str
 
 
-class TextDone(Event):
+class TextDone(OfReply):
     """The whole reply."""
 
     type: Literal["response.output_text.done"] = "response.output_text.done"
-    response_id: str
-    item_id: str
-    output_index: int = 0
-    content_index: int = 0
     text: str
 
 

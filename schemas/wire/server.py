@@ -6,6 +6,7 @@ from pydantic import Field
 
 from schemas.wire.event import Event
 from schemas.wire.failure import ErrorEvent
+from schemas.wire.line import DrainingEvent, TokenExpiringEvent, TokenRenewedEvent
 from schemas.wire.listening import (
     AudioCleared,
     AudioCommitted,
@@ -46,6 +47,28 @@ class HandoffEvent(Event):
     summary: str
 
 
+OwnEvent = (
+    ReplyInterrupted
+    | PartialEvent
+    | EagerEvent
+    | ResumedEvent
+    | EndedEvent
+    | DiscardedEvent
+    | MergedEvent
+    | SpansEvent
+    | PayeesEvent
+    | DecisionEvent
+    | ReadBackEvent
+    | LedgerEvent
+    | CitationsEvent
+    | TimingsEvent
+    | HandoffEvent
+    | TokenExpiringEvent
+    | TokenRenewedEvent
+    | DrainingEvent
+)
+"""What no other protocol has a word for."""
+
 ServerEvent = Annotated[
     SessionCreated
     | SessionUpdated
@@ -60,21 +83,7 @@ ServerEvent = Annotated[
     | TextDelta
     | TextDone
     | ResponseDone
-    | ReplyInterrupted
     | ErrorEvent
-    | PartialEvent
-    | EagerEvent
-    | ResumedEvent
-    | EndedEvent
-    | DiscardedEvent
-    | MergedEvent
-    | SpansEvent
-    | PayeesEvent
-    | DecisionEvent
-    | ReadBackEvent
-    | LedgerEvent
-    | CitationsEvent
-    | TimingsEvent
-    | HandoffEvent,
+    | OwnEvent,
     Field(discriminator="type"),
 ]

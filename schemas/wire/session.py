@@ -88,6 +88,8 @@ class OwnPatch(Strict):
 
     locale: Annotated[str, Field(pattern="^[a-z]{2}-[A-Z]{2}$")] | None = None
     playback: Playback | None = None
+    recording: bool | None = None
+    """Whether the caller agreed to be recorded; taken back, what was recorded of the call is deleted."""
 
 
 class SessionPatch(Strict):
@@ -116,6 +118,7 @@ class OwnSettings(Strict):
 
     locale: str = "en-US"
     playback: Playback = Playback.ACKNOWLEDGED
+    recording: bool = False
 
 
 class Session(Strict):

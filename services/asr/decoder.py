@@ -11,7 +11,7 @@ from schemas.transcript import Hypothesis
 
 ALTERNATIVES: Final = 4
 """Hypotheses asked of a final decode."""
-BEAM: Final = 5
+BEAM: Final = 4
 TOKENS_PER_SECOND: Final = 14
 """More tokens than anyone speaks in a second, in either language; a longer decode is a loop."""
 MIN_TOKENS: Final = 12

@@ -1,5 +1,6 @@
 """From the name of a checkpoint to a recogniser."""
 
+import zlib
 from lzma import LZMAError
 from pathlib import Path
 from typing import Final
@@ -7,14 +8,20 @@ from zipfile import BadZipFile
 
 from schemas.errors import RecognizerUnavailable
 from services.asr.decoder import Decoder
-from services.asr.pool import Pool
+from services.asr.natural import Natural, NaturalDecoder
 from services.asr.recognizer import WhisperRecognizer
+from services.asr.scheduler import DecodeScheduler
 from services.asr.small import CONFIG, SmallDecoder
 from services.asr.stock import StockDecoder, open_stock
 
 BUNDLED: Final = "bundled"
 MODEL_FOLDER: Final = Path(__file__).parent / "model"
 LANGUAGES: Final = ("en", "ja")
+NATURAL: Final = "task"
+SMALL: Final = "frame_stack"
+"""Keys of `CONFIG` that checkpoints for natural length, and small ones of our own, have."""
+FAULTS: Final = (OSError, EOFError, ValueError, RuntimeError, KeyError, BadZipFile, LZMAError, zlib.error)
+"""Of a checkpoint that is torn."""
 WAITING_PER_WORKER: Final = 16
 """Jobs in line for each thread; at 30 ms a decode the last of them waits half a second."""
 
@@ -25,7 +32,7 @@ def load(name: str = BUNDLED, *, workers: int = 2, device: str = "cpu") -> Whisp
     Raises RecognizerUnavailable when the checkpoint is not to be had.
     """
     return WhisperRecognizer(
-        decoders(name, workers=workers, device=device), Pool(workers, WAITING_PER_WORKER * workers)
+        decoders(name, workers=workers, device=device), DecodeScheduler(workers, WAITING_PER_WORKER * workers)
     )
 
 
@@ -36,20 +43,36 @@ def decoders(name: str, *, workers: int = 1, device: str = "cpu") -> dict[str, D
 
 
 def _ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
-    """Decoders of one of our folders, which has a folder for each language; empty where it is none of ours."""
-    found = {lang: folder / lang for lang in LANGUAGES if _is_ours(folder / lang)}
-    return {lang: _small(path, lang, workers, device) for lang, path in found.items()}
+    """Decoders of one of our folders: of a model for both languages, or of a folder for each; empty for any other."""
+    if _has(folder, NATURAL):
+        natural = _opened(folder, workers, device)
+        return {lang: NaturalDecoder(natural, lang) for lang in LANGUAGES}
+    found: dict[str, Decoder] = {}
+    for lang in LANGUAGES:
+        if _has(folder / lang, NATURAL):
+            found[lang] = NaturalDecoder(_opened(folder / lang, workers, device), lang)
+        elif _has(folder / lang, SMALL):
+            found[lang] = _small(folder / lang, lang, workers, device)
+    return found
 
 
-def _is_ours(folder: Path) -> bool:
+def _has(folder: Path, key: str) -> bool:
+    """Whether a folder's configuration has a key that tells what it is."""
     config = folder / CONFIG
-    return config.is_file() and '"frame_stack"' in config.read_text(encoding="utf-8")
+    return config.is_file() and f'"{key}"' in config.read_text(encoding="utf-8")
+
+
+def _opened(folder: Path, workers: int, device: str) -> Natural:
+    try:
+        return Natural.open(folder, workers=workers, device=device)
+    except FAULTS as error:
+        raise RecognizerUnavailable(f"the checkpoint does not load ({type(error).__name__})") from error
 
 
 def _small(folder: Path, lang: str, workers: int, device: str) -> Decoder:
     try:
         return SmallDecoder(folder, lang, workers=workers, device=device)
-    except (OSError, EOFError, ValueError, RuntimeError, KeyError, BadZipFile, LZMAError) as error:
+    except FAULTS as error:
         raise RecognizerUnavailable(f"the {lang} checkpoint does not load ({type(error).__name__})") from error
 
 

@@ -1,6 +1,6 @@
 """How likely a transcript is as a sentence: an n-gram model of tokens that a checkpoint may carry beside its heads.
 
-`language.npz.xz`, written by deploy/asr/language.py, has for each order n the `keys` of its n-grams, ascending, as
+`language.npz.xz`, written by `recogniser language`, has for each order n the `keys` of its n-grams, ascending, as
 differences whose bytes lie in planes; the `cost` of each; and the `backoff` of each context of n - 1 tokens that some
 key begins with: both in `steps` a nat. A key is an n-gram read as a number to the `base`, one more than the size of the
 vocabulary: each token counts one more than its id, the boundary of a sentence 0.

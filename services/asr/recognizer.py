@@ -14,19 +14,19 @@ from schemas.ids import Locale, language
 from schemas.transcript import Hypothesis, Transcript
 from services.asr.decoder import Decoder
 from services.asr.guards import Guard
-from services.asr.pool import Pool, Urgency
+from services.asr.scheduler import DecodePriority, DecodeScheduler
 
 LONGEST_S: Final = 60.0
 _WARM_UP_S: Final = (1.0, 4.0)
 
 
 class WhisperRecognizer:
-    """A decoder for each language behind one pool of threads."""
+    """A decoder for each language behind one scheduler of threads."""
 
-    def __init__(self, decoders: Mapping[str, Decoder], pool: Pool) -> None:
+    def __init__(self, decoders: Mapping[str, Decoder], scheduler: DecodeScheduler) -> None:
         self._decoders = dict(decoders)
         self._guards = {lang: Guard(asr_rules(lang)) for lang in decoders}
-        self._pool = pool
+        self._scheduler = scheduler
 
     async def transcribe(
         self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
@@ -37,8 +37,10 @@ class WhisperRecognizer:
             raise RecognizerUnavailable(f"no checkpoint for {lang:.8}")
         if samples.size > LONGEST_S * SAMPLE_RATE:
             raise TooLarge(f"an utterance is at most {LONGEST_S:.0f} s long")
-        urgency = Urgency.PARTIAL if not final else Urgency.CONFIRMING if confirming else Urgency.FINAL
-        return await self._pool.run(urgency, partial(self._decode, samples, locale, final=final))
+        priority = (
+            DecodePriority.PARTIAL if not final else DecodePriority.CONFIRMING if confirming else DecodePriority.FINAL
+        )
+        return await self._scheduler.run(priority, partial(self._decode, samples, locale, final=final))
 
     async def warm_up(self) -> None:
         """One partial and one final of each language, of noise too faint to hear."""
@@ -46,11 +48,11 @@ class WhisperRecognizer:
         for decoder in self._decoders.values():
             for final, seconds in zip((False, True), _WARM_UP_S, strict=True):
                 samples = noise.normal(0, 1e-3, int(seconds * SAMPLE_RATE)).astype(np.float32)
-                await self._pool.run(Urgency.FINAL, partial(decoder.decode, samples, final=final))
+                await self._scheduler.run(DecodePriority.FINAL, partial(decoder.decode, samples, final=final))
 
     async def close(self) -> None:
         """Cancel what waits and let the threads go."""
-        self._pool.close()
+        self._scheduler.close()
 
     def _decode(self, samples: Samples, locale: Locale, *, final: bool) -> Transcript:
         """Runs in a worker thread."""

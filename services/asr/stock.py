@@ -1,4 +1,4 @@
-"""Stock Whisper checkpoints, by any faster-whisper name or folder: 30 s windows, for shorter ones break them."""
+"""Stock Whisper checkpoints, by any faster-whisper name or folder, in the shortest windows that are safe for them."""
 
 from typing import Any, Final
 
@@ -12,7 +12,9 @@ from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
 from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit
 
-WINDOW_S: Final = 30.0
+WINDOWS_S: Final = (8.0, 10.0, 15.0, 20.0, 30.0)
+"""Below 8 s a checkpoint that was trained on 30 loops, whatever the search; `ROOM_S` of each stays silent."""
+ROOM_S: Final = 1.0
 LONGEST_S: Final = 28.0
 FRAMES_PER_SECOND: Final = 100
 MOST_TOKENS: Final = 220
@@ -29,13 +31,12 @@ def open_stock(name: str, *, workers: int, device: str) -> WhisperModel:
 
 
 class StockDecoder:
-    """One language of a stock checkpoint; `window_s` below 30 only for checkpoints tuned for it."""
+    """One language of a stock checkpoint."""
 
-    def __init__(self, model: WhisperModel, language: str, *, window_s: float = WINDOW_S) -> None:
+    def __init__(self, model: WhisperModel, language: str) -> None:
         if language != "en" and not model.model.is_multilingual:
             raise RecognizerUnavailable(f"an English checkpoint can't hear {language}")
         self._model = model
-        self._window_s = window_s
         self._joiner = "" if language == "ja" else " "
         self._tokenizer = Tokenizer(
             model.hf_tokenizer, multilingual=model.model.is_multilingual, task="transcribe", language=language
@@ -44,18 +45,18 @@ class StockDecoder:
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
-        longest = min(LONGEST_S, self._window_s - 1.0)
-        return joined([self._piece(p, final=final) for p in split(samples, longest)], self._joiner)
+        return joined([self._piece(p, final=final) for p in split(samples, LONGEST_S)], self._joiner)
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
-        features = pad_or_trim(self._model.feature_extractor(samples), int(self._window_s * FRAMES_PER_SECOND))
+        features = pad_or_trim(self._model.feature_extractor(samples), window(samples.size / SAMPLE_RATE))
         encoded = self._model.encode(np.ascontiguousarray(features))
         limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
         result = self._model.model.generate(
             encoded,
             [self._prompt],
-            beam_size=BEAM if final else 1,
+            beam_size=BEAM,  # partials too: greedy ones loop
             num_hypotheses=ALTERNATIVES if final else 1,
+            length_penalty=0,  # divided by its length, a loop of sure tokens beats a short, right text
             max_length=min(MODEL_LENGTH, max_length(limit, len(self._prompt))),
             return_scores=True,
             return_no_speech_prob=True,
@@ -66,5 +67,11 @@ class StockDecoder:
     def _hypotheses(self, result: Any) -> tuple[Hypothesis, ...]:
         best: dict[str, float] = {}
         for ids, score in zip(result.sequences_ids, result.scores, strict=True):
-            best.setdefault(self._tokenizer.decode(ids).strip(), float(score))
+            best.setdefault(self._tokenizer.decode(ids).strip(), float(score) / (len(ids) + 1))
         return tuple(Hypothesis(text, score) for text, score in best.items())
+
+
+def window(seconds: float) -> int:
+    """Frames of the shortest safe window for so much speech."""
+    fit = next((w for w in WINDOWS_S if seconds + ROOM_S <= w), WINDOWS_S[-1])
+    return int(fit * FRAMES_PER_SECOND)

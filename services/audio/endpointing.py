@@ -1,14 +1,12 @@
-"""The rules of turn-taking, and what a caller's words alone say of whether the turn is over."""
+"""The rules of turn-taking."""
 
 import re
-from functools import lru_cache
 from typing import Annotated, Final
 
 from pydantic import Field, field_validator, model_validator
 
 from rules.load import RuleFile, load
 from schemas.ids import Locale, RuleId, language
-from schemas.transcript import Transcript
 from schemas.turn import Completeness
 
 
@@ -35,9 +33,13 @@ class Timing(RuleFile):
     rival_logprob: float = Field(ge=0, le=10)
     max_turn_ms: int = Field(ge=1000, le=29_000)
     stall_ms: int = Field(ge=100, le=5000)
+    unheard_voice_ms: int = Field(ge=50, le=2000)
+    stir_probability: float = Field(gt=0, lt=1)
+    stir_ms: int = Field(ge=0, le=500)
     merge_ms: int = Field(ge=0, le=5000)
     barge_in_voiced_ms: int = Field(ge=100, le=5000)
     idle_ms: int = Field(ge=1000)
+    retell_ms: int = Field(ge=300)
     silence_prompt_ms: int = Field(ge=1000)
     keypad_pause_ms: int = Field(ge=500)
     keypad_digits: int = Field(ge=1, le=64)
@@ -50,11 +52,16 @@ class Timing(RuleFile):
         return max(self.partial_every_ms, round(self.partial_share * turn_ms))
 
 
+_BREATH_MS: Final = 64
+"""Of voice beside the words: a vowel held, a breath."""
+
+
 class Endpointing(RuleFile):
     """rules/endpointing/<language>.yaml: how long to wait after which words. Words are compared in lower case."""
 
     silence_ms: dict[Completeness, Annotated[int, Field(ge=50, le=5000)]]
     characters_per_second: float = Field(gt=0, le=50)
+    voice_ms: int = Field(gt=0, le=500)
     hesitations: tuple[str, ...]
     trailing: tuple[str, ...]
     unfinished: tuple[str, ...]
@@ -65,6 +72,8 @@ class Endpointing(RuleFile):
     courtesy: tuple[str, ...]
     courtesies: frozenset[str]
     digits: frozenset[str]
+    binding_ms: dict[str, Annotated[int, Field(ge=500, le=5000)]] = Field(default_factory=dict)
+    """Whole answers that bind after another silence than the rest."""
 
     @model_validator(mode="after")
     def _every_threshold(self) -> "Endpointing":
@@ -86,20 +95,15 @@ class Endpointing(RuleFile):
         """How long to wait, in ms, and the rule's identity: `endpointing.en.complete@4`."""
         return self.silence_ms[completeness], RuleId(f"{self.id}.{completeness.value}@{self.version}")
 
+    def filled_ms(self, text: str) -> int:
+        """So much voice the words fill at an unhurried pace; an ideograph stands for two sounds."""
+        letters = [char for char in text if char.isalpha()]
+        ideographs = sum("\u4e00" <= char <= "\u9fff" for char in letters)
+        return (len(letters) + ideographs) * self.voice_ms + _BREATH_MS
+
     def speaking_ms(self, text: str) -> float:
         """About how long a voice takes to say `text`."""
         return len(text) / self.characters_per_second * 1000
-
-
-_PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
-_LONG_NUMBER: Final = re.compile(r"(?:^|\D)(?:\d[ -]?){3,}$")
-_COMMAND_LETTERS: Final = 4
-"""Fewer are no command, however they end."""
-_UNSPACED: Final = frozenset({"ja"})
-
-
-_SOON: Final = frozenset({Completeness.COMPLETE, Completeness.YES_NO})
-_GOES_ON: Final = frozenset({Completeness.TRAILING, Completeness.HESITATION})
 
 
 def timing() -> Timing:
@@ -110,92 +114,3 @@ def timing() -> Timing:
 def endpointing(locale: Locale) -> Endpointing:
     """The rules of a locale's language."""
     return load(f"endpointing/{language(locale)}.yaml", Endpointing)
-
-
-def _plain(text: str) -> str:
-    return " ".join(_PUNCTUATION.sub(" ", text).lower().split())
-
-
-@lru_cache(maxsize=64)
-def _endings(words: tuple[str, ...], unspaced: bool) -> re.Pattern[str]:
-    """Any of `words` at the end; between spaces where the language has them."""
-    longest_first = "|".join(re.escape(w) for w in sorted(words, key=len, reverse=True))
-    return re.compile(rf"(?:{longest_first})$" if unspaced else rf"(?:^|\s)(?:{longest_first})$")
-
-
-def _digits_in_progress(text: str, rules: Endpointing, unspaced: bool) -> bool:
-    """Digits one by one at the end, two words of them or three characters: a number that may go on."""
-    if _LONG_NUMBER.search(text):
-        return True
-    if unspaced:
-        one = "|".join(re.escape(word) for word in sorted(rules.digits, key=len, reverse=True))
-        return re.search(rf"(?:{one}){{3,}}$", text) is not None
-    last_two = text.split()[-2:]
-    return len(last_two) > 1 and all(word in rules.digits for word in last_two)
-
-
-def judge_words(text: str, locale: Locale) -> Completeness:
-    """What the words alone say: a bare yes, a hesitation, a dangling word, digits in progress, a closing, or nothing.
-
-    The grammar knows more (a whole command, a missing slot); its judgement comes through the turn handler.
-    """
-    rules, unspaced = endpointing(locale), language(locale) in _UNSPACED
-    plain = _plain(text)
-    if unspaced:
-        plain = plain.replace(" ", "")
-    if not plain:
-        return Completeness.HESITATION
-    signs = (
-        (Completeness.YES_NO, plain in rules.yes_no),
-        (Completeness.HESITATION, _endings(rules.hesitations, unspaced).search(plain)),
-        (Completeness.DIGITS, _digits_in_progress(plain, rules, unspaced)),
-        (Completeness.TRAILING, _endings(rules.trailing, unspaced).search(plain)),
-        (Completeness.TRAILING, any(re.search(pattern, plain) for pattern in rules.unfinished)),
-        (Completeness.OPEN, _endings(rules.open, unspaced).search(plain)),
-        (Completeness.COMPLETE, len(plain) > _COMMAND_LETTERS and _endings(rules.closings, unspaced).search(plain)),
-    )
-    return next((kind for kind, seen in signs if seen), Completeness.UNKNOWN)
-
-
-def doubted(completeness: Completeness, transcript: Transcript, partial: str) -> Completeness:
-    """`completeness`, or DOUBTFUL where words that would end a turn soon may be misheard.
-
-    They are where the recogniser is unsure and the last `partial` was not on the way to them, and where an alternative
-    that is about as likely is unfinished: "hundred dollars two", or "to".
-    """
-    if completeness not in _SOON:
-        return completeness
-    rules, best = timing(), transcript.avg_logprob
-    unsure = best < rules.doubt_logprob and not _agree(_plain(partial), _plain(transcript.text))
-    rivals = (h.text for h in transcript.hypotheses[1:] if h.avg_logprob >= best - rules.rival_logprob)
-    if unsure or any(judge_words(text, transcript.locale) in _GOES_ON for text in rivals):
-        return Completeness.DOUBTFUL
-    return completeness
-
-
-def _agree(partial: str, text: str) -> bool:
-    """Whether a partial was on the way to `text`; its last word may still have been cut."""
-    settled = partial.rpartition(" ")[0] if " " in partial else partial[:-1]
-    return bool(settled) and text.startswith(settled)
-
-
-def gone_on_politely(completeness: Completeness, transcript: Transcript) -> Completeness:
-    """`completeness`, or COURTESY where a whole command ends in a sound that hides how soon "please" follows."""
-    if completeness is not Completeness.COMPLETE:
-        return completeness
-    plain, patterns = _plain(transcript.text), endpointing(transcript.locale).courtesy
-    return Completeness.COURTESY if any(re.search(pattern, plain) for pattern in patterns) else completeness
-
-
-def is_courtesy(text: str, locale: Locale) -> bool:
-    """Whether `text` only is polite ("please", 「お願いします」)."""
-    plain, courtesies = _plain(text), endpointing(locale).courtesies
-    return plain in courtesies or plain.replace(" ", "") in courtesies
-
-
-def is_backchannel(text: str, locale: Locale) -> bool:
-    """Whether `text` only shows that the caller listens ("uh-huh", 「はい」), which stops no reply."""
-    plain, backchannels = _plain(text), endpointing(locale).backchannels
-    if plain in backchannels or plain.replace(" ", "") in backchannels:
-        return True
-    return bool(plain) and all(word in backchannels for word in plain.split())

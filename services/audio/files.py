@@ -1,4 +1,4 @@
-"""Whole utterances as files: WAV, FLAC, Ogg (Opus, Vorbis) and MP3, by PyAV."""
+"""Whole utterances as files: WAV, FLAC, Ogg (Opus, Vorbis) and MP3, by PyAV, piece by piece and never past a bound."""
 
 import io
 from collections.abc import Iterator
@@ -9,91 +9,122 @@ import numpy as np
 import soxr
 from av.audio.resampler import AudioResampler
 
-from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
+from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
 from schemas.errors import MalformedAudio, TooLarge, UnsupportedAudio
 from services.audio import codec
+from services.audio.containers import bare, links
 
 MAX_SECONDS: Final = 60.0
 """A longer utterance is refused while it is being decoded, so that a small file can't fill the memory."""
-CONTAINERS: Final = frozenset({"wav", "flac", "ogg", "mp3"})
 CODECS: Final = frozenset(
     {"pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_u8", "pcm_mulaw", "pcm_alaw", "flac", "opus", "vorbis"}
     | {"mp3", "mp3float"}
 )
 MAX_CHANNELS: Final = 2
+RATES: Final = range(4_000, 192_001)
+"""Sample rates that are taken, in hertz."""
+MAX_PACKETS: Final = 100_000
+"""Packets that are looked at: Vorbis makes up to 45,000 of a minute, and one that says nothing costs time as well."""
+_PROBE: Final = {"probesize": str(256 * 1024), "analyzeduration": "1000000"}
 _COMPLETE: Final = 0.95
 """The part of the duration in its header that a file must decode to; less is a truncated upload."""
-_UNKNOWN_SIZE: Final = 0xFFFFFFFF
-"""What a recorder that could not go back writes as a RIFF length."""
+_SLACK: Final = 16
+"""Samples that may be missing anyway: what a filter keeps of a file of a few."""
 
 
 def read_file(data: bytes) -> Samples:
-    """Decode a file to mono float32 at 16 kHz, shape (n,). Raises MalformedAudio, UnsupportedAudio, TooLarge."""
-    if not data:
-        raise MalformedAudio("the file is empty")
-    if data.startswith(b"RIFF") and len(data) < _promised_bytes(data):
-        raise MalformedAudio("the file is shorter than its header says")
-    try:
-        with av.open(io.BytesIO(data), mode="r", metadata_errors="replace") as container:
-            return _finite(_decode(container))
-    except (av.error.FFmpegError, ValueError) as error:
-        raise MalformedAudio("the file does not decode") from error
+    """Decode a file to mono float32 at 16 kHz, shape (n,). Raises MalformedAudio, UnsupportedAudio, TooLarge.
+
+    Strangers' files go through DecoderPool instead, which also bounds what FFmpeg itself takes.
+    """
+    kind, data = bare(data)
+    parts: list[Samples] = []
+    for link in links(data) if kind == "ogg" else [data]:
+        parts.append(_link(kind, link))
+        if sum(part.size for part in parts) > MAX_SECONDS * SAMPLE_RATE:
+            raise _too_long()
+    return _finite(np.concatenate(parts))
 
 
 def read_raw(data: bytes, form: AudioFormat) -> Samples:
     """Decode headerless bytes (PCM16 or G.711) to mono float32 at 16 kHz. Raises MalformedAudio, TooLarge."""
     if form.channels != 1:
         raise UnsupportedAudio("headerless audio has one channel")
-    samples = codec.decode(data, form)
-    if samples.size > MAX_SECONDS * form.rate:
+    if len(data) > MAX_SECONDS * form.rate * (2 if form.encoding is Encoding.PCM16 else 1):
         raise TooLarge(f"an utterance is at most {MAX_SECONDS:.0f} s long")
+    samples = codec.decode(data, form)
     if form.rate == SAMPLE_RATE:
         return samples
     resampled: Samples = soxr.resample(samples, form.rate, SAMPLE_RATE)
     return resampled
 
 
-def _promised_bytes(data: bytes) -> int:
-    """The length in a RIFF header; FFmpeg trusts the file's own instead. 0 where the writer could not know it."""
-    size = int.from_bytes(data[4:8], "little")
-    return 0 if size in {0, _UNKNOWN_SIZE} else size + 8
+def _link(kind: str, data: bytes) -> Samples:
+    try:
+        with av.open(io.BytesIO(data), mode="r", format=kind, options=_PROBE, metadata_errors="replace") as container:
+            return _decode(container)
+    except (av.error.FFmpegError, ValueError) as error:
+        raise MalformedAudio("the file does not decode") from error
 
 
 def _decode(container: av.container.InputContainer) -> Samples:
-    if container.format.name not in CONTAINERS or len(container.streams.audio) != 1:
-        raise UnsupportedAudio("WAV, FLAC, Ogg or MP3 with one audio stream is taken")
+    if len(container.streams.audio) != 1:
+        raise UnsupportedAudio("one audio stream is taken")
     stream = container.streams.audio[0]
     if stream.codec_context.name not in CODECS or stream.codec_context.channels > MAX_CHANNELS:
         raise UnsupportedAudio(f"codec {stream.codec_context.name} is not taken")
     promised = float(container.duration or 0) / av.time_base
     if promised > MAX_SECONDS:
-        raise TooLarge(f"an utterance is at most {MAX_SECONDS:.0f} s long")
-    parts = list(_chunks(container, stream))
+        raise _too_long()
+    parts = list(_pieces(container, stream))
     samples = np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
-    if samples.size < promised * _COMPLETE * SAMPLE_RATE:
+    if samples.size < promised * _COMPLETE * SAMPLE_RATE - _SLACK:
         raise MalformedAudio("the file is shorter than its header says")
     return samples
 
 
-def _chunks(container: av.container.InputContainer, stream: av.audio.stream.AudioStream) -> Iterator[Samples]:
-    """Mono float32 pieces at 16 kHz, at most MAX_SECONDS of them."""
-    resampler = AudioResampler(format="flt", layout="mono", rate=SAMPLE_RATE)
-    total = 0
-    for frame in (*_frames(container, stream), None):
-        for piece in resampler.resample(frame):
-            samples = piece.to_ndarray().reshape(-1).astype(np.float32)
+def _pieces(container: av.container.InputContainer, stream: av.audio.stream.AudioStream) -> Iterator[Samples]:
+    """Mono float32 pieces at 16 kHz, at most MAX_SECONDS of them. A chained stream may change its rate on the way."""
+    resampler: AudioResampler | None = None
+    form, total = None, 0
+    for frame in _frames(container, stream):
+        was, form = form, (frame.sample_rate, frame.layout.name, frame.format.name)
+        if resampler is None or form != was:
+            if resampler is not None:
+                yield from _mono(resampler, None)
+            resampler = AudioResampler(format="flt", layout="mono", rate=SAMPLE_RATE)
+        for samples in _mono(resampler, frame):
             total += samples.size
             if total > MAX_SECONDS * SAMPLE_RATE:
-                raise TooLarge(f"an utterance is at most {MAX_SECONDS:.0f} s long")
+                raise _too_long()
             yield samples
+    if resampler is not None:
+        yield from _mono(resampler, None)
+
+
+def _mono(resampler: AudioResampler, frame: av.audio.frame.AudioFrame | None) -> Iterator[Samples]:
+    for piece in resampler.resample(frame):
+        yield piece.to_ndarray().reshape(-1).astype(np.float32)
 
 
 def _frames(
     container: av.container.InputContainer, stream: av.audio.stream.AudioStream
 ) -> Iterator[av.audio.frame.AudioFrame]:
-    for frame in container.decode(stream):
-        frame.pts = None  # a file cut out of a longer one starts at any time
-        yield frame
+    """Frames as they come, counted in time before anything is cut off them: what is thrown away has cost as much."""
+    seconds = 0.0
+    for number, packet in enumerate(container.demux(stream)):
+        seconds += float((packet.duration or 0) * packet.time_base) if packet.time_base else 0.0
+        if seconds > MAX_SECONDS + 1 or number > MAX_PACKETS:
+            raise _too_long()
+        for frame in packet.decode():
+            if frame.sample_rate not in RATES or frame.layout.nb_channels > MAX_CHANNELS:
+                raise UnsupportedAudio("a sample rate or a number of channels that is not taken")
+            frame.pts = None  # a file cut out of a longer one starts at any time
+            yield frame
+
+
+def _too_long() -> TooLarge:
+    return TooLarge(f"an utterance is at most {MAX_SECONDS:.0f} s long")
 
 
 def _finite(samples: Samples) -> Samples:

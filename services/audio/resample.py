@@ -14,6 +14,8 @@ from schemas.errors import UnsupportedAudio
 
 _FACTORS: Final = {8_000: (2, 1), 16_000: (1, 1), 24_000: (2, 3)}
 """Stream rate → (up, down)."""
+_BACK: Final = (3, 2)
+"""The same from 16 to 24 kHz."""
 _HALF_TAPS: Final = {8_000: 32, 24_000: 72}
 """Half the filter's length at the intermediate rate (16 and 48 kHz)."""
 _BETA: Final = 7.0
@@ -36,16 +38,24 @@ class StreamResampler:
     def __init__(self, rate: int) -> None:
         if rate not in STREAM_RATES:
             raise UnsupportedAudio(f"a stream has 8, 16 or 24 kHz, not {rate} Hz")
-        self._up, self._down = _FACTORS[rate]
-        self._identity = rate == SAMPLE_RATE
-        half = _HALF_TAPS.get(rate, 0)
+        self._build(rate, *_FACTORS[rate], _HALF_TAPS.get(rate, 0))
+
+    @classmethod
+    def to_24k(cls) -> "StreamResampler":
+        """The other way, for those who call: 16 kHz in, 24 out."""
+        made = cls(SAMPLE_RATE)
+        made._build(SAMPLE_RATE, *_BACK, _HALF_TAPS[24_000])
+        return made
+
+    def _build(self, rate: int, up: int, down: int, half: int) -> None:
+        self._up, self._down, self._identity = up, down, up == down
         self._taps = _filter(half, max(self._up, self._down), self._up)
         self._history = np.zeros(2 * half, dtype=np.float32)
         self._skip = 0
         self.delay_ms = 0.0 if self._identity else half / (rate * self._up) * 1000
 
     def push(self, samples: Samples) -> Samples:
-        """The 16 kHz samples that `samples` complete, shape (n·16000/rate ± 1,)."""
+        """The samples at the other rate that `samples` complete, shape (n·up/down ± 1,)."""
         if self._identity or not samples.size:
             return samples
         stuffed = np.zeros(samples.size * self._up, dtype=np.float32)

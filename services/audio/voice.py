@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from schemas.audio import Samples
+from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.endpointing import Timing
 from services.audio.frames import VAD_FRAME
 
@@ -28,13 +28,30 @@ class Voice:
         self._timing = timing
         self._background_db = _FAINTEST_DB
         self._peak_db = _FAINTEST_DB
+        self._stirred = -SAMPLE_RATE
+        self.silent = True
+        """Whether the last frame held no voice."""
 
     def begin_turn(self) -> None:
         """Forget how loud the last turn was."""
         self._peak_db = _FAINTEST_DB
 
-    def last_sound(self, frame: Samples, probability: float) -> int | None:
-        """The end of the last block of `frame` that may be the caller's voice (1 … 512), None when there is none."""
+    def stirs(self, now: int) -> bool:
+        """Whether there was a sound just before the sample `now` that may begin a word."""
+        return now - self._stirred < self._timing.stir_ms * SAMPLE_RATE // 1000
+
+    def last_sound(self, frame: Samples, probability: float, now: int) -> int | None:
+        """The end of the last block of `frame` that may be the caller's voice (1 … 512), None when there is none.
+
+        `now` is the sample after the frame.
+        """
+        sound = self._last_loud(frame, probability)
+        self.silent = probability < self._timing.voice_off or sound is None
+        if sound is not None and probability >= self._timing.stir_probability:
+            self._stirred = now
+        return sound
+
+    def _last_loud(self, frame: Samples, probability: float) -> int | None:
         power = np.square(frame).reshape(-1, _BLOCK).mean(axis=1)
         level_db = 10 * np.log10(np.maximum(power, _SILENT))
         if probability < _QUIET_PROBABILITY:

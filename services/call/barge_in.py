@@ -1,12 +1,11 @@
 """Barge-in: what the caller's voice and words do to the reply they fall on, and to the turn they go on with."""
 
-from collections.abc import Callable
-
 from schemas.call import CutReason
 from schemas.ids import Locale
 from schemas.turn import Ended, ItemId, Waste
-from services.audio.endpointing import is_backchannel, is_courtesy, timing
-from services.audio.listener import Listener, Signal
+from services.audio.completeness import is_backchannel, is_courtesy
+from services.audio.endpointing import timing
+from services.audio.listener import Listener
 from services.call.conversation import Conversation
 
 
@@ -26,20 +25,17 @@ class BargeIn:
         if self._listener.voiced_ms >= self._voiced_ms:
             self._conversation.cut(CutReason.TURN_DETECTED)
 
-    def words(self, text: str, locale: Locale, on: Callable[[list[Signal]], None]) -> None:
-        """Words stop a reply; words right after a turn may belong to it, which then has to be undone.
-
-        `on` takes what the listener says once both are one turn.
-        """
+    def words(self, text: str, locale: Locale) -> None:
+        """Words stop a reply; words right after a turn may belong to it, which then has to be undone."""
         if self._conversation.audible and is_backchannel(text, locale):
             return
         item, before = self._listener.item, self._listener.continues
         self._polite = item if self._only_polite(text, locale, before) else None
         if self._polite is not None:
             return
-        if before is not None and self._merging != item:
+        if item is not None and before is not None and self._merging != item:
             self._merging = item
-            self._conversation.withdraw(before, lambda: self._merge(item, on))
+            self._conversation.withdraw(before, item)
         self._conversation.cut(CutReason.TURN_DETECTED)
 
     def waste(self, ended: Ended, locale: Locale) -> Waste | None:
@@ -56,8 +52,3 @@ class BargeIn:
         """Whether "please" follows a whole command whose answer is under way: no reason to answer it again."""
         said = before is not None and before == self._whole and self._conversation.answers(before)
         return said and is_courtesy(text, locale)
-
-    def _merge(self, item: ItemId | None, on: Callable[[list[Signal]], None]) -> None:
-        """The last turn was undone. If `item` has ended meanwhile, it stays a turn of its own."""
-        if self._listener.item == item:
-            on(self._listener.merge())

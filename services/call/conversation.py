@@ -1,55 +1,67 @@
 """The answering side of a call: turns wait for the turn handler, and replies are cut, taken back, or heard out."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.call import CallEvent, CutReason, Fault, PlaybackIn, PlaybackState, ReplyCut
+from schemas.call import (
+    CallEvent,
+    CutReason,
+    Fault,
+    PlaybackIn,
+    PlaybackState,
+    ReplyBegan,
+    ReplyCut,
+    ReplyEnded,
+    ReplyStatus,
+)
 from schemas.errors import RateLimited, TellerlineError
 from schemas.ids import Locale
-from schemas.turn import Awaits, ItemId, ReplyId
+from schemas.turn import Awaits, ItemId, ReplyEvent, ReplyId
 from services.audio.endpointing import timing
-from services.call.playback import Playback
-from services.call.reply_stream import Answer, Heard, ReplyStream
-from services.ports import Clock, TurnHandler
+from services.call.reply_stream import Answer, ReplyStream
+from services.call.user_turn import Commitment, Life, UserTurn
+from services.ports import Clock, Synthesizer, TurnHandler
+from services.response.reply import AgentReply, ReplyState, ReplyStep
+from services.timing.finish import finish
 
 _WAITING: Final = 16
 """Things that may wait for the turn handler."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Delivered:
-    reply: ReplyId
+class _Step:
+    """What became of a reply, for the handler to know; `into` is the utterance that goes on with a withdrawn turn."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Interrupted:
-    reply: ReplyId
-
-
-@dataclass(frozen=True, slots=True)
-class _Withdraw:
-    answer: Answer
-    undone: Callable[[], None]
-
-
-_Work = Answer | _Delivered | _Interrupted | _Withdraw
+    reply: AgentReply
+    step: ReplyStep
+    into: ItemId | None = None
 
 
 class Conversation:
     """Everything that waits for the turn handler. Its methods never block; `run` does the work, in order."""
 
-    def __init__(self, handler: TurnHandler, clock: Clock, emit: Callable[[CallEvent], None]) -> None:
+    def __init__(
+        self,
+        handler: TurnHandler,
+        clock: Clock,
+        emit: Callable[[CallEvent], None],
+        synthesizer: Synthesizer | None = None,
+    ) -> None:
         self._handler = handler
         self._clock = clock
         self._emit = emit
-        self._replies = ReplyStream(handler, clock, emit)
+        self._replies = ReplyStream(clock, emit, synthesizer)
         self._timing = timing()
-        self._work: asyncio.Queue[_Work] = asyncio.Queue(_WAITING)
+        self._work: asyncio.Queue[Answer | _Step] = asyncio.Queue(_WAITING)
         self._answering: asyncio.Task[None] | None = None
-        self._last: Answer | None = None
-        self._held: Playback | None = None
+        self._last: AgentReply | None = None
+        self._turn: Commitment | None = None
+        self._continued: UserTurn | None = None
+        self._overspoken: AgentReply | None = None
+        self._held: Commitment | None = None
+        self._answers, self._asked = True, False
         self._busy = 0
         self._quiet_since = clock.monotonic()
         self._estimated = False
@@ -62,115 +74,166 @@ class Conversation:
         return self._busy > 0
 
     @property
+    def at_rest(self) -> bool:
+        """Whether nothing is under way but a turn that may still be amended."""
+        turn = self._turn if self._turn and self._last and self._last.item == self._turn.turn.item else None
+        return not self.busy or (turn is not None and turn.waits)
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was said, or is to be."""
+        return self._last is not None
+
+    @property
     def audible(self) -> bool:
         """Whether the caller may be hearing a reply now."""
-        return self._last is not None and self._last.playback.audible(self._clock.monotonic())
+        return self._last is not None and self._last.audible(self._clock.monotonic())
 
     @property
     def awaits(self) -> Awaits:
         """What the last reply waits for."""
-        return self._last.playback.awaits if self._last else Awaits.NOTHING
+        return self._last.awaits if self._last else Awaits.NOTHING
 
     @property
     def over(self) -> bool:
         """Whether the last reply ended the call and has been heard, or must have been."""
-        if self._last is None or self._last.playback.awaits is not Awaits.END:
-            return False
-        playback = self._last.playback
-        return playback.delivered or playback.cut is not None or playback.surely_over(self._clock.monotonic())
+        return self.awaits is Awaits.END and self._last is not None and self._last.over(self._clock.monotonic())
 
     def answers(self, item: ItemId) -> bool:
         """Whether the answer to the turn `item` is the last one, and was not heard to its end."""
-        answer = self._last
-        if answer is None or answer.heard is None:
-            return False
-        return answer.heard.item == item and not answer.playback.delivered
+        return self._last is not None and self._last.item == item and not self._last.heard
 
     # What the call tells
 
-    def configure(self, locale: Locale, *, estimated: bool) -> None:
-        """The language of replies, and whether one counts as heard once it could have been spoken."""
-        self._replies.locale, self._estimated = locale, estimated
+    def configure(self, locale: Locale, *, estimated: bool, answers: bool = True, speaks: bool = False) -> None:
+        """The language of replies; whether they count as heard once they could have been, come unasked, are spoken."""
+        self._replies.locale, self._replies.speaks = locale, speaks
+        self._estimated, self._answers = estimated, answers
 
-    def take(self, heard: Heard) -> None:
-        """Answer a turn. Raises RateLimited when too many wait."""
-        self._held = None
-        self._answer(Answer(self._playback(heard.item), heard=heard))
+    def take(self, turn: Commitment) -> None:
+        """Answer a turn, or hold it until a reply is asked for. Raises RateLimited when too many wait."""
+        if self._held is not None:
+            turn.turn, self._held = turn.turn.along_with(self._held.turn), None
+        if not (self._answers or self._asked):
+            self._held = turn
+            return
+        self._asked = False
+        if self._last is not None and turn.turn.since < self._last.heard_at:
+            self._unhear(self._last)  # what was said before meets a reply that was not heard
+        self._overspoken = None
+        if self._turn is not None:
+            self._turn.followed()
+        reply = self._reply(turn.turn.item)
+        self._answer(Answer(reply, lambda: self._handler.take(turn.turn.transcript, reply.id, turn), turn))
+        self._turn = turn
+
+    def ask(self, *, coming: bool) -> None:
+        """The client wants a reply, also where turns are not answered unasked. `coming`: the caller is speaking."""
+        self._asked = True
+        if self._held is not None:
+            held, self._held = self._held, None
+            self.take(held)
+        elif coming:
+            return
+        elif self._last is None:
+            self._asked = False
+            self._say(lambda reply: self._handler.welcome(reply, self._replies.locale))
+        else:
+            self._nothing_to_say()
 
     def greet(self) -> None:
         """Say what the caller has to hear before anything else, if there is such a thing."""
-        playback = self._playback(None)
-        events = self._handler.greeting(playback.reply, self._replies.locale)
+        reply = self._reply()
+        events = self._handler.greeting(reply.id, self._replies.locale)
         if events is not None:
-            self._answer(Answer(playback, greeting=events))
+            self._answer(Answer(reply, lambda: events))
 
     def fail(self, error: TellerlineError) -> None:
         """Say an error, so that it is never silence."""
-        self._answer(Answer(self._playback(None), error=error))
+        reply = self._reply()
+        self._answer(Answer(reply, lambda: self._handler.failed(error, reply.id), sorry=True))
 
     def cut(self, reason: CutReason, reply: ReplyId | None = None) -> bool:
         """Stop the reply that the caller hears, if any (and if it is `reply`, where one is named)."""
-        answer = self._last
-        if answer is None or not self.audible or reply not in {None, answer.playback.reply}:
+        if self._last is None or not self.audible or reply not in {None, self._last.id}:
             return False
-        self._stop(answer, reason)
+        self._stop(self._last, reason)
         return True
 
-    def withdraw(self, item: ItemId, undone: Callable[[], None]) -> None:
-        """The caller went on after the turn `item`: undo it, if its answer was not heard; then call `undone`."""
-        answer = self._last
-        if answer is None or not self.answers(item):
-            return
-        if answer.playback.cut is None:
-            self._stop(answer, CutReason.TURN_DETECTED)
-        self._put(_Withdraw(answer, undone))
+    def withdraw(self, item: ItemId, into: ItemId) -> None:
+        """The caller went on after the turn `item`: undo it, if its answer was not heard; `run` tells when it is."""
+        if self._last is not None and self.answers(item):
+            self._stop(self._last, CutReason.TURN_DETECTED)
+            self._put(_Step(self._last, ReplyStep.WITHDRAW, into))
 
-    def played(self, mark: PlaybackIn, *, speaking: bool) -> None:
-        """The client's word on a reply; marks of replies that are no more change nothing."""
-        answer = self._last
-        if answer is None or answer.playback.reply != mark.reply:
+    def played(self, mark: PlaybackIn, at: float, *, speaking: bool) -> None:
+        """The client's word on a reply, as of `at`; marks of replies that are no more change nothing."""
+        if self._last is None or self._last.id != mark.reply:
             return
-        if mark.state is PlaybackState.STARTED:
-            answer.playback.started = True
-        elif mark.state is PlaybackState.INTERRUPTED:
+        if mark.state is PlaybackState.INTERRUPTED:
+            self._unhear(self._last)
             self.cut(CutReason.CLIENT_CANCELLED, mark.reply)
-        elif answer.playback.done:
-            self._heard_out(answer.playback, speaking=speaking)
+        elif mark.state is PlaybackState.COMPLETED:
+            self._heard_out(self._last, at, speaking=speaking)
 
     def released(self) -> None:
         """What was said over the end of a reply was nothing: the reply counts as heard."""
-        if self._held is not None:
-            held, self._held = self._held, None
-            self._deliver(held)
+        if self._asked:
+            self._nothing_to_say()
+        if self._overspoken is not None:
+            reply, self._overspoken = self._overspoken, None
+            self._deliver(reply, ReplyStep.RELEASE, self._clock.monotonic())
 
     def tick(self, *, speaking: bool) -> None:
         """Time passes: replies end by estimate, and silence is answered."""
         now = self._clock.monotonic()
-        playback = self._last.playback if self._last else None
-        if playback is not None and self._estimated and playback.spoken(now):
-            self._heard_out(playback, speaking=speaking)
+        last = self._last
+        if last is not None and self._estimated and last.spoken(now):
+            self._heard_out(last, now, speaking=speaking)
         if speaking or self.busy or self.audible:
             self._quiet_since = now
-        quiet = (now - self._quiet_since) * 1000 >= self._timing.silence_prompt_ms
-        if quiet and self.awaits in {Awaits.ANSWER, Awaits.CONFIRMATION}:
+        if self._handler.has_news and not (speaking or self.busy or self.audible):
+            self._say(self._handler.news)
+        quiet_ms = (now - self._quiet_since) * 1000
+        asked = self.awaits in {Awaits.ANSWER, Awaits.CONFIRMATION} and quiet_ms >= self._timing.silence_prompt_ms
+        if asked or (self._owed(last) and quiet_ms >= self._timing.retell_ms):
             self._quiet_since = now
-            self._answer(Answer(self._playback(None)))
+            self._say(self._handler.silence)
 
-    async def run(self) -> None:
-        """Do the work until cancelled."""
+    async def run(self) -> AsyncGenerator[ItemId, None]:
+        """Do the work until cancelled. Gives each utterance that continues a turn, once that turn was undone for it."""
         while True:
             work = await self._work.get()
             try:
-                await self._do(work)
+                undone_for = await self._do(work)
+                if undone_for is not None:
+                    yield undone_for
             finally:
                 self._busy -= 1
 
+    async def close(self, marks: Iterable[PlaybackIn], *, speaking: bool) -> None:
+        """The call is over, and `run` with it: what was heard by then counts, though nobody came to note it."""
+        await self._note_heard()
+        for mark in marks:
+            self.played(mark, self._clock.monotonic(), speaking=speaking)
+            await self._note_heard()
+
+    async def _note_heard(self) -> None:
+        while not self._work.empty():
+            match self._work.get_nowait():
+                case _Step(step=ReplyStep.HEAR) as heard:
+                    await self._do(heard)
+
+    def _owed(self, reply: AgentReply | None) -> bool:
+        """Whether the caller's voice cut short what was done, and nothing came of that voice."""
+        return reply is not None and reply.cut_by is CutReason.TURN_DETECTED and self._handler.owes
+
     # The work
 
-    def _playback(self, item: ItemId | None) -> Playback:
-        return Playback(ReplyId(self._clock.new_id()), item)
+    def _reply(self, item: ItemId | None = None) -> AgentReply:
+        return AgentReply(ReplyId(self._clock.new_id()), item)
 
-    def _put(self, work: _Work) -> None:
+    def _put(self, work: Answer | _Step) -> None:
         try:
             self._work.put_nowait(work)
         except asyncio.QueueFull:
@@ -179,64 +242,94 @@ class Conversation:
 
     def _answer(self, answer: Answer) -> None:
         self._put(answer)
-        self._last = answer
+        self._last = answer.reply
 
-    def _stop(self, answer: Answer, reason: CutReason) -> None:
-        answer.playback.cut = reason
-        if answer.playback.began_at is not None:
-            self._emit(ReplyCut(answer.playback.reply, reason))
+    def _nothing_to_say(self) -> None:
+        """A reply was asked for, and there is nothing to reply to; one that is under way is the one."""
+        self._asked = False
+        if self._answering is not None or (self._last is not None and self._last.under_way):
+            return
+        reply = self._reply()
+        self._emit(ReplyBegan(reply.id, None))
+        self._emit(ReplyEnded(reply.id, ReplyStatus.COMPLETED, ""))
+
+    def _say(self, make: Callable[[ReplyId], AsyncIterator[ReplyEvent]]) -> None:
+        reply = self._reply()
+        self._answer(Answer(reply, lambda: make(reply.id)))
+
+    def _stop(self, reply: AgentReply, reason: CutReason) -> None:
+        if not reply.cut(reason):
+            return
+        if reply.text:
+            self._emit(ReplyCut(reply.id, reason))
         if self._answering is not None:
             self._answering.cancel()
-        if answer.entered:
-            self._put(_Interrupted(answer.playback.reply))
+        if reply.state is ReplyState.CUT:
+            self._put(_Step(reply, ReplyStep.CUT))
 
-    def _heard_out(self, playback: Playback, *, speaking: bool) -> None:
-        if playback.delivered or playback.spoken_over or playback.cut is not None:
-            return
-        if speaking:
-            playback.spoken_over, self._held = True, playback
-        else:
-            self._deliver(playback)
+    def _unhear(self, reply: AgentReply) -> None:
+        """It was taken for heard, and was not."""
+        if reply.step(ReplyStep.UNHEAR):
+            self._put(_Step(reply, ReplyStep.CUT))
 
-    def _deliver(self, playback: Playback) -> None:
-        playback.delivered = True
-        self._put(_Delivered(playback.reply))
+    def _heard_out(self, reply: AgentReply, at: float, *, speaking: bool) -> None:
+        if not speaking:
+            self._deliver(reply, ReplyStep.HEAR, at)
+        elif reply.step(ReplyStep.SPEAK_OVER):
+            self._overspoken = reply
 
-    async def _do(self, work: _Work) -> None:
+    def _deliver(self, reply: AgentReply, step: ReplyStep, at: float) -> None:
+        if reply.step(step):
+            reply.heard_at = at
+            self._put(_Step(reply, ReplyStep.HEAR))
+
+    async def _do(self, work: Answer | _Step) -> ItemId | None:
+        """The utterance for which a turn was undone, where one was."""
         try:
-            await self._do_unguarded(work)
+            match work:
+                case Answer(reply, _, turn):
+                    if turn is not None:
+                        self._go_on_with(turn)
+                    if reply.state is ReplyState.QUEUED:
+                        await self._make(work)
+                case _Step(reply, ReplyStep.HEAR):
+                    await finish(self._handler.delivered(reply.id))
+                case _Step(reply, ReplyStep.CUT):
+                    await self._handler.interrupted(reply.id)
+                case _Step(reply, _, into):
+                    return into if await self._undo(reply) else None
         except TellerlineError as error:
             if error.fatal:
                 raise
             self._emit(Fault(error))
+        return None
 
-    async def _do_unguarded(self, work: _Work) -> None:
-        match work:
-            case Answer():
-                if work.playback.cut is None:
-                    await self._say_cancellably(work)
-            case _Delivered(reply):
-                await self._handler.delivered(reply)
-            case _Interrupted(reply):
-                await self._handler.interrupted(reply)
-            case _Withdraw(answer, undone):
-                if not answer.entered or await self._handler.withdraw(answer.playback.reply):
-                    undone()
+    def _go_on_with(self, turn: Commitment) -> None:
+        """The words of a turn that the caller had gone on with come first."""
+        if self._continued is not None:
+            turn.turn, self._continued = turn.turn.after(self._continued), None
 
-    async def _say_cancellably(self, answer: Answer) -> None:
+    async def _undo(self, reply: AgentReply) -> bool:
+        """Whether the turn that `reply` answered is undone; where nothing had come of it, it already is."""
+        if reply.state is ReplyState.CUT and await self._handler.withdraw(reply.id):
+            reply.step(ReplyStep.WITHDRAW)
+        return reply.state is ReplyState.WITHDRAWN
+
+    async def _make(self, answer: Answer) -> None:
         """Say it in a task of its own, so that cutting it leaves this one alive."""
-        task = asyncio.create_task(self._say(answer))
-        self._answering = task
+        task = self._answering = asyncio.create_task(self._saying(answer))
         try:
             await asyncio.wait({task})
         finally:
             self._answering = None
             task.cancel()
             await asyncio.wait({task})
+        if answer.turn is not None and answer.turn.life is Life.CONTINUED:
+            self._continued = answer.turn.turn
         if not task.cancelled():
             task.result()
 
-    async def _say(self, answer: Answer) -> None:
+    async def _saying(self, answer: Answer) -> None:
         error = await self._replies.say(answer)
-        if error is not None and answer.error is None:
+        if error is not None and not answer.sorry:
             self.fail(error)

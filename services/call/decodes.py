@@ -7,7 +7,7 @@ from collections.abc import Callable
 from schemas.errors import InternalFault, TellerlineError
 from schemas.ids import Locale
 from schemas.transcript import Transcript
-from services.audio.listener import DecodeRequest
+from services.audio.utterance import DecodeRequest
 from services.ports import Clock, Recognizer
 
 log = logging.getLogger(__name__)
@@ -38,6 +38,11 @@ class Decodes:
         """Decode in the background. `told` is kept no longer than the decode runs: it holds the caller's whole side."""
         decode = self._decode(request, locale, told, confirming=confirming)
         self._running[request.revision] = self._tasks.create_task(decode)
+
+    @property
+    def busy(self) -> bool:
+        """Whether any decode is under way."""
+        return bool(self._running)
 
     def running(self, revision: int) -> bool:
         """Whether a decode is under way."""

@@ -37,8 +37,8 @@ class Hearing:
         await self._hear(frames)
 
     async def stalled(self) -> None:
-        """Nothing came for a while: inside a turn, that is silence."""
-        if not self._turns.speaking:
+        """Nothing came for a while: inside a turn, and right after it, that is silence."""
+        if not self._turns.speaking and not self._turns.settling:
             return
         frames = self._ingest.silence(self._stall_ms * _PER_MS // VAD_FRAME)
         self._arrivals.note(self._ingest.received, self._clock.monotonic())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from services.audio.vad import SileroVad
-from services.ports import Clock, Recognizer, TurnHandler
+from services.ports import Clock, Recognizer, Synthesizer, TurnHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +14,4 @@ class CallPorts:
     recognizer: Recognizer
     vad: SileroVad
     clock: Clock
+    synthesizer: Synthesizer | None = None

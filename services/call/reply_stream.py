@@ -6,14 +6,15 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.call import CallEvent, Fault, ReplyBegan, ReplyEnded, ReplyStatus, Said, Timed
-from schemas.errors import InternalFault, TellerlineError, TimedOut
+from schemas.call import CallEvent, Fault, ReplyBegan, ReplyEnded, ReplyStatus, Said, Timed, Voiced
+from schemas.errors import Busy, InternalFault, SpeechUnavailable, TellerlineError, TimedOut
 from schemas.ids import Locale
-from schemas.transcript import Transcript
-from schemas.turn import ItemId, ReplyDone, ReplyEvent, ReplyText
+from schemas.turn import ReplyDone, ReplyEvent, ReplyText
 from services.audio.endpointing import endpointing, timing
-from services.call.playback import Playback
-from services.ports import Clock, TurnHandler
+from services.call.mouth import Mouth
+from services.call.user_turn import Commitment
+from services.ports import Clock, Synthesizer
+from services.response.reply import AgentReply, ReplyState, ReplyStep
 
 log = logging.getLogger(__name__)
 
@@ -22,45 +23,35 @@ _REPLY_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A turn to be answered. `since` is when its last sound had arrived; `moments` are named seconds of the clock."""
-
-    item: ItemId
-    transcript: Transcript
-    since: float
-    moments: dict[str, float]
-
-
-@dataclass(slots=True)
 class Answer:
-    """Something to be said: to a turn, to an error, to silence, or before anything else."""
+    """A reply and what it is made by: to a `turn`, to an error (`sorry`), to silence, or unasked."""
 
-    playback: Playback
-    heard: Heard | None = None
-    error: TellerlineError | None = None
-    greeting: AsyncIterator[ReplyEvent] | None = None
-    entered: bool = False
+    reply: AgentReply
+    make: Callable[[], AsyncIterator[ReplyEvent]]
+    turn: Commitment | None = None
+    sorry: bool = False
 
 
 class ReplyStream:
-    """One call's replies, one at a time. `locale` is the language of those that follow."""
+    """One call's replies, one at a time. `locale` is the language of those that follow, `speaks` whether by us."""
 
-    def __init__(self, handler: TurnHandler, clock: Clock, emit: Callable[[CallEvent], None]) -> None:
-        self._handler = handler
+    def __init__(self, clock: Clock, emit: Callable[[CallEvent], None], synthesizer: Synthesizer | None = None) -> None:
         self._clock = clock
         self._emit = emit
+        self._synthesizer = synthesizer
+        self.speaks = False
         self._lead_s = timing().speaking_lead_ms / 1000
         self.locale = Locale("")
 
     async def say(self, answer: Answer) -> TellerlineError | None:
         """Say all of it; what went wrong, when it did, which the client then knows. Cancelling it cuts the reply."""
-        playback, answer.entered = answer.playback, True
+        answer.reply.step(ReplyStep.BEGIN)
         error: TellerlineError
         try:
             async with asyncio.timeout(_REPLY_SECONDS):
-                await self._follow(answer, self._events(answer))
+                await self._follow(answer, answer.make())
         except asyncio.CancelledError:
-            self._end(playback, ReplyStatus.CANCELLED)
+            self._end(answer.reply, ReplyStatus.CANCELLED)
             raise
         except TellerlineError as failed:
             error = failed
@@ -71,56 +62,80 @@ class ReplyStream:
             error = InternalFault("the turn handler failed")
         else:
             return None
-        self._end(playback, ReplyStatus.FAILED, error)
+        answer.reply.step(ReplyStep.FAIL)
+        self._end(answer.reply, ReplyStatus.FAILED, error)
         self._emit(Fault(error))
         return error
 
-    def _events(self, answer: Answer) -> AsyncIterator[ReplyEvent]:
-        reply = answer.playback.reply
-        if answer.error is not None:
-            return self._handler.failed(answer.error, reply)
-        if answer.greeting is not None:
-            return answer.greeting
-        if answer.heard is not None:
-            return self._handler.take(answer.heard.transcript, reply)
-        return self._handler.silence(reply)
-
     async def _follow(self, answer: Answer, events: AsyncIterator[ReplyEvent]) -> None:
-        playback, done = answer.playback, ReplyDone()
+        reply, done, first_at = answer.reply, ReplyDone(), 0.0
+        mouth = self._mouth(reply)
         try:
             async for event in events:
                 match event:
                     case ReplyText():
-                        self._words(answer, event)
+                        first_at = self._speak(reply, event, mouth) or first_at
                     case ReplyDone():
                         done = event
                     case _:
-                        self._emit(Said(playback.reply, event))
+                        self._emit(Said(reply.id, event))
+            if mouth is not None:
+                await self._spoken(reply, mouth)
         finally:
+            if mouth is not None:
+                await mouth.stop()
             close = getattr(events, "aclose", None)
             if close is not None:
                 await close()
-        playback.done, playback.awaits = True, done.awaits
-        self._end(playback, ReplyStatus.COMPLETED)
-        if answer.heard is not None:
-            moments = {k: (at - answer.heard.since) * 1000 for k, at in answer.heard.moments.items()}
-            self._emit(Timed(playback.reply, playback.item, moments, done.stages))
+        wordless = reply.state is ReplyState.MAKING
+        reply.end(done.awaits)
+        if wordless:
+            self._emit(ReplyBegan(reply.id, reply.item))
+        self._end(reply, ReplyStatus.COMPLETED)
+        if answer.turn is not None:
+            turn = answer.turn.turn
+            at = turn.moments if wordless else {**turn.moments, "response_sent": first_at}
+            moments = {name: (moment - turn.since) * 1000 for name, moment in at.items()}
+            self._emit(Timed(reply.id, reply.item, moments, done.stages))
 
-    def _words(self, answer: Answer, said: ReplyText) -> None:
-        playback, now = answer.playback, self._clock.monotonic()
-        if playback.began_at is None:
-            self._emit(ReplyBegan(playback.reply, playback.item))
-            if answer.heard is not None:
-                answer.heard.moments["response_sent"] = now
-        seconds = endpointing(self.locale).speaking_ms(said.text) / 1000
-        playback.say(said.text, seconds, self._lead_s, now)
-        self._emit(Said(playback.reply, said))
+    def _mouth(self, reply: AgentReply) -> Mouth | None:
+        synthesizer, locale = self._synthesizer, self.locale
+        if synthesizer is None or not self.speaks:
+            return None
+        return Mouth(
+            reply,
+            lambda text: synthesizer.speak(text, locale, ""),
+            lambda chunk: self._emit(Voiced(reply.id, chunk)),
+            self._clock,
+        )
 
-    def _end(self, playback: Playback, status: ReplyStatus, error: TellerlineError | None = None) -> None:
-        if playback.began_at is None and status is not ReplyStatus.COMPLETED:
-            return  # nobody heard of it yet
-        if playback.began_at is None:
-            playback.delivered = True
-            self._emit(ReplyBegan(playback.reply, playback.item))
-        text = " ".join(playback.text)
-        self._emit(ReplyEnded(playback.reply, status, text, playback.awaits, playback.cut, error))
+    async def _spoken(self, reply: AgentReply, mouth: Mouth) -> None:
+        """All of it is given out as sound; where there is none, the words stand alone, and are not taken for heard."""
+        try:
+            await mouth.finish()
+        except (SpeechUnavailable, Busy) as error:
+            log.warning("a reply is not spoken: %s", error.code)
+            reply.mute = True
+        else:
+            if not mouth.sounded:
+                reply.sound(self._seconds(" ".join(reply.text)), reply.began_at)
+
+    def _seconds(self, text: str) -> float:
+        """How long a voice takes for it, about."""
+        return endpointing(self.locale).speaking_ms(text) / 1000
+
+    def _speak(self, reply: AgentReply, said: ReplyText, mouth: Mouth | None) -> float | None:
+        """Give out words; when, where they are the first. A `mouth` tells itself how long they take."""
+        now = self._clock.monotonic()
+        first = reply.state is ReplyState.MAKING
+        if first:
+            self._emit(ReplyBegan(reply.id, reply.item))
+        reply.speak(said.text, self._seconds(said.text) if mouth is None else 0.0, self._lead_s, now)
+        self._emit(Said(reply.id, said))
+        if mouth is not None:
+            mouth.say(said.text)
+        return now if first else None
+
+    def _end(self, reply: AgentReply, status: ReplyStatus, error: TellerlineError | None = None) -> None:
+        if reply.text or status is ReplyStatus.COMPLETED:  # otherwise nobody heard of it yet
+            self._emit(ReplyEnded(reply.id, status, " ".join(reply.text), reply.awaits, reply.cut_by, error))

@@ -9,24 +9,26 @@ from schemas.audio import Samples
 from schemas.call import CallConfig, Cleared, CutReason, Fault, KeyPressed
 from schemas.errors import TellerlineError, WrongState
 from schemas.ids import RuleId
+from schemas.interpretation import Interpretation
 from schemas.transcript import Source, Transcript
 from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted
-from services.audio.endpointing import judge_words, timing
+from services.audio.endpointing import timing
 from services.audio.keypad import Keypad
-from services.audio.listener import DecodeRequest, Listener, Signal
+from services.audio.listener import Listener, Signal
+from services.audio.utterance import DecodeRequest
 from services.call.arrivals import Arrivals
 from services.call.barge_in import BargeIn
 from services.call.conversation import Conversation
 from services.call.decodes import Decodes
+from services.call.floor import TYPED, Floor
 from services.call.outbox import Outbox
 from services.call.ports import CallPorts
-from services.call.reply_stream import Heard
+from services.call.user_turn import Commitment, UserTurn
 from services.ports import Clock
 
 log = logging.getLogger(__name__)
 
-_TYPED: Final = RuleId("typed@1")
-_WHOLE: Final = frozenset({Completeness.COMPLETE, Completeness.COURTESY})
+_WHOLE: Final = frozenset({Completeness.COMPLETE, Completeness.COURTESY, Completeness.BINDING})
 
 
 class TurnTaking:
@@ -43,9 +45,12 @@ class TurnTaking:
         self._locale = config.locale
         self._listener = Listener(config.locale, partial(_new_item, ports.clock), config.patience)
         self._keypad = Keypad(timing())
+        self._floor = Floor(self._listener, self._keypad, ports.clock)
         self._barge_in = BargeIn(self._listener, conversation)
         self._decodes = Decodes(ports.recognizer, ports.clock)
         self._eager: Eager | None = None
+        self._spoken: UserTurn | None = None
+        self._last: Commitment | None = None
         self._active_at = ports.clock.monotonic()
         self._active_ms = 0
 
@@ -60,6 +65,16 @@ class TurnTaking:
     def busy(self) -> bool:
         """Whether the caller is speaking or keying."""
         return self.speaking or self._keypad.busy
+
+    @property
+    def decoding(self) -> bool:
+        """Whether words are being recognised."""
+        return self._decodes.busy
+
+    @property
+    def settling(self) -> bool:
+        """Whether the last utterance was over so little ago that silence has to be heard before anything is done."""
+        return self._spoken is not None and self._floor.settling(self._spoken)
 
     def idle_ms(self, now: float) -> float:
         """How long nothing has happened, by the clock or by the audio, whichever is longer."""
@@ -85,14 +100,20 @@ class TurnTaking:
         self._listener.configure(config.locale, config.patience)
 
     def tick(self, now: float) -> None:
-        """Time passes: a pause ends the digits."""
+        """Time passes: a pause ends the digits, and a turn."""
+        if self._last is not None:
+            self._last.look()
         if self._keypad.busy and (ended := self._keypad.elapsed(now)) is not None:
             self._end_digits(*ended, now)
+
+    def means(self, text: str) -> bool:
+        """Whether typed words are a wish of a caller's; many a client opens a call with words that only start it."""
+        return self._interpreted(Transcript.typed(text, self._locale)).understood.intent is not None
 
     def typed(self, text: str, at: float) -> None:
         """Typed words are a turn at once; speech under way is dropped."""
         self._on(self._listener.clear())
-        self._end_keyed(Transcript.typed(text, self._locale), _TYPED, at)
+        self._end_keyed(Transcript.typed(text, self._locale), TYPED, at)
 
     def key(self, key: str, at: float) -> None:
         """A key stops a reply, and may end the digits."""
@@ -115,6 +136,11 @@ class TurnTaking:
         self._on(self._listener.clear())
         self._outbox.put(Cleared())
 
+    def undone_for(self, item: ItemId) -> None:
+        """The turn before `item` was undone: both are one, unless `item` has ended meanwhile."""
+        if self._listener.item == item:
+            self._on(self._listener.merge())
+
     # Sound
 
     async def words_known(self) -> None:
@@ -131,6 +157,8 @@ class TurnTaking:
         self._on(self._listener.advance(pending))
         self._decodes.keep(self._listener.wants)
         self._barge_in.voice()
+        if self._last is not None:
+            self._last.look()
 
     # What the listener says
 
@@ -143,10 +171,9 @@ class TurnTaking:
                     self._end_speech(signal)
                 case Partial(text=text) | Eager(transcript=Transcript(text=text)):
                     self._outbox.put(signal)
-                    self._barge_in.words(text, self._locale, self._on)
+                    self._barge_in.words(text, self._locale)
                     if isinstance(signal, Eager):
                         self._eager = signal
-                        self._speculate(signal)
                 case Discarded():
                     self._discard(signal)
                 case _:
@@ -158,12 +185,6 @@ class TurnTaking:
         self._outbox.put(discarded)
         self._conversation.released()
 
-    def _speculate(self, eager: Eager) -> None:
-        try:
-            self._handler.speculate(eager.transcript)
-        except TellerlineError:
-            log.debug("speculation failed")  # `take` will meet the error and say it
-
     # Turns
 
     def _end_speech(self, ended: Ended) -> None:
@@ -173,21 +194,24 @@ class TurnTaking:
             return
         if self._eager is not None and self._eager.completeness in _WHOLE:
             self._barge_in.commanded(ended.item)
-        self._end_turn(ended, self._arrivals.of(ended.voiced_until_ms))
+        self._spoken = self._end_turn(ended, Source.SPEECH, self._arrivals.of(ended.voiced_until_ms))
 
     def _end_digits(self, digits: str, rule: RuleId, at: float) -> None:
         self._end_keyed(Transcript.typed(digits, self._locale, source=Source.DTMF), rule, at)
 
     def _end_keyed(self, transcript: Transcript, rule: RuleId, at: float) -> None:
         now_ms = self._listener.now_ms
-        self._end_turn(Ended(_new_item(self._clock), 0, transcript, rule, now_ms, now_ms), at)
+        self._end_turn(Ended(_new_item(self._clock), 0, transcript, rule, now_ms, now_ms), transcript.source, at)
 
-    def _end_turn(self, ended: Ended, since: float) -> None:
+    def _end_turn(self, ended: Ended, source: Source, since: float) -> UserTurn:
         self.active()
         moments = self._decodes.moments(ended.revision) | {"turn_end": self._clock.monotonic()}
         self._outbox.put(ended)
         self._conversation.cut(CutReason.TURN_DETECTED)
-        self._conversation.take(Heard(ended.item, ended.transcript, since, moments))
+        turn = UserTurn(ended.item, ended.transcript, source, ended.rule, ended.voiced_until_ms, since, moments)
+        self._last = Commitment(turn, self._floor)
+        self._conversation.take(self._last)
+        return turn
 
     # Decodes
 
@@ -203,19 +227,16 @@ class TurnTaking:
             self._decoded(request, answer)
 
     def _decoded(self, request: DecodeRequest, transcript: Transcript) -> None:
-        completeness = Completeness.UNKNOWN
-        if request.final:
-            transcript, completeness = self._judged(transcript)
-        self._on(self._listener.heard(request.revision, transcript, completeness))
+        said = self._interpreted(transcript) if request.final else Interpretation(transcript)
+        self._on(self._listener.heard(request.revision, said))
 
-    def _judged(self, heard: Transcript) -> tuple[Transcript, Completeness]:
-        """What was said and how complete it is; where the grammar fails, by the likeliest words alone."""
+    def _interpreted(self, transcript: Transcript) -> Interpretation:
+        """What was said and means; where the grammar fails, the likeliest words alone."""
         try:
-            transcript = self._handler.rescore(heard)
-            return transcript, self._handler.judge(transcript)
+            return self._handler.interpret(transcript)
         except Exception as fault:
-            log.exception("the grammar failed to judge: %s", type(fault).__name__)
-            return heard, judge_words(heard.text, heard.locale)
+            log.exception("the grammar failed: %s", type(fault).__name__)
+            return Interpretation(transcript)
 
     def _undecoded(self, request: DecodeRequest, error: TellerlineError) -> None:
         wanted = request.final and self._listener.wants(request.revision)

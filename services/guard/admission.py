@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from schemas.errors import Busy, Draining
-from services.observe import Metrics
+from services.observability.metrics import Metrics
 
 RETRY_AFTER_S = 5.0
 """What a refused caller is told to wait."""
@@ -18,7 +18,9 @@ class Admission:
         self._limit = limit
         self._metrics = metrics
         self._inside = 0
-        self._draining = False
+        self.leaving = asyncio.Event()
+        self.closing = asyncio.Event()
+        self._closes_at = 0.0
         self.empty = asyncio.Event()
         self.empty.set()
 
@@ -30,16 +32,26 @@ class Admission:
     @property
     def draining(self) -> bool:
         """Whether newcomers are refused because the process is going away."""
-        return self._draining
+        return self.leaving.is_set()
 
-    def drain(self) -> None:
-        """Refuse every newcomer from now on."""
-        self._draining = True
+    @property
+    def closes_in_s(self) -> float:
+        """How long those inside may stay, once `leaving` is set."""
+        return max(0.0, self._closes_at - asyncio.get_running_loop().time())
+
+    def drain(self, closes_in_s: float = 0.0) -> None:
+        """Refuse every newcomer from now on; those inside are told that they may stay for so long."""
+        self._closes_at = asyncio.get_running_loop().time() + closes_in_s
+        self.leaving.set()
+
+    def close(self) -> None:
+        """The time is over: whoever is inside still is to go."""
+        self.closing.set()
 
     @contextmanager
     def enter(self) -> Iterator[None]:
         """Hold a place for the duration of a block. Raises Draining, Busy."""
-        if self._draining:
+        if self.draining:
             self._metrics.refused.labels("draining").inc()
             raise Draining(retry_after_s=RETRY_AFTER_S)
         if self._inside >= self._limit:

@@ -79,14 +79,18 @@ class JapaneseFinder(FinderRules):
 
     honorifics: tuple[str, ...]
     payee_particles: tuple[str, ...]
+    regional_particles: tuple[str, ...]
     other_particles: tuple[str, ...]
     leading_particles: tuple[str, ...]
+    inner_particles: tuple[str, ...]
     paying: tuple[str, ...]
     carriers: tuple[str, ...]
     denials: tuple[str, ...]
     describers: tuple[str, ...]
     own: tuple[str, ...]
     closings: tuple[str, ...]
+    of_a_bank: tuple[str, ...]
+    bank_words: tuple[str, ...]
 
 
 @lru_cache(maxsize=1)
@@ -133,6 +137,12 @@ def relationship_words() -> dict[str, str]:
             for form in (folded, folded.removesuffix(_HONORIFIC)):
                 words.setdefault(form, name)
     return words
+
+
+@lru_cache(maxsize=1)
+def relationship_starts() -> frozenset[str]:
+    """What a relationship of several words may begin with: every part of one from its first letter on."""
+    return frozenset(word[:size] for word in relationship_words() for size in range(2, len(word)))
 
 
 def alike_relationships(relationship: str) -> tuple[str, ...]:

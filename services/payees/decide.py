@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 from schemas.ids import Locale
 from schemas.payee import MatchOutcome, Payee
 from services.payees import kana
+from services.payees.calibration import Calibration, calibration
 from services.payees.data import finder_rules
 from services.payees.forms import Forms
-from services.payees.said import Heard
-from services.payees.score import Calibration, Scored, calibration
+from services.payees.said import NameHypotheses
+from services.payees.score import Scored
 from services.payees.trust import heard_first, lead, trusted
 
 MAX_ASKED: Final = 3
@@ -23,7 +24,7 @@ class Decision(NamedTuple):
 
 
 def decide(
-    heard: Heard, scored: Sequence[Scored], nobody: float, forms: Forms, favoured: Collection[int] = ()
+    heard: NameHypotheses, scored: Sequence[Scored], nobody: float, forms: Forms, favoured: Collection[int] = ()
 ) -> Decision:
     """Never a choice on a near tie, between two of one name, or where a stranger may be meant.
 
@@ -48,7 +49,7 @@ def _rivals(scored: Sequence[Scored], favoured: Collection[int]) -> Sequence[Sco
     return [each for each in scored if each.owner in favoured] if scored[0].owner in favoured else scored
 
 
-def _chosen(heard: Heard, scored: Sequence[Scored], forms: Forms, rules: Calibration) -> bool:
+def _chosen(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, rules: Calibration) -> bool:
     """Whether the likeliest needs no question: surely the one, and nobody else's name is nearly as near."""
     top, ahead = scored[0], lead(heard, scored, forms)
     if top.evidence.part:
@@ -56,7 +57,7 @@ def _chosen(heard: Heard, scored: Sequence[Scored], forms: Forms, rules: Calibra
     return choosable(heard, scored, forms, ahead) and trusted(heard, scored, forms, ahead)
 
 
-def choosable(heard: Heard, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
+def choosable(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
     """Whether a whole name, `ahead` of the next one (see `lead`), may be chosen at all; else a person would ask.
 
     Not where kanji were heard that may be read otherwise, where only long vowels differ (Ono is not Ōno), where a
@@ -87,7 +88,7 @@ def _twins(scored: Sequence[Scored], forms: Forms, favoured: Collection[int]) ->
     )
 
 
-def _vowels_differ(heard: Heard, top: Scored, forms: Forms) -> bool:
+def _vowels_differ(heard: NameHypotheses, top: Scored, forms: Forms) -> bool:
     """Whether the kana heard differ from the payee's only in long vowels, or in how many they have: Ono is not Ōno."""
     lead, form = heard.said[0], top.evidence.form
     if lead.key.isascii():

@@ -31,11 +31,6 @@ def is_japanese(text: str) -> bool:
     return not text.isascii() and _JAPANESE.search(text) is not None
 
 
-def is_kana(text: str) -> bool:
-    """Whether every letter is kana."""
-    return bool(text) and all(_KANA.match(c) or c == " " for c in text)
-
-
 @lru_cache(maxsize=2)
 def _japanese_table(brackets: bool) -> dict[int, str | int | None]:
     """One table for all that NFKC leaves: variant kanji, hiragana, punctuation (brackets kept where asked)."""

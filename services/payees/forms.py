@@ -6,8 +6,10 @@ its own payee; a part (a family or given name alone) is one form shared by every
 Ten thousand payees are taken in at once, so this keeps plain lists of strings and numbers, no objects.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import islice
 from math import log
 from typing import Final, NamedTuple
 
@@ -70,7 +72,10 @@ class Forms:
         self._further: dict[str, list[int]] = {}
         """Spelling → the other full forms spelled so."""
         self._named: dict[str, list[int]] = {}
+        self._whole: list[int] = []
+        """Payee → its first full form."""
         for owner, payee in enumerate(payees):
+            self._whole.append(len(self.spelled))
             self._take(owner, namings_of(payee))
         if any(recent):
             for owners in self.parts.values():
@@ -79,12 +84,14 @@ class Forms:
         """Forms at or past this place are parts."""
         self.vocabulary = frozenset(" ".join(self.words).split())
         """Every word of every name."""
+        self._sorted = sorted(range(self.full), key=self.spelled.__getitem__)
         self._parts_spelled: dict[str, list[str]] = {}
         for part in self.parts:
             each = keys(part)
             self._parts_spelled.setdefault(each.spelled, []).append(part)
             for sound in each.sounds:
                 self._append(part, each.spelled, sound, -1)
+        self._sorted_parts = sorted(self._parts_spelled)
 
     @cached_property
     def breadth(self) -> float:
@@ -98,6 +105,10 @@ class Forms:
     def owner(self, form: int) -> int:
         """The one payee of a full form; -1 for a part."""
         return self._owner[form]
+
+    def whole(self, owner: int) -> int:
+        """The first full form of a payee."""
+        return self._whole[owner]
 
     def named(self, key: str, spelled: str) -> list[int]:
         """Who has exactly this full name or alias: `key` is strict (see `exact_key`), `spelled` its loose spelling."""
@@ -133,24 +144,31 @@ class Forms:
 
     def beginning(self, letters: str) -> list[int]:
         """Payees with a word of their name, or their joined name, that begins with these letters; at most a few."""
-        spelled = (s for s in self._parts_spelled if s.startswith(letters))
-        found = dict.fromkeys(owner for each in spelled for owner in self.part_owners(each))
-        found |= dict.fromkeys(self._owner[n] for n in range(self.full) if self.spelled[n].startswith(letters))
+        found = dict[int, None]()
+        parts = self._sorted_parts
+        for at in range(bisect_left(parts, letters), len(parts)):
+            if not parts[at].startswith(letters):
+                break
+            found |= dict.fromkeys(self.part_owners(parts[at]))
+        found |= dict.fromkeys(self._owner[form] for form in self._beginning(letters))
         return list(found)[:MAX_FITTING]
 
     def abbreviated(self, letters: str) -> list[int]:
         """Payees whose words begin with these letters, one each; at most a few."""
         fitting = (
             self._owner[form]
-            for form, text in enumerate(self.words[: self.full])
-            if text[0] == letters[0] and [word[0] for word in text.split(" ")] == [*letters]
+            for form in self._beginning(letters[0])
+            if [word[0] for word in self.words[form].split(" ")] == [*letters]
         )
-        return list(dict.fromkeys(fitting))[:MAX_FITTING]
+        return list(dict.fromkeys(islice(fitting, MAX_FITTING)))
 
     def word_lengths(self, form: int) -> list[int]:
         """How long the sound of each word of a form is."""
         sound, lengths, place = self.sounds[form], list[int](), 0
-        for word in self.words[form].split(" "):
+        words = self.words[form].split(" ")
+        if len(words) == 1:
+            return [len(sound)]
+        for word in words:
             sounds = keys(word).sounds
             said = sounds[0] if len(sounds) == 1 else next((s for s in sounds if sound.startswith(s, place)), sounds[0])
             lengths.append(len(said))
@@ -163,6 +181,14 @@ class Forms:
         if first is not None:
             yield first
             yield from self._further.get(spelled, ())
+
+    def _beginning(self, letters: str) -> Iterator[int]:
+        """Full forms that are spelled with these letters first, by the alphabet."""
+        forms, spelled = self._sorted, self.spelled
+        for at in range(bisect_left(forms, letters, key=spelled.__getitem__), len(forms)):
+            if not spelled[forms[at]].startswith(letters):
+                break
+            yield forms[at]
 
     def _append(self, text: str, spelled: str, sound: str, owner: int) -> None:
         self.words.append(text)

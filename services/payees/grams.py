@@ -5,6 +5,7 @@ is a slice of one array, so a query is one gather and one weighted count; codes 
 """
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import Final
 
 import numpy as np
@@ -28,12 +29,16 @@ _VOWELS: Final = {
 }
 _BOUNDARY: Final = "##"
 CODES: Final = 2 * _ALPHABET * _ALPHABET
+_EVEN: Final = 4.0
+"""Codes that every string is taken to have besides, so that short ones are not preferred."""
 _FAR: Final = 0.35
 """Below this share of the best score a string is not worth comparing."""
 
 _COMMON: Final = 1 / 8
 """A code that more than this share of the strings have is kept as a row."""
 
+_FULL: Final = 32_000
+"""What a sum of common codes may come to in 16 bits."""
 Ints = npt.NDArray[np.intp]
 """The machine's own index type: `bincount` would convert any other on every query."""
 
@@ -77,9 +82,10 @@ class Grams:
         owners = np.concatenate((owner, far_owner[inside]))
         counts = np.bincount(codes, minlength=CODES)
         self._weight = np.log1p(self._size / (1.0 + counts))
-        self._norm = (1.0 / np.sqrt(np.bincount(owners, minlength=self._size) + 4.0)).astype(np.float32)
+        self._norm = (1.0 / np.sqrt(np.bincount(owners, minlength=self._size) + _EVEN)).astype(np.float32)
         common = counts > self._size * _COMMON
         self._rows = _rows(codes, owners, common, self._size)
+        self._most = max([int(row.max()) for row in self._rows.values()], default=1)
         rare = ~common[codes]
         codes, owners = codes[rare], owners[rare]
         self._postings: Ints = owners[np.argsort(codes, kind="stable")]
@@ -89,18 +95,24 @@ class Grams:
     def __len__(self) -> int:
         return self._size
 
-    def nearest(self, heard: Sequence[tuple[str, float]], limit: int) -> Ints:
-        """Positions of at most `limit` strings nearest to any of the weighted sound strings, in no order."""
+    def nearest(self, heard: Sequence[tuple[str, float]], limit: int, least: float = 0.0) -> Ints:
+        """Positions of at most `limit` strings nearest to any of the weighted sound strings, in no order.
+
+        None where not one of them has about `least` of what the first sound string itself would have (0 … 1).
+        """
+        if not heard:
+            return np.zeros(0, np.intp)
         weights = _weights(heard) * self._weight
         wanted = np.flatnonzero(weights)
         if not self._size or not len(wanted):
             return np.zeros(0, np.intp)
         scores = self._counted(weights, wanted)
-        for code in wanted.tolist():
-            if (row := self._rows.get(code)) is not None:
-                scores += np.float32(weights[code]) * row
+        scores += self._added(weights, wanted)
         scores *= self._norm
-        near = np.flatnonzero(scores > scores.max() * _FAR)
+        most = float(scores.max())
+        if most * sqrt(len(heard[0][0]) + _EVEN) < least * float(weights.sum()):
+            return np.zeros(0, np.intp)
+        near = np.flatnonzero(scores > most * _FAR)
         if len(near) > limit:
             near = near[np.argpartition(scores[near], -limit)[-limit:]]
         return near
@@ -112,16 +124,26 @@ class Grams:
         gains = np.repeat(weights[wanted], counts)
         return np.bincount(np.concatenate(found), weights=gains, minlength=self._size).astype(np.float32)
 
+    def _added(self, weights: npt.NDArray[np.float64], wanted: Ints) -> npt.NDArray[np.float32]:
+        """What the common codes give to each string, added up in numbers that are as small as will do."""
+        common = [code for code in wanted.tolist() if code in self._rows]
+        scale = _FULL / max(1e-9, float(weights[common].sum()) * self._most)
+        total, gain = np.zeros(self._size, np.int16), np.empty(self._size, np.int16)
+        for code, weight in zip(common, (weights[common] * scale).astype(np.int16), strict=True):
+            np.multiply(self._rows[code], weight, out=gain)
+            np.add(total, gain, out=total)
+        return total.astype(np.float32) * np.float32(1.0 / scale)
+
 
 def _rows(
     codes: npt.NDArray[np.uint16], owners: Ints, common: npt.NDArray[np.bool_], size: int
-) -> dict[int, npt.NDArray[np.float32]]:
+) -> dict[int, npt.NDArray[np.int16]]:
     """How often each string has each common code: a row a code, for adding rows beats counting long postings."""
     place = np.cumsum(common) - 1
     chosen = common[codes]
     cells = place[codes[chosen]] * size + owners[chosen]
     count = int(common.sum())
-    table = np.bincount(cells, minlength=count * size).astype(np.float32).reshape(count, size)
+    table = np.bincount(cells, minlength=count * size).astype(np.int16).reshape(count, size)
     return dict(zip(np.flatnonzero(common).tolist(), table, strict=True))
 
 

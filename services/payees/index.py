@@ -1,86 +1,31 @@
 """The index of one customer's payees: built once, never changed, searched without I/O."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from schemas.errors import TooLarge
 from schemas.ids import Locale, PayeeId, language
 from schemas.payee import MatchOutcome, Payee, PayeeCandidate, PayeeMatch
 from services.payees import spans_en, spans_ja
+from services.payees.called_ja import Banked, Called, told_by
 from services.payees.data import alike_relationships, fold_word, relationship_words, unpossessed
 from services.payees.decide import Decision, decide, tell_apart
-from services.payees.fold import is_japanese, japanese, words
-from services.payees.forms import Forms, keys
+from services.payees.evidence import ALIKE, SURELY_ALIKE
+from services.payees.fold import japanese
+from services.payees.forms import Forms
+from services.payees.found import Found, Ranked, Searched
 from services.payees.grams import Grams
-from services.payees.namings import namings_of
-from services.payees.said import MAX_HYPOTHESES, heard, written_key
+from services.payees.said import MAX_HYPOTHESES, heard, strip_honorific, written_key
 from services.payees.score import score
 from services.payees.spans import MAX_TEXT, Cue, Place, aligned
-from services.payees.spell import Spelled, spelled, spelled_kana
+from services.payees.spell import spelled_kana
+from services.payees.spelling import SPELLED_WHOLE, Spelling, listed
 
 MAX_PAYEES: Final = 10_000
 MAX_CANDIDATES: Final = 5
 _RECENT_DAYS: Final = 90.0
-_SPELLED_WHOLE: Final = 0.97
-_SPELLED_START: Final = 0.85
-
-_SURE_ANYWHERE: Final = 0.6
-"""How likely somebody must be where nothing but the name itself says that one stands there."""
-_SURE_ALONE: Final = 0.4
-_SURE_COMMON: Final = 0.6
-_FAINT: Final = 0.1
-"""From here on, bare words are taken for a name, though nobody in the book is likely meant."""
-
-Ranked = list[tuple[int, float]]
-"""Positions in the book with probabilities, best first."""
-
-
-class _Found(NamedTuple):
-    """What a search made of one place."""
-
-    place: Place
-    ranked: Ranked
-    decision: Decision
-
-    @property
-    def somebody(self) -> float:
-        """The probability that somebody in the book is meant."""
-        return sum(probability for _, probability in self.ranked)
-
-    @property
-    def worth(self) -> tuple[bool, float, Cue, int, int]:
-        """What makes a place the likelier one: somebody is found, how surely, how strongly the words point there."""
-        named = self.decision.outcome is not MatchOutcome.NOBODY
-        top = self.ranked[0][1] if self.ranked else 0.0
-        return (
-            named,
-            round(top, 1) if named else 0.0,
-            self.place.cue,
-            self.place.end - self.place.start,
-            -self.place.start,
-        )
-
-    @property
-    def credible(self) -> bool:
-        """Whether a name was said here at all."""
-        if self.decision.outcome is MatchOutcome.NOBODY:
-            faint = self.place.cue is Cue.ALONE and self.somebody >= _FAINT
-            return (self.place.cue is Cue.PAYEE or faint) and not self.place.common
-        sure = {Cue.NONE: _SURE_ANYWHERE, Cue.ALONE: _SURE_ALONE}.get(self.place.cue, 0.0)
-        return self.somebody >= max(sure, _SURE_COMMON if self.place.common else 0.0)
-
-    @property
-    def settled(self) -> bool:
-        """Whether no other place can be the likelier one."""
-        return self.place.cue is Cue.PAYEE and not self.place.narrow and self.decision.outcome is MatchOutcome.CLEAR
-
-    def careful(self) -> Decision:
-        """The decision, but a name that more words may belong to is asked about."""
-        if self.place.narrow and self.decision.outcome is MatchOutcome.CLEAR:
-            return Decision(MatchOutcome.ASK, 1)
-        return self.decision
 
 
 class PayeeIndex:
@@ -93,7 +38,9 @@ class PayeeIndex:
         self._recent = [_recency(payee, today) for payee in self._payees]
         self._forms = Forms(self._payees, self._recent)
         self._grams = Grams(self._forms.sounds)
+        self._spelling = Spelling(self._payees, self._forms, self._grams, self._recent)
         self._related = _relations(self._payees)
+        self._called = Called(self._payees, self._forms.readings)
 
     @classmethod
     def build(cls, payees: Sequence[Payee], today: date | None = None) -> "PayeeIndex":
@@ -103,36 +50,92 @@ class PayeeIndex:
     def __len__(self) -> int:
         return len(self._payees)
 
-    def lookup(self, names: Sequence[str], locale: Locale) -> PayeeMatch | None:
-        """Who is meant by a name that was heard as `names` (best first); None where no name was said."""
+    def lookup(self, names: Sequence[str], locale: Locale, searched: Searched | None = None) -> PayeeMatch | None:
+        """Who is meant by a name that was heard as `names` (best first); None where no name was said.
+
+        `searched` remembers what was sought in this index while one utterance is looked at.
+        """
         text = names[0] if names else ""
         heard_as = [name for name in names[:MAX_HYPOTHESES] if name.strip()]
         if not heard_as:
             return None
-        return self._answer(Place.whole(text), text, *self._search(heard_as), locale)
+        if language(locale) == "ja" and (called := self._nicknamed(text, locale)) is not None:
+            return called
+        return self._answer(
+            Place.whole(text), text, *self._search(heard_as, {} if searched is None else searched), locale
+        )
 
     def find(
-        self, utterances: Sequence[str], locale: Locale, taken: Sequence[tuple[int, int]] = ()
+        self,
+        utterances: Sequence[str],
+        locale: Locale,
+        taken: Sequence[tuple[int, int]] = (),
+        searched: Searched | None = None,
     ) -> PayeeMatch | None:
         """Who is named in an utterance, given as its best text and the other hypotheses.
 
-        `taken` are ranges of the best text that other stages have consumed. None: no name was said. Outcome NOBODY:
-        `heard` is a name, but nobody's in this book.
+        `taken` are ranges of the best text that other stages have consumed, `searched` is as for `lookup`. None: no
+        name was said. Outcome NOBODY: `heard` is a name, but nobody's in this book.
         """
+        searched = {} if searched is None else searched
         text = utterances[0][:MAX_TEXT] if utterances else ""
         others = [other[:MAX_TEXT] for other in utterances[1:MAX_HYPOTHESES]]
-        best: _Found | None = None
+        if language(locale) == "ja":
+            called = self._nicknamed(text, locale) or self._of_a_bank(text, locale, taken, searched)
+            if called is not None:
+                return called
+        best = self._best(text, others, locale, taken, searched)
+        if best is None or not best.credible:
+            return None
+        return self._answer(best.place, text, best.ranked, best.careful(), locale)
+
+    def _nicknamed(self, text: str, locale: Locale) -> PayeeMatch | None:
+        """Whoever is called so in the book, as it stands there: 「健ちゃん」 is no other Ken."""
+        found = self._called.nickname(text)
+        if found is None:
+            return None
+        begin, end, owners = found
+        return self._answer(Place(begin, end), text, *listed(self._recent, owners, SPELLED_WHOLE, whole=True), locale)
+
+    def _of_a_bank(
+        self, text: str, locale: Locale, taken: Sequence[tuple[int, int]], searched: Searched
+    ) -> PayeeMatch | None:
+        """Who is meant by a name and a bank; None unless a bank of the book stands right beside a name."""
+        banked = self._called.banked(text)
+        if banked is None:
+            return None
+        after = banked.at + banked.size
+        kept = [(start, end) for start, end in taken if end <= banked.at or start >= after]
+        left = [(start, end) if end <= banked.at else (start - banked.size, end - banked.size) for start, end in kept]
+        best = self._best(banked.text, (), locale, left, searched)
+        place = best and best.credible and _beside(banked, best.place)
+        if not best or not place:
+            return None
+        return self._answer(place, text, *told_by(best.ranked, best.careful(), banked.owners, only=True), locale)
+
+    def _best(
+        self,
+        text: str,
+        others: Sequence[str],
+        locale: Locale,
+        taken: Sequence[tuple[int, int]],
+        searched: Searched,
+    ) -> Found | None:
+        """The likeliest place of a name in an utterance, with what a search made of it."""
+        best: Found | None = None
         for place in self._places(text, locale, taken):
             names = [text[place.start : place.end], *(self._aligned(text, place, other, locale) for other in others)]
             favoured = self._related.get(place.relationship, ())
-            found = _Found(place, *self._search([name for name in names if name], favoured))
+            least = SURELY_ALIKE if place.cue is Cue.NONE or place.common else ALIKE
+            ranked, decision = self._search([name for name in names if name], searched, favoured, least)
+            if favoured and language(locale) == "ja":
+                ranked, decision = told_by(ranked, decision, favoured)
+            found = Found(place, ranked, decision)
             if best is None or found.worth > best.worth:
                 best = found
             if best.settled:
                 break
-        if best is None or not best.credible:
-            return None
-        return self._answer(best.place, text, best.ranked, best.careful(), locale)
+        return best
 
     def _places(self, text: str, locale: Locale, taken: Sequence[tuple[int, int]]) -> list[Place]:
         if language(locale) == "ja":
@@ -148,17 +151,26 @@ class PayeeIndex:
     def _aligned(self, text: str, place: Place, other: str, locale: Locale) -> str:
         return aligned(text, place, other, lambda said, taken: self._places(said, locale, taken))
 
-    def _search(self, names: Sequence[str], favoured: Collection[int] = ()) -> tuple[Ranked, Decision]:
+    def _search(
+        self, names: Sequence[str], searched: Searched, favoured: tuple[int, ...] = (), least: float = ALIKE
+    ) -> tuple[Ranked, Decision]:
+        key = tuple(names), favoured, least
+        known = searched.get(key)
+        if known is None:
+            known = searched[key] = self._sought(names, favoured, least)
+        return known
+
+    def _sought(self, names: Sequence[str], favoured: Collection[int], least: float) -> tuple[Ranked, Decision]:
         related = self._relationship(names[0])
         if related is not None:
             return related
-        said = self._spelled(names)
+        said = self._spelling.find(names)
         if said is not None:
             return said
         what = heard(names, self._forms)
         if not what.said or not self._payees:
-            return self._listed(self._forms.as_written(written_key(names[0])), _SPELLED_WHOLE, whole=True)
-        scored, nobody = score(what, self._forms, self._grams, self._recent, favoured)
+            return listed(self._recent, self._forms.as_written(written_key(names[0])), SPELLED_WHOLE, whole=True)
+        scored, nobody = score(what, self._forms, self._grams, self._recent, favoured, least)
         return [(s.owner, s.probability) for s in scored], decide(what, scored, nobody, self._forms, favoured)
 
     def _relationship(self, name: str) -> tuple[Ranked, Decision] | None:
@@ -168,53 +180,7 @@ class PayeeIndex:
         if relationship is None:
             return None
         owners = [*self._related.get(relationship, ()), *self._forms.named(key, key)]
-        return self._listed(dict.fromkeys(owners), _SPELLED_WHOLE, whole=True)
-
-    def _spelled(self, names: Sequence[str]) -> tuple[Ranked, Decision] | None:
-        """Payees by a spelled name or initials; None unless letters were spelled and somebody fits them."""
-        for name in names:
-            if is_japanese(name):
-                reading = spelled_kana(japanese(name))
-                said = Spelled(reading, (), (), False) if reading else None
-            else:
-                said = spelled(words(name))
-            if said is None:
-                continue
-            key, letters = said.letters, keys(said.letters).spelled
-            whole = dict.fromkeys((*self._forms.named(key, letters), *self._forms.part_owners(letters)))
-            begun = whole or dict.fromkeys(self._forms.beginning(letters))
-            owners = begun or dict.fromkeys(self._forms.abbreviated(said.letters) if said.single else ())
-            if owners:
-                fitting = self._also(owners, said)
-                borne = bool(whole) and all(self._bears(owner, said) for owner in fitting)
-                return self._listed(fitting, _SPELLED_WHOLE if whole else _SPELLED_START, whole=borne)
-        return None
-
-    def _also(self, owners: Iterable[int], said: Spelled) -> list[int]:
-        """Of the payees whose name was spelled, those the words around the spelling are nearest to, best first."""
-        around = " ".join((*said.before, *said.after))
-        fitting = list(owners)
-        if not around or len(fitting) == 1:
-            return fitting
-        scored, _ = score(heard((around,), self._forms), self._forms, self._grams, self._recent)
-        nearest = [each.owner for each in scored if each.owner in set(fitting)]
-        return nearest[:1] or fitting
-
-    def _bears(self, owner: int, said: Spelled) -> bool:
-        """Whether every word around the spelling is this payee's too: "amina n z u k i" is no Walter Nzuki."""
-        named = [word for tokens in namings_of(self._payees[owner]).full for word in tokens]
-        sounds = {sound for word in named for sound in keys(word).sounds}
-        return all(sounds.intersection(keys(word).sounds) for word in (*said.before, *said.after))
-
-    def _listed(self, owners: Iterable[int], sure: float, *, whole: bool) -> tuple[Ranked, Decision]:
-        """An answer from a list of payees that all fit equally well."""
-        fitting = sorted(owners, key=lambda owner: (-self._recent[owner], owner))
-        if not fitting:
-            return [], Decision(MatchOutcome.NOBODY, 0)
-        ranked = [(owner, sure / len(fitting)) for owner in fitting]
-        if len(fitting) == 1 and whole:
-            return ranked, Decision(MatchOutcome.CLEAR, 1)
-        return ranked, Decision(MatchOutcome.ASK, min(3, len(fitting)))
+        return listed(self._recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
 
     def _answer(self, place: Place, text: str, ranked: Ranked, decision: Decision, locale: Locale) -> PayeeMatch:
         leaders = [(self._payees[owner], probability) for owner, probability in ranked[:MAX_CANDIDATES]]
@@ -239,6 +205,16 @@ class PayeeIndex:
             choice=chosen,
             plausible=decision.plausible,
         )
+
+
+def _beside(banked: Banked, place: Place) -> Place | None:
+    """The place of a name with the bank before or after it, in the whole text; None where they stand apart."""
+    if place.start == banked.at:
+        return place._replace(start=banked.at, end=place.end + banked.size)
+    between = japanese(f"ア{banked.text[place.end : banked.at]}")
+    if place.end <= banked.at and strip_honorific(between) == "ア":
+        return place._replace(end=banked.at + banked.size)
+    return None
 
 
 def _recency(payee: Payee, today: date | None) -> float:

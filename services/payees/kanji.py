@@ -39,12 +39,6 @@ def givens() -> dict[str, list[str]]:
     return table
 
 
-@lru_cache(maxsize=1)
-def surname_sounds() -> frozenset[str]:
-    """Every reading of a known surname."""
-    return frozenset(reading for readings in surnames().values() for reading in readings)
-
-
 def _distinct(readings: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(readings))
 

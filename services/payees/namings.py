@@ -43,7 +43,13 @@ def latin_tokens(name: str) -> list[str]:
     tokens = words(name)[:MAX_TOKENS]
     if rules.marked.isdisjoint(tokens):
         return tokens
-    return [token for token in tokens if token not in rules.titles] or tokens
+    return untitled(tokens)
+
+
+def untitled(tokens: list[str]) -> list[str]:
+    """Words of a name without the titles before it; Danny Lord keeps his name."""
+    begin = next((place for place, token in enumerate(tokens) if token not in name_rules().titles), 0)
+    return tokens[begin:]
 
 
 def strip_company(tokens: list[str]) -> tuple[list[str], bool]:

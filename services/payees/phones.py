@@ -19,7 +19,7 @@ _VOWEL: Final = "V"
 
 @lru_cache(maxsize=1)
 def _codes() -> dict[str, str]:
-    codes = {phone: kind + detail for phone, kind, detail in load_table("payees/phones.tsv")[1]}
+    codes = {phone: kind + detail for phone, kind, detail, _ in load_table("payees/phones.tsv")[1]}
     return codes | {"ER": codes["AH"] + codes["R"]}
 
 
@@ -88,7 +88,19 @@ def sayings(word: str) -> tuple[str, ...]:
     return special[:MAX_SAYINGS]
 
 
+@lru_cache(maxsize=1)
+def _features() -> dict[str, str]:
+    return {kind + detail: features for _, kind, detail, features in load_table("payees/phones.tsv")[1]}
+
+
+@lru_cache(maxsize=32_768)
+def features(sound: str) -> str:
+    """The features of a sound, one character each: a recogniser that does not know a name keeps most of them."""
+    table = _features()
+    return "".join([table[sound[at : at + 2]] for at in range(0, len(sound), 2)])
+
+
 @lru_cache(maxsize=32_768)
 def consonants(sound: str) -> str:
-    """The classes of the consonants of a sound: what a recogniser keeps best of a name it does not know."""
+    """The classes of the consonants of a sound: in Japanese, where every name has vowels, these tell more."""
     return "".join([kind for kind in sound[::2] if kind != _VOWEL])

@@ -8,9 +8,9 @@ from services.payees import kana, kanji
 from services.payees.data import name_rules, nicknames
 from services.payees.fold import has_kanji, is_japanese, words
 from services.payees.forms import Written, exact_key, keys
-from services.payees.namings import MAX_TOKENS, bare, strip_company
+from services.payees.namings import MAX_TOKENS, bare, strip_company, untitled
 
-MAX_HYPOTHESES: Final = 5
+MAX_HYPOTHESES: Final = 8
 MAX_CHARACTERS: Final = 120
 MAX_SAID: Final = 32
 MAX_NICKNAMES: Final = 4
@@ -64,8 +64,7 @@ def written_key(text: str) -> str:
 def latin_words(text: str) -> list[str]:
     """The words of a heard Latin name without titles and a company's legal form."""
     tokens = words(text)[:MAX_TOKENS]
-    kept = [token for token in tokens if token not in name_rules().titles] or tokens
-    return strip_company(kept)[0]
+    return strip_company(untitled(tokens))[0]
 
 
 def _said(rank: int, tokens: tuple[str, ...], *, literal: bool = True, wide: bool = True, readings: int = 1) -> Said:
@@ -99,21 +98,22 @@ def _japanese(rank: int, text: str, book: Book) -> list[Said]:
     read = kanji.readings(folded, book.readings)
     if stored and not any("".join(parts) in stored for parts in read):
         read = (*((reading,) for reading in stored), *read)
+    ours = book.readings.get(folded, ())  # a family or given name as the book writes it is read as the book reads it
     return [
-        _said(rank, parts, literal=not stored or known, readings=owners if known else len(read))
+        _said(rank, parts, literal=not stored or known, readings=owners if known else len(ours) if own else len(read))
         for parts in read
-        for known in ("".join(parts) in stored,)
+        for known, own in (("".join(parts) in stored, "".join(parts) in ours),)
     ]
 
 
-class Heard(NamedTuple):
+class NameHypotheses(NamedTuple):
     """All that was heard of one name. `weights[rank]` is how much a hypothesis counts; they sum to 1."""
 
     said: tuple[Said, ...]
     weights: tuple[float, ...]
 
 
-def heard(names: Sequence[str], book: Book) -> Heard:
+def heard(names: Sequence[str], book: Book) -> NameHypotheses:
     """Every reading of every hypothesis (best first); a hypothesis that comes again counts for more."""
     weights: dict[str, float] = {}
     for place, name in enumerate(names[:MAX_HYPOTHESES]):
@@ -124,4 +124,4 @@ def heard(names: Sequence[str], book: Book) -> Heard:
         found = _japanese(rank, text, book) if is_japanese(text) else _latin(rank, text)
         said.extend(each for each in found if each.sound)
     total = sum(weights.values()) or 1.0
-    return Heard(tuple(said[:MAX_SAID]), tuple(weight / total for weight in weights.values()))
+    return NameHypotheses(tuple(said[:MAX_SAID]), tuple(weight / total for weight in weights.values()))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from services.payees.data import english_finder, relationship_words, spelling_rules
+from services.payees.data import english_finder, relationship_starts, relationship_words, spelling_rules
 from services.payees.fold import words
 from services.payees.spans import MAX_PLACES, MAX_TEXT, Cue, Place
 
@@ -15,6 +15,7 @@ _MAX_PHRASE: Final = 4
 """Words of a relationship: "older brother in law"."""
 _WORD: Final = re.compile(r"[^\s,.!?;:\"()]+(?:\.(?=[^\s]))?")
 _SOFT: Final = frozenset({"common", "maybe"})
+_IN_NAMES: Final = frozenset({*_SOFT, "free", "stop", "filler", "weak_lead"})
 _DIGIT: Final = re.compile(r"[\d$£€¥%]")
 
 
@@ -55,7 +56,12 @@ def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], b
 def _phrases(found: list[Word]) -> list[Word]:
     """Relationships of several words become one: "brother in law"."""
     merged, place = list[Word](), 0
+    begins = relationship_starts()
     while place < len(found):
+        if found[place].text not in begins:
+            merged.append(found[place])
+            place += 1
+            continue
         for size in range(min(_MAX_PHRASE, len(found) - place), 1, -1):
             words_of = found[place : place + size]
             joined = "".join([word.text for word in words_of])
@@ -217,6 +223,7 @@ def _places(found: list[Word]) -> list[Place]:
             candidates[-1] = candidates[-1]._replace(narrow=True)
             candidates.append(Place(found[first].start, found[last - 1].end, cue, relationship=relationship))
     candidates.extend(_related(found, paying=paying))
+    candidates.extend(_last(found, paying=paying))
     if not any(place.cue is Cue.PAYEE for place in candidates):
         candidates.extend(_everyday(found, paying=paying))
     unique = {(place.start, place.end): place for place in sorted(candidates, key=lambda place: place.cue)}
@@ -232,6 +239,15 @@ def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
             stretch = denied[begin : begin + size]
             if named("".join([word.text for word in stretch])) and all(word.kind != "denied" for word in stretch):
                 yield Place(stretch[0].start, stretch[-1].end, Cue.NONE)
+
+
+def _last(found: list[Word], *, paying: bool) -> list[Place]:
+    """All that comes after the last word that leads to a payee, everyday words too: "send fifty to *just davies*"."""
+    begin = next((place + 1 for place in range(len(found) - 1, -1, -1) if found[place].kind == "lead"), 0)
+    kinds = {word.kind for word in found[begin:]}
+    if not paying or not begin or len(found) - begin > MAX_WORDS or not {"free"} < kinds <= _IN_NAMES:
+        return []
+    return [Place(found[begin].start, found[-1].end, Cue.WEAK)]
 
 
 def _everyday(found: list[Word], *, paying: bool) -> list[Place]:

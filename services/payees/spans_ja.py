@@ -26,6 +26,7 @@ class _Patterns(NamedTuple):
     leading: re.Pattern[str]
     closing: re.Pattern[str]
     paying: re.Pattern[str]
+    inner: re.Pattern[str]
 
 
 def _any(pieces: Sequence[str]) -> str:
@@ -36,10 +37,11 @@ def _any(pieces: Sequence[str]) -> str:
 def _patterns() -> _Patterns:
     rules = japanese_finder()
     honorific, payee, other = map(_any, (rules.honorifics, rules.payee_particles, rules.other_particles))
+    payee += f"|(?:{_any(rules.regional_particles)})(?={_any(rules.paying)}|{_AMOUNT}|$)"
     named = f"(?P<honorific>{honorific})?[ 　]*(?:(?P<payee>{payee})|(?P<other>{other})|(?P<end>$))"
     return _Patterns(
         boundary=re.compile(
-            f"{_any(rules.denials)}|{_any(rules.describers)}|{_any(rules.carriers)}|{_AMOUNT}|[。、，,!?！？:：「」『』]"
+            f"{_any(rules.denials)}|(?:{_any(rules.describers)})(?!方|ほう|ところ|とこ|口座)|{_any(rules.carriers)}|{_AMOUNT}|[。、，,!?！？:：「」『』]"
         ),
         denial=re.compile(f"(?:{honorific})?(?:{_any(rules.denials)})"),
         described=re.compile(f"(?:{_any(rules.describers)})$"),
@@ -47,7 +49,12 @@ def _patterns() -> _Patterns:
         leading=re.compile(f"(?:{_any(rules.leading_particles)}|[ 　・])+"),
         closing=re.compile(f"(?:{_any(rules.closings)})+[。、]?$"),
         paying=re.compile(_any(rules.paying)),
+        inner=re.compile(f"(?:{_any(rules.inner_particles)})(?={_HARD.pattern})"),
     )
+
+
+_AROUND: Final = " 　・"
+"""What may stand around a name and is no part of it."""
 
 
 def _segments(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -77,21 +84,34 @@ def _within(text: str, start: int, end: int, *, paying: bool, alone: bool) -> li
         if match is None or place == start:
             continue
         cue = _cue(match, paying=paying, alone=alone and start == 0)
-        led = _patterns().leading.match(text, start, place)
-        for begin in {start, *([led.end()] if led and led.end() < place else [])}:
+        clean = _clean(text, start, place)
+        for begin in {start, clean, *_led(text, start, place)}:
             name = text[begin:place]
-            if 0 < len(name.strip()) <= MAX_NAME:
-                found.append(_place(text, begin, place, cue, match))
+            if name.strip(_AROUND) and len(name.strip()) <= MAX_NAME:
+                made = _place(text, begin, place, cue, match)
+                found.append(made if begin >= clean else made._replace(common=True))
         if match["honorific"] or match["bare"] or match["payee"]:
             hard = _HARD.match(text[place - 1]) is not None
             start = match.end() if hard else start
     return found
 
 
+def _led(text: str, start: int, place: int) -> list[int]:
+    """Where a name begins after particles that are left over from what stood before it."""
+    led = _patterns().leading.match(text, start, place)
+    return [led.end()] if led and led.end() < place else []
+
+
+def _clean(text: str, start: int, place: int) -> int:
+    """Where a name begins that has no other words before it: 「前みたいに鈴木」 is 鈴木."""
+    breaks = [found.end() for found in _patterns().inner.finditer(text, start, place)]
+    return max((each for each in breaks if each < place), default=start)
+
+
 def _place(text: str, begin: int, end: int, cue: Cue, match: re.Match[str]) -> Place:
     name = text[begin:end]
-    lead = len(name) - len(name.lstrip(" 　・"))
-    trail = len(name) - len(name.rstrip(" 　・"))
+    lead = len(name) - len(name.lstrip(_AROUND))
+    trail = len(name) - len(name.rstrip(_AROUND))
     soft = _HARD.search(name) is None and not (match["honorific"] or match["bare"])
     described = _patterns().described.search(text, max(0, begin - MAX_NAME), begin)
     relationship = relationship_words().get(fold_word(described[0].removesuffix("の")), "") if described else ""
@@ -115,6 +135,11 @@ def _related(text: str, found: Sequence[Place]) -> list[Place]:
         for place in found
         if place.cue >= Cue.WEAK and fold_word(text[place.start : place.end]) in table
     ]
+
+
+def denied(text: str, end: int) -> bool:
+    """Whether the one whose name ends at `end` is said not to be meant: 「田中さんじゃなくて」."""
+    return _patterns().denial.match(text, end) is not None
 
 
 def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:

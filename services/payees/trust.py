@@ -11,9 +11,11 @@ from typing import Final, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from services.payees.calibration import CANDIDATE, Script, calibration
+from services.payees.evidence import words_wrong
 from services.payees.forms import Forms
-from services.payees.said import Heard, Said
-from services.payees.score import CANDIDATE, Scored, Script, calibration, words_wrong
+from services.payees.said import NameHypotheses, Said
+from services.payees.score import Scored
 
 SIGNALS: Final = (
     *("bias", "sure", "lead", "sure_and_lead", "most_heard", "nearly_heard"),
@@ -58,7 +60,7 @@ class _Hypothesis(NamedTuple):
         return fewest / 2.0, sound
 
 
-def lead(heard: Heard, scored: Sequence[Scored], forms: Forms) -> float:
+def lead(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms) -> float:
     """Phones by which what was heard is nearer to the likeliest payee than to the next one; below 0 when it is not."""
     hypotheses, least = _hypotheses(heard), MAX_LEAD
     own, *others = (_name(each.evidence.form, forms) for each in scored)
@@ -69,7 +71,7 @@ def lead(heard: Heard, scored: Sequence[Scored], forms: Forms) -> float:
     return least
 
 
-def borne_out(heard: Heard, form: int, forms: Forms) -> Borne:
+def borne_out(heard: NameHypotheses, form: int, forms: Forms) -> Borne:
     """How far the hypotheses bear out every word of a name."""
     name, lengths = _name(form, forms), forms.word_lengths(form)
     exact, near = [0.0] * len(lengths), [0.0] * len(lengths)
@@ -80,14 +82,14 @@ def borne_out(heard: Heard, form: int, forms: Forms) -> Borne:
     return Borne(min(exact), min(near))
 
 
-def heard_first(heard: Heard, form: int, forms: Forms) -> bool:
+def heard_first(heard: NameHypotheses, form: int, forms: Forms) -> bool:
     """Whether the best hypothesis, as it was said, is spelled or sounds like this name."""
     name = _name(form, forms)
     first = [said for said in heard.said if said.literal and said.rank == heard.said[0].rank]
     return any(said.spelled == name.spelled or said.sound == name.sound for said in first)
 
 
-def signals(heard: Heard, scored: Sequence[Scored], forms: Forms, ahead: float) -> tuple[float, ...]:
+def signals(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahead: float) -> tuple[float, ...]:
     """The values of `SIGNALS` for the likeliest payee, `ahead` of the next one (see `lead`).
 
     That some words were heard exactly speaks against a name of which the others were not: a stranger may share them;
@@ -108,7 +110,7 @@ def script(scored: Sequence[Scored], forms: Forms) -> Script:
     return "latin" if forms.words[scored[0].evidence.form].isascii() else "japanese"
 
 
-def trusted(heard: Heard, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
+def trusted(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
     """Whether it is likely enough that the likeliest payee is the one who is meant."""
     fitted = calibration().trust[script(scored, forms)]
     values = zip(SIGNALS, signals(heard, scored, forms, ahead), strict=True)
@@ -119,7 +121,7 @@ def _name(form: int, forms: Forms) -> _Name:
     return _Name(forms.spelled[form], forms.sounds[form])
 
 
-def _hypotheses(heard: Heard) -> list[_Hypothesis]:
+def _hypotheses(heard: NameHypotheses) -> list[_Hypothesis]:
     """The hypotheses that have any sayings, best first."""
     ranks: dict[int, list[Said]] = {}
     for said in filter(lambda said: said.literal, heard.said):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from schemas.answer import AnswerEvent, Done, Question, Refused, SentenceReady, Sources
 from schemas.ids import CustomerId, Locale, language
-from services.answer.facts import facts_of
+from services.answering.facts import facts_of
 from services.ports import Answerer
 
 CUSTOMER = CustomerId("c-1")

@@ -12,10 +12,10 @@ import yaml
 
 from schemas.answer import Question, SentenceReady
 from schemas.ids import EN_US, JA_JP
-from services.answer.generate import Endpoint, GemmaAnswerer
-from services.answer.quote import Library, QuotingAnswerer
-from services.clock import SystemClock
+from services.answering.generate import Endpoint, GemmaAnswerer
+from services.answering.quote import Library, QuotingAnswerer
 from services.guard.breaker import BreakerLimits, CircuitBreaker
+from services.timing.clock import SystemClock
 from tests.contract.answerer_suite import CUSTOMER, ask, invents_nothing
 from tests.fakes.gemma import Body, FakeGemma, Reply, chunk, random_weights, stream
 

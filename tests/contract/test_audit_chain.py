@@ -15,9 +15,11 @@ from app.cli import main
 from schemas.audit import AuditRecord
 from schemas.errors import AuditBroken, ConfigInvalid, NotFound, StoreUnavailable
 from schemas.ids import CallId, CustomerId
-from services.guard import audit_tables as t
-from services.guard.audit import AuditKeys, ChainedAudit, Head, chain_hash, verify
-from services.guard.audit_heads import FileHead, read_heads
+from services.record import tables as t
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import AuditKeys
+from services.record.chain import Head, chain_hash, verify
+from services.record.heads import FileHead, read_heads
 from services.store import Store
 from tests.harness.rows import rows, tamper
 
@@ -30,6 +32,10 @@ def record(n: int = 0) -> AuditRecord:
     facts = {"rule": "intent.transfer@3", "score": 0.93, "turn": n, "said": "Catherine Nguyen please", "who": "nguyen"}
     personal = {"text": "send fifty to Catherine Nguyen", "payee": "Nguyen", "amount": 5_000}
     return AuditRecord("turn.decided", CallId("call-1"), AT, dict(facts), dict(personal))
+
+
+def forgotten() -> AuditRecord:
+    return AuditRecord("customer.erased", None, AT, {"recordings": 0})
 
 
 @pytest.fixture
@@ -100,7 +106,7 @@ async def test_a_shredded_key_is_gone_from_the_files(sqlite_store: Store, tmp_pa
     await fill(log)
     seeds = {row.subject: row.seed for row in await rows(sqlite_store, sa.select(t.seeds))}
     assert all(seed in bytes_of(sqlite_store) for seed in seeds.values())
-    await log.shred(BOB)
+    await log.erase(BOB, forgotten())
     assert seeds[KEYS.subject(BOB)] not in bytes_of(sqlite_store)
     assert seeds[KEYS.subject(ANN)] in bytes_of(sqlite_store)
 
@@ -122,12 +128,12 @@ async def test_the_personal_part_opens_for_its_customer_until_it_is_shredded(sto
     for customer, seq in ((ANN, 1), (BOB, 99)):
         with pytest.raises(NotFound):
             await log.personal(customer, seq)
-    assert await log.shred(BOB)
-    assert not await log.shred(BOB)
+    await log.erase(BOB, forgotten())
+    await log.erase(BOB, forgotten())
     with pytest.raises(NotFound):
         await log.personal(BOB, 1)
     assert (await log.personal(ANN, 2))["payee"] == "Nguyen"
-    assert (await verify(store)).seq == 6
+    assert (await verify(store)).seq == 8
 
 
 async def test_a_ciphertext_can_not_be_moved_or_read_with_another_key(store: Store, log: ChainedAudit) -> None:
@@ -252,7 +258,7 @@ async def test_a_disk_that_takes_no_head_stops_no_record(
 
 
 def test_of_many_heads_the_last_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("services.guard.audit_heads._MAX_LINES", 2)
+    monkeypatch.setattr("services.record.heads._MAX_LINES", 2)
     path = tmp_path / "heads"
     path.write_text("".join(f'{{"seq": {seq}, "hash": "{seq}"}}\n' for seq in range(1, 6)))
     assert [head.seq for head in read_heads(path)] == [4, 5]

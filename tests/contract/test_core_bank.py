@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from schemas.banking import BankOutcome, PayeeVerification, TransactionFilter
+from schemas.banking import Account, BankOutcome, PayeeVerification, TransactionFilter
 from schemas.errors import KeyReused, NotFound
-from schemas.ids import CustomerId
+from schemas.ids import AccountId, CustomerId
 from schemas.money import Money
-from services.act.bank_fineract import FineractBank, FineractSettings
-from services.act.bank_sandbox import SandboxBank, books
+from services.banking.banks.fineract import FineractBank, FineractSettings
+from services.banking.banks.sandbox import SandboxBank, books
 from services.ports import CoreBank
 from services.store import Store
 from tests.fakes.fineract import FakeFineract, Savings
@@ -37,16 +37,14 @@ from tests.harness.money import (
     order,
 )  # fmt: skip
 from tests.harness.stores import emptied, new_sqlite
+from tests.recipes.memory_bank import MemoryBank
 
+NAMES = ("checking", "savings")
 MOMENT = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
 
 
 def opened_accounts() -> dict[str, Savings]:
-    return {
-        f"{customer}-{name}": Savings(f"client-{customer}", BALANCE)
-        for customer in (ANN, BOB)
-        for name in ("checking", "savings")
-    }
+    return {f"{customer}-{name}": Savings(f"client-{customer}", BALANCE) for customer in (ANN, BOB) for name in NAMES}
 
 
 @asynccontextmanager
@@ -71,7 +69,20 @@ async def fineract(url: str) -> AsyncIterator[CoreBank]:
     await store.close()
 
 
-@pytest.fixture(params=["sandbox-sqlite", "sandbox-postgres", "fineract-sqlite"])
+@asynccontextmanager
+async def memory(url: str) -> AsyncIterator[CoreBank]:
+    """What deploy/newcomers.md adds: an adapter is one more line here."""
+    store, balance = Store(url), Money(BALANCE, "USD")
+    await open_bank(store)
+    held = {
+        customer: [Account(AccountId(f"{customer}-{name}"), name, "4000", balance, balance) for name in NAMES]
+        for customer in (ANN, BOB)
+    }
+    yield MemoryBank(held, store, RunClock(MOMENT))
+    await store.close()
+
+
+@pytest.fixture(params=["sandbox-sqlite", "sandbox-postgres", "fineract-sqlite", "memory-sqlite"])
 def place(request: pytest.FixtureRequest, sqlite_template: Path, tmp_path: Path) -> tuple[str, str]:
     """The kind of bank, and the URL of its fresh database."""
     kind, _, database = request.param.partition("-")
@@ -84,7 +95,7 @@ def place(request: pytest.FixtureRequest, sqlite_template: Path, tmp_path: Path)
 async def bank(place: tuple[str, str]) -> AsyncIterator[CoreBank]:
     """A core bank of which Ann and Bob were just made customers."""
     kind, url = place
-    async with {"sandbox": sandbox, "fineract": fineract}[kind](url) as opened:
+    async with {"sandbox": sandbox, "fineract": fineract, "memory": memory}[kind](url) as opened:
         yield opened
 
 

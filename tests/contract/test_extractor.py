@@ -15,9 +15,9 @@ from schemas.ids import EN_US, PayeeId
 from schemas.intent import Intent
 from schemas.payee import PayeeCandidate
 from schemas.span import MoneyValue
-from services.clock import ManualClock, SystemClock
 from services.guard.breaker import BreakerLimits, CircuitBreaker
-from services.understand.extract import Endpoint, GemmaExtractor
+from services.timing.clock import ManualClock, SystemClock
+from services.understanding.extract import Endpoint, GemmaExtractor
 from tests.contract.extractor_suite import CUSTOMER, Case, answers_only_what_was_offered, check, money
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, random_weights
 

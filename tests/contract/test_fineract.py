@@ -12,8 +12,8 @@ import pytest
 from schemas.banking import BankOutcome, TransferState
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, NotFound, TellerlineError
 from schemas.money import Money
-from services.act import bank_tables as t
-from services.act.bank_fineract import FineractBank, FineractSettings
+from services.banking.banks import tables as t
+from services.banking.banks.fineract import FineractBank, FineractSettings
 from services.store import Store
 from tests.contract.test_core_bank import opened_accounts
 from tests.fakes.fineract import FAULTS, FakeFineract

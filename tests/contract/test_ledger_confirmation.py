@@ -15,8 +15,8 @@ from schemas.errors import (
 )
 from schemas.ids import CallId, ProposalId
 from schemas.transfer import TransferReceipt
-from services.act.bank_sandbox import books
-from services.act.tables import transfers
+from services.banking.banks.sandbox import books
+from services.banking.tables import transfers
 from services.store import Store
 from tests.harness.money import (
     ANN,

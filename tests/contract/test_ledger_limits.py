@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from schemas.banking import TransferState
 from schemas.errors import ConfirmationUsed, LimitExceeded, StepUpRequired
 from schemas.stepup import proposal_purpose
-from services.act import bank_tables as t
+from services.banking.banks import tables as t
 from tests.harness.money import (
     ANN,
     BALANCE,

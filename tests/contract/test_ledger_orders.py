@@ -7,10 +7,10 @@ import pytest
 
 from rules.act import OnVerification
 from schemas.banking import PayeeVerification, TransferState
-from schemas.errors import InsufficientFunds, MoneyRefused, NotFound, PayeeChanged, TellerlineError
+from schemas.errors import LimitExceeded, MoneyRefused, NotFound, PayeeChanged, TellerlineError
 from schemas.money import Money
-from services.act import bank_tables as t
-from services.act.bank_sandbox import books
+from services.banking.banks import tables as t
+from services.banking.banks.sandbox import books
 from services.store import Store
 from tests.harness.money import (
     ANN,
@@ -42,7 +42,7 @@ from tests.harness.money import (
     [
         (order(0), MoneyRefused),
         (order(-5), MoneyRefused),
-        (order(BALANCE + 1), InsufficientFunds),
+        (order(BALANCE + 1), LimitExceeded),  # it is above both; the limit is what is said
         (order(payee_id=None), MoneyRefused),
         (order(to_account=SAVINGS), MoneyRefused),
         (order(payee_id=None, to_account=CHECKING), MoneyRefused),

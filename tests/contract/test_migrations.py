@@ -9,9 +9,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy.sql.ddl import CreateIndex
 
-import services.act.bank_tables
-import services.act.tables
-import services.guard.audit_tables
+import services.banking.banks.tables
+import services.banking.tables
+import services.guard.nonces
+import services.record.tables
 from app.migrate import migrate
 from services.store import Store, metadata
 
@@ -56,7 +57,7 @@ async def test_checks_and_keys_are_migrated_too(store: Store) -> None:
 )
 async def test_a_partial_index_has_its_condition(store: Store, name: str, condition: str) -> None:
     """Autogenerate compares an index by its columns alone; what lets only one open proposal in is its condition."""
-    wanted = next(i for i in services.act.tables.transfers.indexes if i.name == name)
+    wanted = next(i for i in services.banking.tables.transfers.indexes if i.name == name)
     assert "WHERE" in str(CreateIndex(wanted).compile(dialect=store._engine.dialect))
     found = await store.look(lambda connection: _definition(connection, name))
     assert ("UNIQUE" in found) == bool(wanted.unique)

@@ -11,13 +11,14 @@ from schemas.decision import DecisionKind
 from schemas.ids import EN_US, CallId, CustomerId
 from schemas.transcript import Transcript
 from schemas.turn import Decided, ReadBackReady, ReplyEvent, ReplyId, ReplyText
-from services.turn import Turn
+from services.call.agent import Agent
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
 ALEX = CustomerId("alex-morgan")
-UNCLEAR = "could you get fifty dollars across to catherine nguyen sometime"
+UNCLEAR = "catherine nguyen needs fifty dollars from me"
+AGAIN = "well catherine nguyen was hoping on fifty dollars"
 CLEAR = "send fifty dollars to catherine nguyen"
 LINE = "transfer A -"
 """To move the amount on offer; to whom was not said."""
@@ -30,7 +31,7 @@ def chooses(line: str, after_s: float = 0.0) -> Callable[[Body], Reply]:
 @asynccontextmanager
 async def call(
     state: Path, behave: Callable[[Body], Reply], deadline_s: float = 20.0
-) -> AsyncIterator[tuple[Turn, FakeGemma]]:
+) -> AsyncIterator[tuple[Agent, FakeGemma]]:
     async with FakeGemma(behave) as server:
         silent = FakeRecognizer(lambda _seconds: "")
         model = {"extraction_url": server.url, "extraction_model": "fake-gemma", "extraction_deadline_s": deadline_s}
@@ -38,7 +39,7 @@ async def call(
             yield await app.gateway.callers.open(ALEX, CallId("call-1"), EN_US), server
 
 
-async def say(turn: Turn, text: str, number: int = 1) -> list[ReplyEvent]:
+async def say(turn: Agent, text: str, number: int = 1) -> list[ReplyEvent]:
     return [event async for event in turn.take(Transcript.typed(text, EN_US), ReplyId(f"reply-{number}"))]
 
 
@@ -88,6 +89,7 @@ async def test_a_broken_model_leaves_the_clear_command_alone(tmp_path: Path) -> 
     async with call(tmp_path, lambda _: Reply([b"{}"], status=500)) as (turn, server):
         assert decision(await say(turn, UNCLEAR)) is DecisionKind.CLARIFY
         assert decision(await say(turn, CLEAR, 2)) is DecisionKind.CONFIRM
-        assert decision(await say(turn, UNCLEAR, 3)) is DecisionKind.CONFIRM, "what was read back is read again"
-        assert decision(await say(turn, CLEAR, 4)) is DecisionKind.CONFIRM
+        for number, words in enumerate((UNCLEAR, AGAIN), 3):
+            assert decision(await say(turn, words, number)) is DecisionKind.CONFIRM, "what was read back is read again"
+        assert decision(await say(turn, CLEAR, 5)) is DecisionKind.CONFIRM
     assert len(server.requests) >= 1

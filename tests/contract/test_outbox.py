@@ -12,11 +12,13 @@ import sqlalchemy as sa
 from schemas.audit import AuditRecord
 from schemas.banking import TransferState
 from schemas.errors import StoreUnavailable
-from services.act import outbox
-from services.act.outbox import LATE, Outbox
-from services.guard import audit_tables
-from services.guard.audit import AuditKeys, ChainedAudit, verify
-from services.guard.audit_heads import FileHead
+from services.banking import outbox
+from services.banking.outbox import LATE, Outbox
+from services.record import tables as audit_tables
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import AuditKeys
+from services.record.chain import verify
+from services.record.heads import FileHead
 from services.store import Store
 from tests.harness.attack_tools import an_unreliable_house, say_yes
 from tests.harness.invariants import at_rest, recorded

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.qa.bench._asr_audio import phantoms
-from app.qa.bench._asr_score import Case
-from app.qa.bench.asr import cases
+from deploy.bench._asr_audio import phantoms
+from deploy.bench._asr_score import Case
+from deploy.bench.asr import cases
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import RecognizerUnavailable
 from schemas.ids import EN_US, JA_JP, Locale

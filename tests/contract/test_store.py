@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from schemas.errors import StoreUnavailable
-from services.finish import finish
 from services.store import Store
+from services.timing.finish import finish
 from tests.harness.rows import rows
 from tests.harness.stores import emptied
 
@@ -164,7 +164,7 @@ async def silent_server() -> AsyncIterator[str]:
 async def test_a_database_that_never_answers_is_unavailable_after_a_while(
     silent_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.store._ANSWER_S", 0.1)
+    monkeypatch.setattr("services.store.store.ANSWER_S", 0.1)
     silent = Store(silent_server)
     with pytest.raises(StoreUnavailable):
         await write(silent, 1)
@@ -188,7 +188,8 @@ async def test_a_server_that_has_no_such_database_is_unavailable(postgres_server
 async def test_a_statement_that_takes_too_long_is_given_up_but_not_a_migration(
     postgres_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.store._ANSWER_S", 0.3)
+    for module in ("store", "shared"):
+        monkeypatch.setattr(f"services.store.{module}.ANSWER_S", 0.3)
     hurried = Store(await emptied(postgres_server))
     with pytest.raises(StoreUnavailable):
         await hurried.look(lambda connection: connection.execute(sa.text("SELECT pg_sleep(30)")).all())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.qa.conversations import ConversationFile, Played, Player, conversations
+from deploy.bench.cases.conversations import ConversationFile, Played, Player, conversations
 
 HERE = Path(__file__).parent
 FILES = list(conversations(HERE))

@@ -28,6 +28,7 @@ class Savings:
     client: str
     cents: int
     active: bool = True
+    currency: str = "USD"
     transactions: list[Json] = field(default_factory=list)
 
 
@@ -152,8 +153,9 @@ class FakeFineract(FakeHttpServer):
         parts = path.strip("/").split("/")
         if parts[1] == "clients":
             rows = [
-                {"id": id_, "accountNo": "000014000", "productName": id_.partition("-")[2], "currency": {"code": "USD"},
-                 "accountBalance": account.cents / 100, "status": {"active": account.active}}
+                {"id": id_, "accountNo": "000014000", "productName": id_.partition("-")[2],
+                 "currency": {"code": account.currency}, "accountBalance": account.cents / 100,
+                 "status": {"active": account.active}}
                 for id_, account in self.accounts.items() if account.client == parts[2]
             ]  # fmt: skip
             return 200, {"savingsAccounts": rows}

@@ -6,13 +6,23 @@ from dataclasses import replace
 
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
+from schemas.intent import Intent, SlotName, Understood
+from schemas.interpretation import Interpretation
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyEvent, ReplyId, ReplyText
-from services.audio.endpointing import judge_words
+from services.ports import Amendable
+
+UNDERSTOOD = {
+    Completeness.COMPLETE: Understood(Intent.BALANCE_INQUIRY),
+    Completeness.MISSING_SLOT: Understood(Intent.TRANSFER_MONEY, missing=(SlotName.PAYEE,)),
+}
 
 
 class FakeTurnHandler:
-    """`answers` gives the reply to a text (without one, it is repeated), `meant` what is taken to be meant by it."""
+    """`answers` gives the reply to a text (without one, it is repeated), `meant` what is taken to be meant by it.
+
+    `judgements` says which texts are whole commands, and which lack something.
+    """
 
     def __init__(
         self,
@@ -31,21 +41,20 @@ class FakeTurnHandler:
         self.error: TellerlineError | None = None
         self.journal: list[tuple[str, str]] = []
         self.closed = False
+        self.owes = False
 
     def told(self, kind: str) -> list[str]:
         return [what for name, what in self.journal if name == kind]
 
-    def rescore(self, transcript: Transcript) -> Transcript:
+    def interpret(self, transcript: Transcript) -> Interpretation:
         text = self.meant.get(transcript.text, transcript.text)
-        return replace(transcript, text=text, hypotheses=(Hypothesis(text, -0.1), *transcript.hypotheses[1:]))
+        led = replace(transcript, text=text, hypotheses=(Hypothesis(text, -0.1), *transcript.hypotheses[1:]))
+        self.journal.append(("interpret", text))
+        return Interpretation(led, understood=UNDERSTOOD.get(self.judgements.get(text), Understood(None)))
 
-    def judge(self, transcript: Transcript) -> Completeness:
-        return self.judgements.get(transcript.text, judge_words(transcript.text, transcript.locale))
-
-    def speculate(self, transcript: Transcript) -> None:
-        self.journal.append(("speculate", transcript.text))
-
-    async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+    async def take(
+        self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None
+    ) -> AsyncIterator[ReplyEvent]:
         self.journal.append(("take", transcript.text))
         await asyncio.sleep(self.thinking_s)
         if self.error is not None:
@@ -75,8 +84,18 @@ class FakeTurnHandler:
     async def interrupted(self, reply: ReplyId) -> None:
         self.journal.append(("interrupted", reply))
 
+    async def welcome(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
+        self.journal.append(("welcome", reply))
+        yield ReplyText("Hello. What can I do for you?")
+        yield ReplyDone()
+
     def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
         return None
+
+    has_news = False
+
+    async def news(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        yield ReplyDone()
 
     async def close(self, *, hung_up: bool = False) -> None:
         self.closed = True

@@ -1,18 +1,29 @@
 """A whole application on real stages and a real SQLite file; only the recogniser may be replaced."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from app.auth.principal import Scope
 from app.bootstrap import Gateway, gateway
 from app.main import create_app
+from app.qa import replays
 from app.settings import Settings
 from services.ports import Recognizer
+
+Routes = Callable[[Gateway], APIRouter]
+
+PLENTY = {
+    "calls_per_customer": 1000,
+    "calls_per_minute": 1_000_000,
+    "requests_per_minute": 1_000_000,
+    "connections_per_minute": 1_000_000,
+}
+"""What one customer may do where that is not the question: tests call far more often than people."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +50,12 @@ class RunningApp(Running):
 
 @asynccontextmanager
 async def composed(
-    state: Path, recognizer: Recognizer | None, **settings: object
+    state: Path, recognizer: Recognizer | None, further: tuple[Routes, ...] = (), **settings: object
 ) -> AsyncIterator[tuple[Gateway, Settings, FastAPI]]:
-    """Compose and take down."""
-    given = Settings.model_validate({"state_dir": state, "database_url": ""} | settings)
+    """Compose and take down; with `further` routes beside those that are served."""
+    given = Settings.model_validate({"state_dir": state, "database_url": ""} | PLENTY | settings)
     async with gateway(given, recognizer=recognizer) as made:
-        yield made, given, create_app(made)
+        yield made, given, create_app(made, (replays.routes, *further))
 
 
 @asynccontextmanager
@@ -52,5 +63,5 @@ async def running_app(state: Path, recognizer: Recognizer, **settings: object) -
     """The application in process, without a socket."""
     async with composed(state, recognizer, **settings) as (made, _, app):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://tellerline") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield RunningApp(made, app, client)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from schemas.errors import MoneyRefused, NotFound, TellerlineError
 from schemas.ids import CallId
 from schemas.transfer import Proposal, TransferReceipt
-from services.act.bank_sandbox import SandboxBank
+from services.banking.banks.sandbox import SandboxBank
 from services.store import Store
 from tests.fakes.bank import UnreliableBank
 from tests.harness.invariants import always

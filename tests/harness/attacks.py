@@ -16,10 +16,10 @@ from schemas.ids import CallId, ProposalId
 from schemas.money import Money
 from schemas.stepup import Challenge, card_purpose, proposal_purpose
 from schemas.transfer import TransferReceipt
-from services.act import bank_tables as t
-from services.act import seal as seals
-from services.act.cards import BankCards
-from services.act.tables import transfers
+from services.banking import seal as seals
+from services.banking.banks import tables as t
+from services.banking.cards import BankCards
+from services.banking.tables import transfers
 from services.store import Store
 from tests.harness.attack_tools import a_house, an_unreliable_house, refused, say_yes, unmoved
 from tests.harness.bank_attacks import (
@@ -52,6 +52,8 @@ from tests.harness.money import (
 )
 from tests.harness.rows import tamper
 from tests.harness.store_attacks import (
+    a_clock_that_is_set_back,
+    a_yes_whose_fate_nobody_knows,
     an_outage_after_a_yes_was_spent,
     an_outage_before_a_yes_is_spent,
     an_outage_while_putting_on_record,
@@ -261,6 +263,7 @@ ATTACKS: tuple[Attack, ...] = (
     two_transfers_race_the_days_limit, a_limit_lowered_after_the_read_back, a_payee_changed_after_the_read_back,
     no_second_factor, a_second_factor_for_something_else_or_used_up, guessing_codes, asking_for_codes_without_end,
     an_outage_before_a_yes_is_spent, an_outage_after_a_yes_was_spent, an_outage_while_putting_on_record,
+    a_yes_whose_fate_nobody_knows, a_clock_that_is_set_back,
     an_answer_that_is_lost, a_request_that_is_lost, a_bank_that_is_still_at_it, a_bank_that_forgot,
     a_bank_that_breaks, answers_out_of_order, a_bank_that_says_no,
     a_call_that_was_resumed, the_same_key_again, many_yeses_at_once, a_caller_who_hangs_up,

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from schemas.banking import BankOutcome, BankReceipt, TransferState
 from schemas.ids import CustomerId
 from schemas.transfer import TransferReceipt
-from services.act import bank_tables as t
-from services.act import transfers as rows
-from services.act.bank_sandbox import SandboxBank
-from services.act.submit import Submitter
-from services.act.tables import transfers
+from services.banking import transfers as rows
+from services.banking.banks import tables as t
+from services.banking.banks.sandbox import SandboxBank
+from services.banking.submit import Submitter
+from services.banking.tables import transfers
 from services.store import Store
 from tests.fakes.bank import UnreliableBank
 from tests.harness.attack_tools import a_house, an_unreliable_house, refused, say_yes, unmoved

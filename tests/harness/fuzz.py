@@ -12,17 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from app.websocket import LONGER
 from schemas.wire.client import MAX_MESSAGE
 from services.audio.codec import encode_pcm16
 from tests.harness.gateway import clip
 
 REPLY_S = 30.0
 """A gateway that answers a question later than this hangs."""
-GOODBYES = {1000, 1002, 1003, 1007, 1008, 1009, 1013, 4408}
+FAREWELLS = {1000, 1002, 1003, 1007, 1008, 1009, 1013, 4408}
 """Close codes a client may earn. 1011 is a fault of ours, 1006 no goodbye at all."""
 DENIALS = {400, 401, 403, 404, 429, 503}
 """What an HTTP answer to a handshake may be."""
@@ -61,7 +63,7 @@ def valid(rng: random.Random, replies: list[str]) -> dict[str, Any]:
 
 
 def _append(rng: random.Random) -> dict[str, Any]:
-    audio = base64.b64encode(_audio(rng)).decode()
+    audio = base64.b64encode(sound(rng)).decode()
     event = {"type": "input_audio_buffer.append", "audio": audio}
     if rng.random() < 0.3:
         event["tellerline.sequence"] = rng.choice([0, 1, 2, 5, 1_000, 2**53 - 1, rng.randrange(20)])
@@ -93,7 +95,7 @@ def _settings(rng: random.Random) -> dict[str, Any]:
     )
 
 
-def _audio(rng: random.Random) -> bytes:
+def sound(rng: random.Random) -> bytes:
     """Speech, noise or silence, seldom in whole samples only."""
     size = rng.choice([0, 1, 2, 3, 319, 320, 640, 641, 3200, rng.randrange(4000)])
     kind = rng.random()
@@ -104,9 +106,13 @@ def _audio(rng: random.Random) -> bytes:
     return rng.randbytes(size) if kind < 0.7 else bytes(size)
 
 
-def broken(rng: random.Random, replies: list[str]) -> str:
+Says = Callable[[random.Random, list[str]], dict[str, Any]]
+"""Makes valid events of a protocol."""
+
+
+def broken(rng: random.Random, replies: list[str], says: Says = valid) -> str:
     """An event that was damaged: a field of the wrong kind, one too many, one too few, or the text itself."""
-    event = valid(rng, replies)
+    event = says(rng, replies)
     inside = [event, *(value for value in event.values() if isinstance(value, dict))]
     target = rng.choice(inside)
     key = rng.choice(list(target)) if target else "type"
@@ -147,11 +153,11 @@ async def _pieces(client: "Client") -> None:
 
 
 async def _oversize(client: "Client") -> None:
-    await client.socket.send(bytes(MAX_MESSAGE + 2))
+    await client.socket.send(bytes(client.most + 2))
 
 
 async def _oversize_pieces(client: "Client") -> None:
-    await client.socket.send(iter([bytes(30_000)] * 4))
+    await client.socket.send(iter([bytes(30_000)] * (client.most // 30_000 + 2)))
 
 
 async def _ping(client: "Client") -> None:
@@ -187,17 +193,17 @@ ENDS: tuple[Deed, ...] = (_bad_utf8, _oversize, _oversize_pieces, _raw, _half_cl
 """Deeds after which the call is over."""
 
 
-def script(rng: random.Random, length: int, replies: list[str]) -> Iterator[Step]:
+def script(rng: random.Random, length: int, replies: list[str], says: Says = valid) -> Iterator[Step]:
     """The steps of one call. A client that is mostly garbage is let go early; most are mostly sane."""
     sanity = rng.choice([0.5, 0.9, 0.97, 1.0])
     for _ in range(length):
         kind = rng.random()
         if kind > sanity:
-            yield broken(rng, replies) if rng.random() < 0.7 else rng.choice(GARBAGE)(rng)
+            yield broken(rng, replies, says) if rng.random() < 0.7 else rng.choice(GARBAGE)(rng)
         elif kind < sanity * 0.35:
-            yield _audio(rng)
+            yield sound(rng)
         elif kind < sanity * 0.92:
-            yield json.dumps(valid(rng, replies))
+            yield json.dumps(says(rng, replies))
         else:
             yield rng.choice((_wait, _wait, _ping, _pieces))
     if rng.random() < 0.5:
@@ -221,7 +227,9 @@ class Tally:
 class Client:
     """One call. It reads all the time, so that what the gateway says back is judged too."""
 
-    def __init__(self, socket: ClientConnection, rng: random.Random, tally: Tally) -> None:
+    def __init__(self, socket: ClientConnection, rng: random.Random, tally: Tally, says: Says = valid) -> None:
+        self._says = says
+        self.most = LONGER.get(urlsplit(socket.request.path).path, MAX_MESSAGE) if socket.request else MAX_MESSAGE
         self.socket = socket
         self.rng = rng
         self.replies: list[str] = []
@@ -236,11 +244,12 @@ class Client:
         """Do the whole script, then ask whether the gateway is still there."""
         over = False
         try:
-            for step in script(self.rng, length, self.replies):
+            for step in script(self.rng, length, self.replies, self._says):
                 self._tally.messages += 1
                 self._last = step.__name__ if callable(step) else str(step)[:80]
                 if isinstance(step, str | bytes):
-                    await asyncio.wait_for(self.socket.send(step), REPLY_S)
+                    async with asyncio.timeout(REPLY_S):
+                        await self.socket.send(step)
                 else:
                     await step(self)
                     over = step in ENDS
@@ -270,7 +279,8 @@ class Client:
 
     async def _leave(self) -> None:
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._reading), REPLY_S)
+            async with asyncio.timeout(REPLY_S):
+                await asyncio.shield(self._reading)
         if not self._reading.done():
             self._fault("got no goodbye")
             self.socket.transport.abort()
@@ -300,7 +310,7 @@ class Client:
         self._changed.set()
 
 
-async def one_call(url: str, headers: dict[str, str], seed: int, length: int, tally: Tally) -> None:
+async def one_call(url: str, headers: dict[str, str], seed: int, length: int, tally: Tally, says: Says = valid) -> None:
     """Open a call and live it; a handshake that is denied is counted."""
     tally.calls += 1
     try:
@@ -312,12 +322,12 @@ async def one_call(url: str, headers: dict[str, str], seed: int, length: int, ta
     except TimeoutError:
         tally.faults.append("a handshake was not answered")
         return
-    await Client(socket, random.Random(seed), tally).live(length)
+    await Client(socket, random.Random(seed), tally, says).live(length)
 
 
 def judge(tally: Tally) -> list[str]:
     """What went wrong, as far as a client can tell, and how often."""
     wrong = [f"{times} times: {fault}" for fault, times in Counter(tally.faults).items()]
-    wrong += [f"closed with {code}" for code in tally.closes if code not in GOODBYES | {1001, 3000, 4999}]
+    wrong += [f"closed with {code}" for code in tally.closes if code not in FAREWELLS | {1001, 3000, 4999}]
     wrong += [f"denied with {status}" for status in tally.denials if status not in DENIALS]
     return [*wrong, "told of an internal fault"] if tally.codes["internal_fault"] else wrong

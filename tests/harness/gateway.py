@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-import socket
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,23 +12,27 @@ from typing import Any
 
 import numpy as np
 import orjson
-import uvicorn
 from fastapi import FastAPI, WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 
-from app.server import WS_MAX_BYTES
-from app.transports.mobile import MobileDeps, router
+from app.transports._line import CallDeps
+from app.transports._standing import Admitted
+from app.transports.mobile import router
+from app.transports.realtime import door
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import Unauthenticated
 from schemas.ids import CallId, CustomerId, Locale
 from services.audio.codec import encode_pcm16
 from services.audio.files import read_file
 from services.audio.vad import SileroVad
-from services.clock import SystemClock
 from services.guard.admission import Admission
-from services.observe import Metrics
+from services.guard.shares import Allowance, Shares
+from services.observability.metrics import Metrics
+from services.ports import Synthesizer
+from services.timing.clock import SystemClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.turn_handler import FakeTurnHandler
+from tests.harness.listening import listening
 
 AUDIO = Path(__file__).parent.parent / "audio"
 Event = dict[str, Any]
@@ -79,54 +83,46 @@ async def gateway(
     calls: int = 64,
     call_seconds: float = 60.0,
     delay_s: float = 0.0,
+    token_seconds: float | None = None,
+    synthesizer: Synthesizer | None = None,
 ) -> AsyncIterator[Gateway]:
     metrics = Metrics()
     running = Gateway("", FakeRecognizer(words, delay_s), [], Admission(calls, metrics), metrics)
 
-    async def authenticate(websocket: WebSocket) -> CustomerId:
+    async def authenticate(websocket: WebSocket) -> Admitted:
         if websocket.headers.get("authorization") == "Bearer wrong":
             raise Unauthenticated("the token does not verify")
-        return CustomerId("c1")
+        return Admitted(CustomerId("c1"), token_seconds)
+
+    async def verify(token: str) -> Admitted:
+        if not token.startswith("good"):
+            raise Unauthenticated("the token does not verify")
+        return Admitted(CustomerId(token.partition(" ")[2] or "c1"), 60.0)
 
     async def open_call(_customer: CustomerId, _call: CallId, _locale: Locale) -> FakeTurnHandler:
         running.handlers.append(handler())
         return running.handlers[-1]
 
-    app = FastAPI()
-    app.include_router(
-        router(
-            MobileDeps(
-                running.admission,
-                authenticate,
-                open_call,
-                running.recognizer,
-                vad(),
-                SystemClock(),
-                metrics,
-                call_seconds,
-            )
-        )
+    deps = CallDeps(
+        running.admission,
+        Shares(Allowance(1000, 100_000, 100_000, 100_000), time.monotonic),
+        authenticate,
+        open_call,
+        running.recognizer,
+        vad(),
+        SystemClock(),
+        metrics,
+        verify,
+        lambda _call, _agreed: None,
+        synthesizer,
+        call_seconds,
     )
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen(256)  # a client that comes before the server has started waits here
-        running.url = f"ws://127.0.0.1:{listening.getsockname()[1]}/v1/calls"
-        config = uvicorn.Config(
-            app,
-            ws="websockets-sansio",
-            ws_max_size=WS_MAX_BYTES,
-            ws_per_message_deflate=False,
-            lifespan="off",
-            log_config=None,
-            timeout_graceful_shutdown=1,
-        )
-        server = uvicorn.Server(config)
-        serving = asyncio.create_task(server.serve([listening]))
-        try:
-            yield running
-        finally:
-            server.should_exit = True
-            await serving
+    app = FastAPI()
+    app.include_router(router(deps))
+    app.include_router(door.router(door.Door(deps)))
+    async with listening(app) as port:
+        running.url = f"ws://127.0.0.1:{port}/v1/calls"
+        yield running
 
 
 @dataclass

@@ -6,11 +6,11 @@ import orjson
 import sqlalchemy as sa
 
 from schemas.banking import BankOutcome, TransferState
-from services.act import bank_tables as t
-from services.act.bank_sandbox import books
-from services.act.tables import spending, transfers
-from services.guard import audit_tables
-from services.guard.audit import verify
+from services.banking.banks import tables as t
+from services.banking.banks.sandbox import books
+from services.banking.tables import spending, transfers
+from services.record import tables as audit_tables
+from services.record.chain import verify
 from services.store import Store
 from tests.harness.money import PER_DAY, states
 from tests.harness.rows import rows

@@ -24,12 +24,13 @@ from hypothesis.stateful import (
 )
 
 from schemas.banking import TransferOrder, TransferState
-from schemas.errors import StoreUnavailable, TellerlineError
+from schemas.errors import NotCarriedOut, StoreUnavailable, TellerlineError
 from schemas.ids import CallId
 from schemas.stepup import proposal_purpose
 from schemas.transfer import Proposal, TransferReceipt
-from services.act.bank_sandbox import SandboxBank
-from services.act.tables import challenges
+from services.banking.banks.sandbox import SandboxBank
+from services.banking.ledger import _MOST_OWED
+from services.banking.tables import challenges
 from services.store import Store
 from tests.fakes.bank import FAULTS, UnreliableBank
 from tests.harness.invariants import always, at_rest, never_recorded_wrongly, reachable
@@ -45,6 +46,7 @@ from tests.harness.money import (
     states,
 )  # fmt: skip
 from tests.harness.rows import rows
+from tests.harness.silence import Silence
 from tests.harness.stores import new_sqlite
 
 T = TypeVar("T")
@@ -57,7 +59,7 @@ class Killed(BaseException):
     """The process ended here."""
 
 
-UNSURE = (Killed, StoreUnavailable)
+UNSURE = (Killed, StoreUnavailable, NotCarriedOut)
 """After these, what became of a write is what the database says."""
 
 
@@ -70,6 +72,8 @@ class Promise:
     dead: bool = False
     yes: bool = False
     stepped_up: bool = False
+    followed_up: bool = False
+    """They were told that it is looked after: a word on its end is owed."""
 
 
 class MoneyMachine(RuleBasedStateMachine):
@@ -87,17 +91,19 @@ class MoneyMachine(RuleBasedStateMachine):
         self.promises: list[Promise] = []
         self.seen: dict[str, str] = {}
         self.line: deque[str] = deque()
+        self.silence = Silence()
+        self.told: dict[str, str] = {}
         self.fuse = self.outage = -1
         self.run(self._start(fresh=True))
 
     async def _start(self, *, fresh: bool = False) -> None:
-        store = Store(self.url, pool_size=3)
+        store = self.silence.over(Store(self.url, pool_size=3))
         bank = UnreliableBank(SandboxBank(store, self.clock), self.line)
         store.probe, bank.probe = self._write, self._burn
         if fresh:
             await open_bank(store)
         self.bank = bank
-        self.house: House = build(store, self.clock, bank, submit_timeout_s=5.0)
+        self.house: House = build(store, self.clock, bank, self.folder, submit_timeout_s=5.0)
 
     def run(self, work: Awaitable[T]) -> T:
         async def awaited() -> T:
@@ -129,8 +135,11 @@ class MoneyMachine(RuleBasedStateMachine):
             return killed
         finally:
             self.fuse = self.outage = -1
+            self.silence.writes = 0
 
     async def _restart(self) -> None:
+        self.silence.writes = 0
+        self.house.let_go()
         await self.house.store.close()
         await self._start()
 
@@ -214,7 +223,10 @@ class MoneyMachine(RuleBasedStateMachine):
         if isinstance(outcome, TransferReceipt):
             assert counts, "a yes that does not count moved money"
             assert outcome.state in {TransferState.SUCCEEDED, TransferState.UNKNOWN}
-            promise.yes = True
+            promise.followed_up = promise.followed_up or outcome.state is TransferState.UNKNOWN
+            promise.yes = after not in {"proposed", "cancelled"}
+            assert promise.yes or outcome.state is TransferState.UNKNOWN
+            promise.dead = promise.dead or after == "cancelled"
         elif isinstance(outcome, Killed):
             promise.yes = promise.yes or (before == "proposed" and after in {"submitting", "unknown", "succeeded"})
             assert not promise.yes or counts or before != "proposed", "a yes that does not count was taken"
@@ -279,9 +291,25 @@ class MoneyMachine(RuleBasedStateMachine):
     def time_passes(self, seconds: int) -> None:
         self.clock.advance(seconds)
 
+    @rule(writes=st.integers(1, 6), done=st.booleans())
+    def the_database_will_fall_silent(self, writes: int, done: bool) -> None:
+        """Of the coming writes it says nothing, though it may do them."""
+        self.silence.writes, self.silence.done = writes, done
+
     @rule()
     def reconcile(self) -> None:
         self.attempt(self.house.reconciler.run_once())
+        now = self.run(states(self.house.store))
+        for promise in self.promises:
+            promise.dead = promise.dead or (not promise.yes and now[promise.proposal.id] == "cancelled")
+
+    @rule()
+    def hear_the_news(self) -> None:
+        owed = self.attempt(self.house.ledger.owed(ANN))
+        for item in [] if isinstance(owed, TellerlineError | Killed) else owed:
+            if item.ended:
+                self.told[item.receipt.proposal] = item.receipt.state.value
+                self.attempt(self.house.ledger.told(ANN, item.receipt))
 
     @rule()
     def record(self) -> None:
@@ -292,6 +320,7 @@ class MoneyMachine(RuleBasedStateMachine):
         if not hasattr(self, "house"):
             return
         armed, self.fuse, self.outage = (self.fuse, self.outage), -1, -1
+        silent, self.silence.writes = self.silence.writes, 0
         self.run(always(self.house.store))
         self.run(never_recorded_wrongly(self.house.store))
         now = self.run(states(self.house.store))
@@ -301,15 +330,20 @@ class MoneyMachine(RuleBasedStateMachine):
         promised = {promise.proposal.id for promise in self.promises if promise.yes}
         moved = {id_ for id_, state in now.items() if state in {"submitting", "unknown", "succeeded", "failed"}}
         assert moved == promised, "what moves is not what was promised"
+        for proposal, state in self.told.items():
+            assert now[proposal] == state, "what was told is no longer so"
         self.fuse, self.outage = armed
+        self.silence.writes = silent
 
     def teardown(self) -> None:
         if not hasattr(self, "house"):
             return
         self.fuse = self.outage = -1
+        self.silence.writes = 0
         self.line.clear()
         try:
             self.run(self._wind_up())
+            self.house.let_go()
         finally:
             self.run(self.house.store.close())
             self.runner.close()
@@ -322,3 +356,8 @@ class MoneyMachine(RuleBasedStateMachine):
         await self.house.outbox.drain()
         if self.clock.now() < RunClock().now().replace(hour=23):  # while every key may still be sent again
             await at_rest(self.house.store)
+            owed = {item.receipt.proposal for item in await self.house.ledger.owed(ANN) if item.ended}
+            for promise in self.promises:
+                if promise.yes or promise.followed_up:
+                    known = owed | set(self.told)
+                    assert promise.proposal.id in known or len(owed) >= _MOST_OWED, "a promise without an end"

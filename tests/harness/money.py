@@ -3,6 +3,8 @@
 import os
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,18 +15,24 @@ from schemas.ids import AccountId, BillId, CallId, CardId, CustomerId, PayeeId
 from schemas.money import Money
 from schemas.stepup import Challenge
 from schemas.transfer import Proposal
-from services.act import bank_tables as t
-from services.act.bank_sandbox import SandboxBank
-from services.act.ledger import Parts, SqlLedger
-from services.act.outbox import Outbox
-from services.act.reconcile import Reconciler
-from services.act.seal import Sealer
-from services.act.stepup import SecondFactor
-from services.act.tables import spending, transfers
-from services.clock import ManualClock
-from services.guard.audit import AuditKeys, ChainedAudit, Head
+from services.banking.banks import tables as t
+from services.banking.banks.sandbox import SandboxBank
+from services.banking.ledger import SqlLedger
+from services.banking.outbox import Outbox
+from services.banking.promises import Promises
+from services.banking.proposals import Parts
+from services.banking.reconcile import Reconciler
+from services.banking.seal import Sealer
+from services.banking.stepup import SecondFactor
+from services.banking.tables import spending, transfers
 from services.ports import CoreBank
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import AuditKeys
+from services.record.audit_spool import SpooledAudit
+from services.record.chain import Head
+from services.record.spool import left_behind, own
 from services.store import Store
+from services.timing.clock import ManualClock
 from tests.harness.rows import rows, tamper
 
 START = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
@@ -36,6 +44,7 @@ KIM, NEW, STRANGE, SILENT, POWER = (PayeeId(p) for p in ("kim", "new", "strange"
 HOLDERS = {"kim": "Kim Reed", "new": "Kim Reed", "strange": "Somebody Else", "silent": None, "power": "Kim Reed"}
 PER_TRANSFER, PER_DAY, STEP_UP_ABOVE = 50_000, 80_000, 30_000
 BALANCE, DUE = 100_000, 8_000
+_SPOOLS = TemporaryDirectory(prefix="tellerline-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
 
 
 class RunClock(ManualClock):
@@ -126,6 +135,13 @@ class House:
     reconciler: Reconciler
     outbox: Outbox
     policy: MoneyPolicy
+    audit: SpooledAudit
+    promises: Promises
+
+    def let_go(self) -> None:
+        """Of the spools, as a process that ends does."""
+        self.promises.close()
+        self.audit.release()
 
     async def proposed(self, wanted: TransferOrder, call: CallId = CALL, customer: CustomerId = ANN) -> Proposal:
         """A proposal whose read-back was heard."""
@@ -134,16 +150,29 @@ class House:
         return proposal
 
 
-def build(store: Store, clock: ManualClock | None = None, bank: CoreBank | None = None, **policy: object) -> House:
-    """Assemble a house; `policy` overrides figures of the money policy."""
+def build(
+    store: Store,
+    clock: ManualClock | None = None,
+    bank: CoreBank | None = None,
+    folder: Path | None = None,
+    **policy: object,
+) -> House:
+    """Assemble a house, its spools in `folder`; `policy` overrides figures of the money policy."""
     clock = clock or RunClock()
     figures = money_policy().model_copy(update=policy)
     bank = bank or SandboxBank(store, clock)
     sender = FakeSender()
     step_up = SecondFactor(store, sender, clock, figures, b"k" * 32)
-    parts = Parts(store, bank, step_up, Sealer([b"s" * 32]), clock, figures)
-    outbox = Outbox(ChainedAudit(store, AuditKeys(b"a" * 32), LastHead()), clock)
-    return House(store, clock, sender, step_up, bank, SqlLedger(parts), Reconciler(parts), outbox, figures)
+    folder = folder or Path(mkdtemp(prefix="spools-", dir=_SPOOLS.name))
+    chain = ChainedAudit(store, AuditKeys(b"a" * 32), LastHead())
+    audit = SpooledAudit(chain, clock, own(folder, "audit", b"p" * 32, 1 << 20))
+    left = left_behind(folder, "promises", b"p" * 32, 1 << 16)
+    promises = Promises(store, clock, own(folder, "promises", b"p" * 32, 1 << 16), left)
+    parts = Parts(store, bank, step_up, Sealer([b"s" * 32]), clock, figures, promises, audit)
+    outbox = Outbox(chain, clock)
+    return House(
+        store, clock, sender, step_up, bank, SqlLedger(parts), Reconciler(parts), outbox, figures, audit, promises
+    )
 
 
 def order(minor: int = 5_000, payee: PayeeId = KIM, **changes: Any) -> TransferOrder:
@@ -157,6 +186,7 @@ async def settle(house: House, passes: int = 8) -> None:
         house.clock.advance(3600)
         await house.reconciler.run_once()
         await house.outbox.drain()
+        await house.audit.drain()
 
 
 async def held(store: Store) -> dict[str, int]:

@@ -10,8 +10,21 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
-from services.act import bank_sandbox, ledger, outbox, reconcile, seal, spending, stepup, submit, transfers
-from services.guard import audit
+from services.banking import (
+    confirmer,
+    ledger,
+    lifetimes,
+    outbox,
+    proposals,
+    reconcile,
+    seal,
+    spending,
+    stepup,
+    submit,
+    transfers,
+)
+from services.banking.banks import sandbox as bank_sandbox
+from services.record import audit
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ def _edited(edit: Edit) -> Iterator[None]:
 
 
 _DELIVERED = (
-    Edit(ledger, "if entry.proposal.delivered_at is None:", "if False:"),
+    Edit(confirmer, "if entry.proposal.delivered_at is None:", "if False:"),
     Edit(transfers, "& _c.delivered_at.is_not(None)", ""),
 )
 _OPEN_STATE = Edit(transfers, "_mine & (_c.state == OPEN.value) & (_c.expires_at", "_mine & (_c.expires_at")
@@ -79,39 +92,41 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     "the read-back need not be heard": _DELIVERED,
     "single use is checked before acting only": (_OPEN_STATE,),
     "single use is not checked": (
-        _OPEN_STATE, Edit(ledger, "if entry.state is not TransferState.PROPOSED:", "if False:"),
+        _OPEN_STATE, Edit(proposals, "if entry.state is not TransferState.PROPOSED:", "if False:"),
     ),
     "expiry is checked before acting only": (_EXPIRY,),
     "expiry is not checked": (
-        _EXPIRY, Edit(ledger, "entry.state is TransferState.PROPOSED and entry.proposal.expires_at <= now", "False"),
+        _EXPIRY,
+        Edit(proposals, "and not self._timely(entry)", "and False"),
     ),
-    "the day's limit is not kept when acting": (Edit(spending, "<= :per_day", "< :per_day * 99"),),
+    "the day's limit is not kept when acting": (Edit(spending, "+ _minor <= ", "- 99 * _minor <= "),),
     "the day's limit is kept when proposing only": (
         Edit(spending, "reserve(customer, connection, yes", "False and reserve(customer, connection, yes"),
     ),
     "the limit per transfer is not checked when acting": (
-        Edit(ledger, "limits = checks.check_limits(entry.proposal.order, standing.profile)",
-             "limits = checks.limits_of(standing.profile, entry.proposal.order.amount.currency)"),
+        Edit(confirmer, "checks.allowed(entry.proposal.order, standing,",
+             "checks.allowed(replace(entry.proposal.order, amount=replace(entry.proposal.order.amount, minor=1)), "
+             "standing,"),
     ),
     "the payee's version is not checked when acting": (
-        Edit(ledger, "            checks.check_order(entry.proposal.order, standing)\n", ""),
+        Edit(confirmer, "checks.allowed(entry.proposal.order, standing,",
+             "checks.allowed(entry.proposal.order, replace(standing, payee=replace(standing.payee, version=1)),"),
         Edit(bank_sandbox, "if row.version != order.payee_version:", "if False:"),
     ),
-    "a yes counts from any call": (Edit(ledger, "if entry.proposal.call != call or not", "if not"),),
+    "a yes counts from any call": (Edit(confirmer, "if entry.proposal.call != call or not", "if not"),),
     "the seal is not compared": (
-        Edit(ledger, "if entry.proposal.call != call or not self._parts.sealer.fits(binding(entry.proposal), seal):",
-             "if entry.proposal.call != call:"),
+        Edit(confirmer, " or not self._parts.sealer.fits(binding(entry.proposal), seal):", ":"),
     ),
     "the seal is not checked before sending again": (
         Edit(reconcile, "if not self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal):", "if False:"),
     ),
     "a correction does not void": (
-        Edit(ledger, "        await self.void(customer, call)\n        standing", "        standing"),
+        Edit(ledger, "await self.void(customer, call)\n        self._proposals.admit()", "self._proposals.admit()"),
     ),
     "void does nothing": (
         Edit(ledger, "return await transfers.void(customer, self._store, call, self._clock.now())", "return 0"),
     ),
-    "no second factor for transfers": (Edit(ledger, "if due and not await", "if False and not await"),),
+    "no second factor for transfers": (Edit(confirmer, "if due and not await", "if False and not await"),),
     "a second factor can be used again": (Edit(stepup, "& _c.spent_at.is_(None)", ""),),
     "a second factor serves any purpose": (Edit(stepup, "& (_c.purpose == purpose)", ""),),
     "codes may be guessed for ever": (Edit(stepup, "& (_c.attempts < self._policy.code_attempts)", ""),),
@@ -141,7 +156,24 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     ),
     "the reconciler sends again for ever": (Edit(reconcile, "if self._may_resend(entry):", "if True:"),),
     "an outage always counts as nothing spent": (
-        Edit(ledger, "if await self._taken_back(customer, entry.proposal.id):", "if True:"),
+        Edit(confirmer, "if await self._closed(customer, yes.entry.proposal.id):", "if True:"),
+    ),
+    "a promise is not kept on disk": (
+        Edit(confirmer, "kept = await self._parts.promises.follow_up(customer, proposal)", "kept = True"),
+    ),
+    "promises are not made true": (Edit(reconcile, "await self._parts.promises.settle()", "pass"),),
+    "a yes that was never spent ends without a word": (
+        Edit(transfers, '"reason": "not_carried_out", "owed_at": micros(now)',
+             '"reason": "not_carried_out", "owed_at": None'),
+    ),
+    "what was told is owed for ever": (
+        Edit(ledger, "await transfers.told(customer, self._store, receipt)", "return"),
+    ),
+    "a clock that is set back prolongs a proposal": (
+        Edit(lifetimes, "return moment >= ", "return moment > 10**12 + "),
+    ),
+    "a proposal of a later time is live": (
+        Edit(proposals, "proposal.expires_at <= now + self._policy.longest_life", "proposal.expires_at"),
     ),
     "a settling is marked apart from its record": (
         Edit(audit, _APPENDING, """
@@ -169,12 +201,12 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     "a failure keeps its place in the day": (
         Edit(submit, "            if moved:\n", "            if False:\n"),
     ),
-    "hanging up stops a submission": (Edit(ledger, "return await asyncio.shield(task)", "return await task"),),
+    "hanging up stops a submission": (Edit(confirmer, "asyncio.shield(self._kept(work))", "self._kept(work)"),),
     "a resumed proposal lives on in its old call": (
-        Edit(ledger, "if not transfers.move(customer, connection, old.id, _TO_CANCELLED, why):", "if False:"),
+        Edit(ledger, "if not transfers.move(customer, connection, old.id, transfers.TO_CANCELLED, why):", "if False:"),
     ),
     "a resumed proposal counts as heard": (
-        Edit(ledger, "nonce=nonce, delivered_at=None)", "nonce=nonce)"),
+        Edit(proposals, "nonce=nonce, delivered_at=None)", "nonce=nonce)"),
         Edit(transfers, '"state": OPEN.value,\n        "bank_key"',
              '"state": OPEN.value,\n        "delivered_at": proposal.delivered_at and micros(at),\n        "bank_key"'),
     ),

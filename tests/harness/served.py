@@ -13,7 +13,7 @@ from pathlib import Path
 
 from app.server import make_server
 from services.ports import Recognizer
-from tests.harness.app import Running, composed
+from tests.harness.app import Routes, Running, composed
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,11 @@ class Served(Running):
 
 
 @asynccontextmanager
-async def served(state: Path, recognizer: Recognizer | None, **settings: object) -> AsyncIterator[Served]:
+async def served(
+    state: Path, recognizer: Recognizer | None, further: tuple[Routes, ...] = (), **settings: object
+) -> AsyncIterator[Served]:
     """Compose, listen, take down."""
-    async with composed(state, recognizer, **({"drain_seconds": 2.0} | settings)) as (made, given, app):
+    async with composed(state, recognizer, further, **({"drain_seconds": 2.0} | settings)) as (made, given, app):
         server = make_server(app, given, made.admission)
         with socket.socket() as listening:
             listening.bind(("127.0.0.1", 0))

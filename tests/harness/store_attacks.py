@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from schemas.banking import TransferState
-from schemas.errors import StoreUnavailable
+from schemas.errors import NotCarriedOut, StoreUnavailable, TellerlineError
 from services.store import Store
 from tests.harness.attack_tools import a_house, refused, say_yes, unmoved
 from tests.harness.invariants import always, at_rest
 from tests.harness.money import ANN, BALANCE, CHECKING, held, order, settle
+from tests.harness.silence import Silence
 
 
 def failing_at(*points: str) -> Callable[[str], None]:
@@ -37,10 +38,49 @@ async def an_outage_before_a_yes_is_spent(store: Store) -> None:
     house = await a_house(store)
     proposal = await house.proposed(order())
     store.probe = failing_at("ledger.confirm:begin")
-    await refused(say_yes(house, proposal), StoreUnavailable)
+    await refused(say_yes(house, proposal), NotCarriedOut)
     store.probe = lambda _: None
     await refused(say_yes(house, proposal))
     await settle(house)
+    await unmoved(store)
+
+
+async def a_yes_whose_fate_nobody_knows(store: Store) -> None:
+    """The database falls silent and forgets it: the customer, told that it is looked after, is owed the end of it."""
+    house = await a_house(store)
+    silence = Silence()
+    silence.over(store)
+    proposal = await house.proposed(order(1_000))
+    silence.writes, silence.only = 99, {"ledger.confirm", "ledger.take_back"}
+    receipt = await say_yes(house, proposal)
+    assert receipt.state is TransferState.UNKNOWN
+    silence.writes = 0
+    await house.reconciler.run_once()
+    owed = {item.receipt.proposal: item for item in await house.ledger.owed(ANN)}
+    assert proposal.id in owed, "a promise without an end"
+    assert owed[proposal.id].ended
+    await refused(say_yes(house, proposal))
+    await house.ledger.told(ANN, owed[proposal.id].receipt)
+    assert not await house.ledger.owed(ANN), "told again"
+    await unmoved(store)
+    await at_rest(store)
+
+
+async def a_clock_that_is_set_back(store: Store) -> None:
+    """A proposal's time runs out all the same; one that was made "later" than now never lives."""
+    house = await a_house(store)
+    clock = house.clock
+    monotonic = {"at": 0.0}
+    clock.monotonic = lambda: monotonic["at"]  # type: ignore[method-assign]
+    for seconds, back in ((121.0, 60.0), (125.0, 125.0), (1.0, 3600.0), (500.0, 450.0), (0.0, 86_400.0 * 3650)):
+        proposal = await house.proposed(order(1_000))
+        clock.advance(seconds)
+        monotonic["at"] += seconds
+        clock.advance(-back)
+        await refused(say_yes(house, proposal))
+        assert await house.ledger.open_proposal(ANN) is None, "it would be offered again"
+        await house.reconciler.run_once()
+        clock.advance(back)
     await unmoved(store)
 
 
@@ -54,7 +94,7 @@ async def an_outage_after_a_yes_was_spent(store: Store) -> None:
         store.probe = failing_at(*gone)
         try:
             receipt = await say_yes(house, proposal)
-        except StoreUnavailable as error:
+        except TellerlineError as error:
             raise AssertionError("said to have failed, yet it was spent") from error
         finally:
             store.probe = lambda _: None

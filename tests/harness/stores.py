@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.migrate import migrate
-from app.qa.postgres import private_cluster, unavailable
+from deploy.bench._postgres import private_cluster, unavailable
 from services.store import Store, metadata
 
 DATABASE = "tellerline_test"
@@ -24,7 +24,7 @@ async def _prepare(url: str) -> None:
     await store.close()
 
 
-async def _administer(server: str, *statements: str) -> None:
+async def administer(server: str, *statements: str) -> None:
     engine = create_async_engine(server.format(database="postgres"), isolation_level="AUTOCOMMIT")
     async with engine.connect() as connection:
         for statement in statements:
@@ -59,7 +59,7 @@ def postgres_server() -> Iterator[str]:
 
 
 async def _make_database(server: str) -> None:
-    await _administer(server, f"DROP DATABASE IF EXISTS {DATABASE}", f"CREATE DATABASE {DATABASE}")
+    await administer(server, f"DROP DATABASE IF EXISTS {DATABASE}", f"CREATE DATABASE {DATABASE}")
     await _prepare(server.format(database=DATABASE))
 
 

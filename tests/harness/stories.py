@@ -81,6 +81,17 @@ class MoneyStories(MoneyMachine):
             self.outage = points
             self.agree(promise, "right")
 
+    @rule(writes=st.integers(1, 4), done=st.booleans(), crash=st.booleans())
+    def agree_while_the_database_says_nothing(self, writes: int, done: bool, crash: bool) -> None:
+        """Then it is well again, perhaps after a restart, and the customer asks what became of it."""
+        if promise := self._ordered(CallId("call-1"), 1_000):
+            self.silence.writes, self.silence.done = writes, done
+            self.agree(promise, "right")
+            if crash:
+                self.run(self._restart())
+            self.reconcile()
+            self.hear_the_news()
+
     @rule(points=st.integers(0, 2), crash=st.booleans())
     def record_what_settled_while_the_database_fails(self, points: int, crash: bool) -> None:
         if promise := self._ordered(CallId("call-2"), 1_000):

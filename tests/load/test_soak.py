@@ -55,10 +55,12 @@ def held() -> tuple[int, int, float]:
 async def soak(warm_up: int, count: int) -> None:
     async with gateway(lambda _: TEXT, complete) as running:
         await many(running, warm_up)
-        await asyncio.wait_for(running.admission.empty.wait(), 10)
+        async with asyncio.timeout(10):
+            await running.admission.empty.wait()
         tasks, descriptors, memory = held()
         await many(running, count)
-        await asyncio.wait_for(running.admission.empty.wait(), 10)
+        async with asyncio.timeout(10):
+            await running.admission.empty.wait()
         await asyncio.sleep(0.2)
         after = held()
         assert after[0] <= tasks

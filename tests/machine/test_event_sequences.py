@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 import pytest
 
 from schemas.banking import TransferOrder, TransferState
-from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, Handoff, Refuse, SubmitTransfer, UnlockCard
+from schemas.decision import (
+    Answer,
+    Clarify,
+    Confirm,
+    Decision,
+    Execute,
+    Handoff,
+    Refuse,
+    Reply,
+    SubmitTransfer,
+    UnlockCard,
+)
 from schemas.errors import (
     BankUnavailable,
     ConfirmationExpired,
@@ -18,51 +29,56 @@ from schemas.errors import (
     InsufficientFunds,
     LimitExceeded,
     MoneyRefused,
+    MoneyWaits,
+    NotCarriedOut,
     NotDelivered,
     PayeeChanged,
+    StoreRefused,
+    StoreUnavailable,
 )
 from schemas.extraction import Extraction, Fallback
 from schemas.ids import EN_US, JA_JP, AccountId, BillId, PayeeId, ProposalId
 from schemas.intent import Intent, Route, Understood
 from schemas.money import Money
 from schemas.stepup import Challenge
-from schemas.transfer import TransferReceipt
-from services.decide import (
+from schemas.transfer import UNPROMISED, TransferReceipt
+from services.dialogue import (
     ActionFailed,
+    Confirming,
     DialogueState,
     Event,
-    Extracted,
-    NoMatch,
-    Phase,
     Proposed,
     ReadbackDelivered,
-    ReadbackInterrupted,
+    ReadbackUnheard,
+    Reading,
     Resumed,
     Silence,
     StepUpFailed,
     StepUpPassed,
     StepUpStarted,
     TransferSettled,
-    UtteranceUnderstood,
+    UserUtterance,
     decide,
-    dump,
-    restore,
     voided,
 )
-from services.reply import speak
-from tests.unit.decide.test_dialogue import FACTS, NOW, PAYEES, SEND, YES, dollars, proposal, said
+from services.response import speak
+from tests.unit.dialogue.test_dialogue import FACTS, NOW, PAYEES, SEND, YES, dollars, heard_in, proposal, said
 
 SEED = 20261121
+ASKS_AGAIN = {"error.try_again", "error.internal", "error.not_now", "error.not_carried_out", "error.money_waits"}
 FAST, SLOW, LONGEST = 2_000, 100_000, 24
 MOST_WAITING = 16
 FAILURES = tuple(
     ActionFailed(error.code, error.spoken)
     for error in (
         BankUnavailable, LimitExceeded, PayeeChanged, ConfirmationUsed, ConfirmationExpired, InsufficientFunds,
-        NotDelivered, MoneyRefused,
+        NotDelivered, MoneyRefused, NotCarriedOut, MoneyWaits, StoreRefused, StoreUnavailable,
     )
 )  # fmt: skip
-OPEN = (Phase.READING, Phase.CONFIRMING, Phase.SUBMITTING, Phase.STEP_UP)
+MAY_HAVE_MOVED = {
+    TransferState.SUCCEEDED, TransferState.CONFIRMED, TransferState.UNKNOWN, TransferState.SUBMITTING,
+}  # fmt: skip
+REASONS = ("no_answer", "store_unavailable", UNPROMISED, "not_carried_out", "")
 
 
 @dataclass
@@ -76,19 +92,24 @@ class Line:
     agreed: ProposalId | None = None
     submitted: list[ProposalId] = field(default_factory=list)
 
-    def step(self, event: Event) -> Decision:
+    def step(self, said_: Event) -> Decision:
         before = self.state
+        event = heard_in(before, said_)
         self.state, decision = decide(before, event, FACTS)
-        if isinstance(event, ReadbackDelivered) and before.phase is Phase.READING and event.proposal == before.proposal:
+        if (
+            isinstance(event, ReadbackDelivered)
+            and isinstance(before.phase, Reading)
+            and event.proposal == before.proposal
+        ):
             self.heard = before.proposal
-        if event == YES and before.phase is Phase.CONFIRMING:
+        if said_ == YES and isinstance(before.phase, Confirming):
             self.agreed = before.proposal
         if isinstance(decision, Execute) and isinstance(decision.action, SubmitTransfer):
-            self._handed_over(decision.action.proposal, event, before)
-        again = isinstance(decision, Confirm) or self.state.phase is Phase.READING
-        if again or voided(before, self.state) or self.state.phase not in OPEN:
+            self._handed_over(decision.action.proposal, said_, before)
+        again = isinstance(decision, Confirm) or isinstance(self.state.phase, Reading)
+        if again or voided(before, self.state) or self.state.proposal is None:
             self.heard = self.agreed = None
-        self._sound(decision)
+        self._sound(decision, event)
         if isinstance(decision, Confirm) and decision.proposal is None:
             return self._sealed(decision.order)
         if isinstance(decision, Execute) and isinstance(decision.action, SubmitTransfer | UnlockCard):
@@ -116,14 +137,15 @@ class Line:
         self.orders[made.id] = order
         return self.step(Proposed(made))
 
-    def _sound(self, decision: Decision) -> None:
-        assert len(self.state.queue) <= MOST_WAITING
-        assert len(self.state.preface) <= MOST_WAITING
+    def _sound(self, decision: Decision, event: Event) -> None:
+        settled = isinstance(event, TransferSettled) and event.receipt.state in MAY_HAVE_MOVED
+        if settled and not isinstance(decision, Execute) and decision.reply is not None:
+            assert not ASKS_AGAIN & ids(decision.reply), "after a yes was spent nothing asks to try again"
+        assert len(self.state.memory.queue) <= MOST_WAITING
+        assert len(self.state.memory.preface) <= MOST_WAITING
         spoken = isinstance(decision, Answer | Clarify | Confirm | Handoff | Refuse) and self.rng.random() < 0.05
         if spoken and decision.reply is not None:
             assert all("{" not in speak(decision.reply, locale) for locale in (EN_US, JA_JP))
-        if self.rng.random() < 0.02:
-            assert restore(dump(self.state)).task == self.state.task
 
     def any_event(self) -> Event:
         """Anything: half of the time what usually comes next, else what should not come now, or not for this."""
@@ -142,19 +164,20 @@ class Line:
                 lambda: said(Intent.INFORM, digits="123456"),
                 lambda: said(Intent.BILL_PAYMENT, bill=BillId("power")),
                 lambda: said(Intent.TRANSFER_MONEY, target=AccountId("savings"), amount=dollars(20)),
-                lambda: UtteranceUnderstood("?", Understood(None, route=Route.CLARIFY)),
-                lambda: Extracted("?", Understood(None, route=Route.EXTRACT), self._extraction()),
+                lambda: UserUtterance("?", Understood(None, route=Route.CLARIFY)),
+                lambda: UserUtterance("?", Understood(None, route=Route.EXTRACT), self._extraction()),
                 Silence,
-                NoMatch,
                 lambda: ReadbackDelivered(which),
                 lambda: ReadbackDelivered(which),
-                lambda: ReadbackInterrupted(which),
+                lambda: ReadbackUnheard(which),
                 lambda: Proposed(proposal(self.orders.get(some, _ORDER), 99)),
                 lambda: Resumed(proposal(_ORDER, 77)),
                 lambda: rng.choice(FAILURES),
                 StepUpPassed,
                 lambda: StepUpFailed(final=rng.random() < 0.5),
-                lambda: TransferSettled(TransferReceipt(which, rng.choice(list(TransferState)), reason="no_answer")),
+                lambda: TransferSettled(
+                    TransferReceipt(which, rng.choice(list(TransferState)), reason=rng.choice(REASONS))
+                ),
             ]
         )()
 
@@ -162,6 +185,12 @@ class Line:
         intent, fallback = self.rng.choice(list(Intent)), self.rng.choice(list(Fallback))
         payee = self.rng.choice([None, *PAYEES])
         return Extraction(intent, dollars(self.rng.randint(1, 99)), payee, False, fallback, "model", "1", 1.0)
+
+
+def ids(reply: Reply) -> set[str]:
+    """The templates that a reply is made of."""
+    inner = [param for param in reply.params.values() if isinstance(param, Reply)]
+    return {str(reply.id)}.union(*map(ids, inner))
 
 
 _ORDER = TransferOrder(AccountId("checking"), PayeeId("ann"), 3, Money(5_000, "USD"))

@@ -6,16 +6,17 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from services.understanding.fast import consent
 from tests.harness.mutants import FAULTS as PLANTED
-from tests.harness.mutants import planted
-from tests.harness.stories import MoneyStories
+from tests.harness.mutants import Edit, planted
+from tests.harness.talk import MoneyTalk
 
 FAST, SLOW = 12, 150
 
 
 def play(template: Path, examples: int, *, steps: int = 25) -> None:
     """Run the machine on so many generated stories."""
-    machine = type("MoneyMachine", (MoneyStories,), {"template": template})
+    machine = type("MoneyMachine", (MoneyTalk,), {"template": template})
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -42,7 +43,8 @@ SEEN_BY_THE_MACHINE = (
     "void does nothing", "no second factor for transfers", "an error counts as failure", "a fresh key on retry",
     "a resumed proposal lives on in its old call", "the bank moves money for every request",
     "single use is checked before acting only", "a resumed proposal counts as heard", "a correction does not void",
-    "an outage always counts as nothing spent", "a settling is marked apart from its record",
+    "an outage always counts as nothing spent", "a promise is not kept on disk", "promises are not made true",
+    "a yes that was never spent ends without a word", "a settling is marked apart from its record",
 )  # fmt: skip
 
 
@@ -51,4 +53,23 @@ SEEN_BY_THE_MACHINE = (
 @pytest.mark.parametrize("fault", SEEN_BY_THE_MACHINE)
 def test_the_machine_notices_a_planted_fault(fault: str, sqlite_template: Path) -> None:
     with planted(*PLANTED[fault]), pytest.raises(BaseException):  # noqa: B017 - an assertion, or a group of them
+        play(sqlite_template, SLOW)
+
+
+SEEN_BY_WHAT_IS_SAID = {
+    "a yes may leave words over": Edit(
+        consent, "context.terms.awaited])[size]", "context.terms.awaited])[max(1, size // 2)]"
+    ),
+    "a yes that was perhaps none counts": Edit(consent, "or self._contradicted(heard, context)", ""),
+    "what differs may be left out": Edit(
+        consent, "or e.symbol != now]", "or e.symbol != now] + [Edge(at, at + 1, now or 0)]"
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("fault", SEEN_BY_WHAT_IS_SAID)
+def test_the_machine_notices_a_yes_taken_wrongly(fault: str, sqlite_template: Path) -> None:
+    with planted(SEEN_BY_WHAT_IS_SAID[fault]), pytest.raises(BaseException):  # noqa: B017 - as above
         play(sqlite_template, SLOW)

@@ -39,6 +39,12 @@ NOTICED_BY: dict[str, Attack] = {
     "the reconciler sends without asking": attacks.an_answer_that_is_lost,
     "the reconciler sends again for ever": attacks.a_bank_that_forgot,
     "an outage always counts as nothing spent": attacks.an_outage_after_a_yes_was_spent,
+    "a promise is not kept on disk": attacks.a_yes_whose_fate_nobody_knows,
+    "promises are not made true": attacks.a_yes_whose_fate_nobody_knows,
+    "a yes that was never spent ends without a word": attacks.a_yes_whose_fate_nobody_knows,
+    "what was told is owed for ever": attacks.a_yes_whose_fate_nobody_knows,
+    "a clock that is set back prolongs a proposal": attacks.a_clock_that_is_set_back,
+    "a proposal of a later time is live": attacks.a_clock_that_is_set_back,
     "a settling is marked apart from its record": attacks.an_outage_while_putting_on_record,
     "a settling is recorded apart from its mark": attacks.an_outage_while_putting_on_record,
     "a settling is not marked as recorded": attacks.an_outage_while_putting_on_record,
@@ -56,7 +62,8 @@ NOTICED_BY: dict[str, Attack] = {
 async def _attack(attack: Attack, url: str) -> None:
     store = Store(url)
     try:
-        await asyncio.wait_for(attack(store), 30)
+        async with asyncio.timeout(30):
+            await attack(store)
     finally:
         await store.close()
 

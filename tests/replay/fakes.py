@@ -44,5 +44,8 @@ class FakeSpec:
     def head(self, manifest: Manifest, corpus: str) -> Head:
         return Head(manifest.digest(), self.ruleset, "fake", "", "0", "in process", corpus, len(manifest.cases))
 
+    def weights(self) -> dict[str, str]:
+        return {}
+
     async def open(self) -> FakePlayer:
         return FakePlayer(self.played)

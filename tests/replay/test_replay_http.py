@@ -18,10 +18,10 @@ from app.qa.replay.journal import REPORT, SCORES
 from app.qa.replay.readers import load
 from app.qa.replay.report.build import write_report
 from app.qa.replay.run import replay
-from app.transports.replays import ReplayDeps, router
+from app.qa.replays import ReplayDeps, router
 from schemas.errors import BadInput, Busy, NotFound, Unauthenticated, WrongState
-from services.clock import ManualClock
-from services.observe import Metrics
+from services.observability.metrics import Metrics
+from services.timing.clock import ManualClock
 from tests.replay.fakes import FakeSpec
 
 LINE = {"id": "a", "locale": "en-US", "text": "hi", "expect": {"intent": "deny"}}

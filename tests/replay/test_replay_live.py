@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -20,12 +21,15 @@ from app.qa.replay.record import TurnResult
 from app.qa.replay.run import replay
 from app.rehearsal import Rehearsal
 from app.settings import Settings
-from app.transports.mobile import MobileDeps, router
+from app.transports._line import CallDeps
+from app.transports._standing import Admitted
+from app.transports.mobile import router
 from schemas.ids import CallId, CustomerId, Locale
-from services.clock import ManualClock, SystemClock
 from services.guard.admission import Admission
-from services.observe import Metrics
+from services.guard.shares import Allowance, Shares
+from services.observability.metrics import Metrics
 from services.ports import TurnHandler
+from services.timing.clock import ManualClock, SystemClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import vad
 
@@ -39,15 +43,29 @@ async def gateway(hears: str) -> AsyncIterator[str]:
     rehearsal, metrics = Rehearsal(Settings()), Metrics()
     async with AsyncExitStack() as calls:
 
-        async def customer(websocket: WebSocket) -> CustomerId:
-            return CustomerId(websocket.headers["authorization"].removeprefix("Bearer "))
+        async def customer(websocket: WebSocket) -> Admitted:
+            return Admitted(CustomerId(websocket.headers["authorization"].removeprefix("Bearer ")))
+
+        async def verify(token: str) -> Admitted:
+            return Admitted(CustomerId(token))
 
         async def handler(who: CustomerId, _call: CallId, locale: Locale) -> TurnHandler:
             return await calls.enter_async_context(rehearsal.call(who, locale, ManualClock(NOW)))
 
         recognizer = FakeRecognizer(lambda _seconds: hears)
         app = FastAPI()
-        deps = MobileDeps(Admission(4, metrics), customer, handler, recognizer, vad(), SystemClock(), metrics)
+        deps = CallDeps(
+            Admission(4, metrics),
+            Shares(Allowance(), time.monotonic),
+            customer,
+            handler,
+            recognizer,
+            vad(),
+            SystemClock(),
+            metrics,
+            verify,
+            lambda _call, _agreed: None,
+        )
         app.include_router(router(deps))
         with socket.socket() as listening:
             listening.bind(("127.0.0.1", 0))
@@ -74,7 +92,7 @@ async def played(folder: Path, turns: list[dict[str, object]], hears: str = "") 
 
 
 async def test_a_transfer_over_the_wire(tmp_path: Path) -> None:
-    fifty = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen")
+    fifty = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen", source="alex-checking")
     slots = {"payee": "catherine-nguyen", "amount": {"amount_minor": 5000, "currency": "USD"}, "digits": "withheld"}
     expect = {"decision": "confirm", "slots": slots, "reply": "confirm.transfer"}
     typed = [{"text": "send fifty dollars to Catherine Nguyen", "expect": expect}, {"text": "yes"}, {"text": "yes"}]

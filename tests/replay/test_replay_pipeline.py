@@ -13,7 +13,7 @@ from app.settings import Settings
 
 NOW = "2026-01-15T17:00:00Z"
 SEND = "send fifty dollars to Catherine Nguyen"
-FIFTY = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen")
+FIFTY = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen", source="alex-checking")
 
 
 def calls(folder: Path, **said: list[str]) -> Manifest:

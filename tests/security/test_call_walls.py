@@ -11,8 +11,8 @@ from schemas.decision import Execute, SubmitTransfer
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
 from schemas.turn import Decided, ReadBackReady, ReplyDone, ReplyId, TransferMoved
-from services.act import bank_tables as t
-from services.turn import Turn
+from services.banking.banks import tables as t
+from services.call.agent import Agent
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, stream
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
@@ -32,11 +32,11 @@ def boldest(body: Body) -> Reply:
     return completion(orjson.dumps(body["response_format"]["json_schema"]["schema"]["enum"][-1]).decode())
 
 
-async def open_call(bank: Gateway, who: CustomerId, name: str) -> Turn:
+async def open_call(bank: Gateway, who: CustomerId, name: str) -> Agent:
     return await bank.callers.open(who, CallId(name), Locale("en-US"))
 
 
-async def say(turn: Turn, number: int) -> list[Any]:
+async def say(turn: Agent, number: int) -> list[Any]:
     """What a line of the story leads to, less identifiers and timings."""
     reply = ReplyId(f"reply-{number}")
     events = [event async for event in turn.take(Transcript.typed(STORY[number], Locale("en-US")), reply)]
@@ -79,7 +79,7 @@ async def call(folder: Path, *, beside: bool) -> tuple[bytes, bytes]:
 
 async def change(bank: Gateway) -> None:
     """Bob's payees get the names of Ann's, his accounts, entries and limits other figures."""
-    store = bank.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+    store = bank.callers.banking.bank._store  # type: ignore[attr-defined] # the sandbox
     named = {"oliver-hartley": "Catherine Nguyen", "siobhan-murphy": "Cathy", "stephen-clarke": "Katherine Newman"}
     renamed = (
         sa.update(t.payees)

@@ -26,21 +26,21 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import app.bootstrap
 import app.transports.mobile
-import services.act.outbox
-import services.act.transfers
-import services.turn
+import services.banking.outbox
+import services.banking.transfers
+import services.interpretation.interpreter
+import services.session.session
 from app.auth.principal import Scope
 from app.logs import OURS, configure, worth_a_line
 from app.transports._encode import Encoder
-from services.act import bank_tables as t
-from services.act.bank_sandbox import SandboxBank
-from services.act.ledger import SqlLedger
-from services.act.stepup import SecondFactor
-from services.answer.quote import QuotingAnswerer
-from services.guard.audit import ChainedAudit
+from services.answering.quote import QuotingAnswerer
+from services.banking.banks import tables as t
+from services.banking.banks.sandbox import SandboxBank
+from services.banking.ledger import SqlLedger
+from services.banking.stepup import SecondFactor
 from services.guard.redact import redactor
-from services.look import Lookout
-from services.reply import Speaker
+from services.record.audit import ChainedAudit
+from services.response import PhraseBook
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import Caller, clip, line
 from tests.harness.rows import tamper
@@ -83,7 +83,7 @@ async def gateway(request: pytest.FixtureRequest, tmp_path: Path, log: io.String
 
 async def plant(running: Served) -> None:
     """Give the customer and what is theirs names of their own."""
-    store = running.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+    store = running.gateway.callers.banking.bank._store  # type: ignore[attr-defined] # the sandbox
     payee = (t.payees.c.customer_id == ALEX) & (t.payees.c.id == "catherine-nguyen")
     name = "Wilhelmina Vantongeren"
     memo = sa.update(t.entries).where(t.entries.c.account_id == "alex-checking")
@@ -164,6 +164,9 @@ async def story(running: Served, sinks: Sinks, *, whole: bool) -> None:
     try:
         async with connect(f"{running.calls}?name=orville", additional_headers=headers, compression=None) as socket:
             call = Caller(socket)
+            agreed = {"type": "session.update", "session": {"tellerline": {"recording": True}}}
+            await call.send(agreed)
+            await call.next("session.updated")
             await call.say(line(0.3, clip("send_five_hundred"), 1.2))
             await played(call)
             await say(call, "yes")
@@ -204,7 +207,8 @@ async def played(call: Caller) -> None:
 async def test_a_call_leaves_no_canary_anywhere(gateway: Served, log: io.StringIO, tmp_path: Path) -> None:
     sinks = Sinks()
     await story(gateway, sinks, whole=True)
-    await asyncio.wait_for(gateway.gateway.admission.empty.wait(), 10)
+    async with asyncio.timeout(10):
+        await gateway.gateway.admission.empty.wait()
     await sinks.gather(gateway, log, tmp_path)
     assert len(sinks.secrets) > len(CANARIES) + 3, "no code, or no token"
     assert sinks.leaks() == []
@@ -245,8 +249,8 @@ async def test_a_refusal_repeats_nothing(tmp_path: Path, log: io.StringIO) -> No
 STAGES: dict[str, tuple[Any, str]] = {
     "recogniser": (FakeRecognizer, "transcribe"),
     "message": (app.transports.mobile, "parse_client_event"),
-    "look": (Lookout, "look"),
-    "decide": (services.turn, "decide"),
+    "interpret": (services.interpretation.interpreter, "interpret"),
+    "decide": (services.session.session, "decide"),
     "profile": (SandboxBank, "profile"),
     "payees": (SandboxBank, "payees"),
     "verification": (SandboxBank, "verify_payee"),
@@ -256,11 +260,11 @@ STAGES: dict[str, tuple[Any, str]] = {
     "confirm": (SqlLedger, "confirm"),
     "second factor": (SecondFactor, "begin"),
     "code": (SecondFactor, "verify"),
-    "reconciler": (services.act.transfers, "expire"),
-    "outbox": (services.act.outbox, "claim"),
+    "reconciler": (services.banking.transfers, "expire"),
+    "outbox": (services.banking.outbox, "claim"),
     "audit": (ChainedAudit, "append"),
     "answer": (QuotingAnswerer, "answer"),
-    "speech": (Speaker, "say"),
+    "speech": (PhraseBook, "say"),
     "wire": (Encoder, "encode"),
 }
 ERRORS: tuple[Callable[[], Exception], ...] = (
@@ -297,7 +301,8 @@ async def test_a_fault_in_any_stage_shows_its_kind_and_no_canary(
             with monkeypatch.context() as patched:
                 patched.setattr(owner, name, failing(getattr(owner, name), error))
                 await story(running, sinks, whole=False)
-                await asyncio.wait_for(running.gateway.admission.empty.wait(), 10)
+                async with asyncio.timeout(10):
+                    await running.gateway.admission.empty.wait()
         await sinks.gather(running, log, tmp_path)
         assert sinks.leaks() == []
         assert "background work failed" in log.getvalue()

@@ -22,10 +22,10 @@ from schemas.banking import TransferState
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
 from schemas.turn import Decided, ReadBackReady, ReplyEvent, ReplyId, TransferMoved
-from services.act import bank_tables as t
-from services.answer.knowledge import load_passages
-from services.answer.quote import Library, QuotingAnswerer
-from services.turn import Turn
+from services.answering.knowledge import load_passages
+from services.answering.quote import Library, QuotingAnswerer
+from services.banking.banks import tables as t
+from services.call.agent import Agent
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, stream
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
@@ -97,14 +97,14 @@ class House:
 
     async def held(self) -> list[object]:
         """What only a decision may change: balances, locks, bills."""
-        profiles = [await self.gateway.callers.hands.bank.profile(CustomerId(who)) for who, _, _ in VICTIM.values()]
+        profiles = [await self.gateway.callers.banking.bank.profile(CustomerId(who)) for who, _, _ in VICTIM.values()]
         return [(profile.accounts, profile.cards, profile.bills) for profile in profiles]
 
 
 class Conversation:
     """A call whose every reply is heard out."""
 
-    def __init__(self, turn: Turn, locale: Locale) -> None:
+    def __init__(self, turn: Agent, locale: Locale) -> None:
         self._turn = turn
         self._locale = locale
         self._said = 0
@@ -172,7 +172,7 @@ async def planted(house: House) -> list[str]:
 
 async def plant(bank: Gateway, row: dict[str, str]) -> None:
     customer, payee, account = VICTIM[row["locale"][:2]]
-    store = bank.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+    store = bank.callers.banking.bank._store  # type: ignore[attr-defined] # the sandbox
     if row["where"] == "payee":
         mine = (t.payees.c.customer_id == customer) & (t.payees.c.id == payee)
         await tamper(store, sa.update(t.payees).where(mine).values(name=row["text"], holder=row["text"]))

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
 from schemas.turn import Decided, Normalized, ReplyId
-from services.guard import audit_tables as t
+from services.record import tables as t
 from services.store import Store
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion
 from tests.fakes.recognizer import FakeRecognizer
@@ -28,11 +28,11 @@ async def test_a_turn_says_by_what_it_was_decided(quick_folder: Path) -> None:
         FakeGemma(boldest) as server,
         running_app(quick_folder, FakeRecognizer(lambda _: ""), extraction_url=server.url) as app,
     ):
-        call = await app.gateway.callers.open(CustomerId("alex-morgan"), CallId("c"), EN)
         for text in ("send fifty dollars to catherine nguyen", "sort catherine out with fifty dollars please"):
+            call = await app.gateway.callers.open(CustomerId("alex-morgan"), CallId(text[:4]), EN)
             async for _ in call.take(Transcript.typed(text, EN), ReplyId(text[:4])):
                 pass
-        store = app.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+        store = app.gateway.callers.banking.bank._store  # type: ignore[attr-defined] # the sandbox
         turns = sa.select(t.records.c.facts).where(t.records.c.event == "turn").order_by(t.records.c.seq)
         stored = [row.facts for row in await rows(store, turns)]
     plain, extracted = (orjson.loads(facts) for facts in stored)
@@ -56,7 +56,7 @@ async def test_a_turn_that_is_cut_is_on_record_as_far_as_it_came(quick_folder: P
                 if isinstance(event, seen):
                     break
             await told.aclose()  # type: ignore[attr-defined] # a generator, as every turn's
-        store = app.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+        store = app.gateway.callers.banking.bank._store  # type: ignore[attr-defined] # the sandbox
         turns = sa.select(t.records.c.facts).where(t.records.c.event == "turn").order_by(t.records.c.seq)
         decided, seen_only = (orjson.loads(row.facts) for row in await rows(store, turns))
     assert (decided["outcome"], decided["finished"]) == ("execute", False)

@@ -9,36 +9,36 @@ from types import ModuleType
 import pytest
 import sqlalchemy as sa
 
-import services.act.bank_tables
-import services.act.tables
+import services.banking.banks.tables
+import services.banking.tables
 from schemas.banking import TransactionFilter
 from schemas.errors import TellerlineError
 from schemas.ids import CallId, PayeeId
 from schemas.money import Money
-from services.act.cards import BankCards
+from services.banking.cards import BankCards
 from services.store import Store
 from tests.harness.money import ANN, BOB, CALL, House, build, open_bank, order
 from tests.harness.rows import tamper
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("services/act", "services/guard/audit.py")
+ROOMS = ("services/banking", "services/record/audit.py")
 PORTS = {"CoreBank", "Ledger", "StepUp", "CardDesk", "AuditLog", "Extractor", "Answerer"}
 TABLES = {"transfers", "spending", "challenges", "customers", "accounts", "postings", "entries", "payees", "cards",
           "bills", "limits", "wire_keys", "records", "seeds"}  # fmt: skip
 STATEMENTS = {"select", "insert", "update", "delete", "insert_new"}
 ACROSS = {
-    "services/act/transfers.py:due": "the reconciler's worklist: ids alone, each then handled as its customer's",
-    "services/act/transfers.py:expire": "closes what is over, whoever's it is",
-    "services/act/outbox.py:claim": "marks what goes on record, each row with its customer's id",
-    "services/act/bank_sandbox.py:books": "checks sums over all accounts",
-    "services/act/bank_seed.py:_rows": "turns the demo's files into rows, each with its customer's id",
-    "services/act/bank_seed.py:_add": "takes a whole demo customer",
-    "services/act/bank_seed.py:_book": "takes a whole demo customer",
-    "services/guard/audit.py:_chain": "takes records that each come with their customer",
-    "services/guard/audit.py:_sealed": "takes the customer's pseudonym, which its caller made",
-    "services/guard/audit.py:forget": "what was said on a day is forgotten, whoever said it",
-    "services/guard/audit.py:_seed": "takes the customer's pseudonym, which its caller made",
-    "services/guard/audit.py:_batch": "verification walks the whole chain",
+    "services/banking/transfers.py:due": "the reconciler's worklist: ids alone, each then handled as its customer's",
+    "services/banking/transfers.py:expire": "closes what is over, whoever's it is",
+    "services/banking/outbox.py:claim": "marks what goes on record, each row with its customer's id",
+    "services/banking/banks/sandbox.py:books": "checks sums over all accounts",
+    "services/banking/banks/seed.py:_rows": "turns the demo's files into rows, each with its customer's id",
+    "services/banking/banks/seed.py:_add": "takes a whole demo customer",
+    "services/banking/banks/seed.py:_book": "takes a whole demo customer",
+    "services/record/audit.py:_chain": "takes records that each come with their customer",
+    "services/record/audit.py:_sealed": "takes the customer's pseudonym, which its caller made",
+    "services/record/audit.py:forget": "what was said on a day is forgotten, whoever said it",
+    "services/record/audit.py:_seed": "takes the customer's pseudonym, which its caller made",
+    "services/record/audit.py:_batch": "verification walks the whole chain",
 }
 """What looks across customers, and why it may."""
 
@@ -133,7 +133,7 @@ def test_every_port_that_serves_a_customer_takes_the_customer_first() -> None:
 
 def test_every_table_of_customers_says_whose_a_row_is() -> None:
     own = {"bank_customers": "id", "bank_entries": "account_id"}
-    for module in (services.act.tables, services.act.bank_tables):
+    for module in (services.banking.tables, services.banking.banks.tables):
         for table in vars(module).values():
             if isinstance(table, sa.Table):
                 column = table.c[own.get(table.name, "customer_id")]
@@ -160,9 +160,9 @@ async def test_changing_one_customer_leaves_the_others_bytes_alone(store: Store)
     payees, accounts, limits = (
         sa.update(table).where(table.c.customer_id == BOB)
         for table in (
-            services.act.bank_tables.payees,
-            services.act.bank_tables.accounts,
-            services.act.bank_tables.limits,
+            services.banking.banks.tables.payees,
+            services.banking.banks.tables.accounts,
+            services.banking.banks.tables.limits,
         )
     )
     other = {"name": "Somebody Quite Else"}
@@ -181,7 +181,7 @@ async def test_changing_one_customer_leaves_the_others_bytes_alone(store: Store)
 async def test_what_is_anothers_can_not_be_named(sqlite_store: Store, kind: str) -> None:
     await open_bank(sqlite_store)
     house = build(sqlite_store)
-    payees = services.act.bank_tables.payees
+    payees = services.banking.banks.tables.payees
     mine, kim = payees.c.customer_id == BOB, payees.c.id == "kim"
     await tamper(sqlite_store, sa.update(payees).where(mine & kim).values(id="bobs-kim"))
     attempts = {

@@ -1,6 +1,8 @@
 """The console in a real browser against a real gateway: a typed transfer, and speech from a fake microphone."""
 
 import asyncio
+import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,10 +10,15 @@ from pathlib import Path
 import pytest
 
 from app.server import make_server
+from schemas.banking import PayeeVerification, TransferState
+from schemas.intent import Intent
+from schemas.turn import Awaits
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
 playwright = pytest.importorskip("playwright.async_api")
+STATIC = Path(__file__).parents[2] / "app" / "console" / "static"
+WORDS = json.loads((STATIC / "words.json").read_text(encoding="utf-8"))
 CHROMIUM = Path("/usr/bin/chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="needs Debian's chromium at /usr/bin/chromium")
 
@@ -73,3 +80,31 @@ async def test_the_microphone_reaches_the_recogniser(page: "playwright.Page") ->
     await page.click("#talk")
     await page.wait_for_selector('#said .caller:has-text("what\'s my balance")')
     await page.wait_for_selector("#said .teller:has-text('checking')")
+
+
+async def test_a_japanese_caller_reads_japanese(page: "playwright.Page") -> None:
+    await page.select_option("#locale", "ja-JP")
+    assert await page.inner_text("#call") == "電話をかける"
+    assert await page.get_attribute("#words", "placeholder") == WORDS["ja"]["type_here"]
+    await page.click("#call")
+    await page.wait_for_selector("#words:enabled")
+    await page.fill("#words", "明日佐藤花子さんに五千円振り込んで")
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector("#card:not([hidden])")
+    card = await page.inner_text("#card")
+    assert all(said in card for said in ("佐藤 花子", "5,000", "木曜日", "普通預金", "一致", "はい"))
+    await page.wait_for_selector(f"text={WORDS['ja']['waits.confirmation']}")
+    shown = await page.inner_text("body")
+    assert not [said for key, said in WORDS["en"].items() if said != WORDS["ja"][key] and f"\n{said}\n" in shown]
+    await page.click('#card [data-say="no"]')
+    await page.wait_for_selector("text=変更なさる項目")
+
+
+def test_the_page_says_everything_in_both_languages() -> None:
+    script = (STATIC / "console.js").read_text(encoding="utf-8")
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    asked = {*re.findall(r'word\("([a-z_.]+)"', script), *re.findall(r'data-(?:words|label|hint)="([a-z_.]+)"', page)}
+    assert len(asked) >= 40
+    assert WORDS["en"].keys() == WORDS["ja"].keys() >= asked
+    kinds = {"intent": Intent, "check": PayeeVerification, "state": TransferState, "waits": Awaits}
+    assert all(f"{kind}.{value.value}" in WORDS["ja"] for kind, values in kinds.items() for value in values)

@@ -155,6 +155,7 @@ def test_corrections_are_exported(page: "playwright.Page", tmp_path: Path) -> No
     label = json.loads(saved.read_text())
     assert (label["case"], label["turn"], label["note"]) == ("case-00003", 1, "said bill")
     assert label["expect"]["intent"] == "bill_payment"
+    assert (set(label["expect"]), label["whole"]) == ({"intent", "slots"}, False), "nothing else was looked at"
     assert label["expect"]["slots"]["amount"]["amount_minor"] == 1234
 
 
@@ -221,6 +222,6 @@ def test_mu_law_is_embedded_as_something_a_browser_plays(browser: "playwright.Br
     opened.goto(out.as_uri())
     opened.locator("#grid .row").click()
     opened.evaluate("document.querySelector('audio').load()")
-    assert str(opened.get_attribute("#detail audio", "src")).startswith("data:audio/wav;base64,")
+    assert str(opened.get_attribute("#detail audio", "src")).startswith("data:audio/flac;base64,")
     assert opened.evaluate(DURATION) > 1.5
     opened.close()

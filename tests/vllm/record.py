@@ -13,12 +13,12 @@ from typing import Any
 import httpx
 
 from schemas.ids import EN_US, JA_JP
-from services.answer.generate import Endpoint as AnswerEndpoint
-from services.answer.generate import GemmaAnswerer
-from services.answer.quote import Library
-from services.clock import SystemClock
+from services.answering.generate import Endpoint as AnswerEndpoint
+from services.answering.generate import GemmaAnswerer
+from services.answering.quote import Library
 from services.guard.breaker import CircuitBreaker
-from services.understand.extract import Endpoint, GemmaExtractor
+from services.timing.clock import SystemClock
+from services.understanding.extract import Endpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases
 from tests.fakes.gemma import Body, FakeGemma, completion, stream

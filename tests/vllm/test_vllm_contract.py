@@ -13,13 +13,13 @@ from app.qa.doctor.findings import Health, Report
 from app.qa.doctor.probes import NO_THINKING, disconnect, identity, prefix_cache, structured
 from schemas.errors import ModelUnavailable, TimedOut
 from schemas.ids import EN_US, JA_JP
-from services.answer.generate import Endpoint as AnswerEndpoint
-from services.answer.generate import GemmaAnswerer
-from services.answer.quote import Library
-from services.answer.stream import deltas
-from services.clock import SystemClock
+from services.answering.generate import Endpoint as AnswerEndpoint
+from services.answering.generate import GemmaAnswerer
+from services.answering.quote import Library
+from services.answering.stream import deltas
 from services.guard.breaker import BreakerLimits, CircuitBreaker
-from services.understand.extract import Endpoint, GemmaExtractor
+from services.timing.clock import SystemClock
+from services.understanding.extract import Endpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask, invents_nothing
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, answers_only_what_was_offered, check
 

@@ -88,7 +88,8 @@ async def test_an_oversize_frame_closes_the_call_with_1009() -> None:
             await call.socket.send(b"\x00" * (64 * 1024 + 2))
             await _closed(call, 1009)
         await still_served(running)
-        await asyncio.wait_for(running.admission.empty.wait(), 5)
+        async with asyncio.timeout(5):
+            await running.admission.empty.wait()
 
 
 async def test_settings_change_between_turns_only() -> None:
@@ -101,7 +102,7 @@ async def test_settings_change_between_turns_only() -> None:
         await call.for_a_while(0.1)
         await call.send({"type": "session.update", "session": {"tellerline": {"locale": "ja-JP"}}})
         session = (await call.next("session.updated"))["session"]
-        assert session["tellerline"] == {"locale": "ja-JP", "playback": "acknowledged"}
+        assert session["tellerline"] == {"locale": "ja-JP", "playback": "acknowledged", "recording": False}
 
 
 async def test_too_many_refusals_end_the_call() -> None:
@@ -122,7 +123,8 @@ async def test_ten_minutes_of_silence_end_the_call() -> None:
             await sending
             assert call.of("error")[-1]["error"]["code"] == "call_idle"
         await still_served(running)
-        await asyncio.wait_for(running.admission.empty.wait(), 5)
+        async with asyncio.timeout(5):
+            await running.admission.empty.wait()
 
 
 async def test_a_call_has_a_longest_time() -> None:
@@ -173,7 +175,8 @@ async def test_newcomers_are_refused_past_capacity_while_draining_and_without_a_
     async with gateway(lambda _: TEXT, calls=1) as running:
         async with caller(running):
             assert await _refused(running) == (503, "5")
-        await asyncio.wait_for(running.admission.empty.wait(), 5)
+        async with asyncio.timeout(5):
+            await running.admission.empty.wait()
         with pytest.raises(InvalidStatus) as denied:
             async with connect(running.url, additional_headers={"Authorization": "Bearer wrong"}):
                 pass

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.line import typed
-from services.guard import audit_tables
-from services.guard.audit import verify
+from services.record import tables as audit_tables
+from services.record.chain import verify
 from services.store import Store
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, gateway
@@ -58,8 +58,9 @@ async def test_a_connection_that_dies_at_any_moment_of_its_opening_ends_on_recor
         for _ in range(4):
             await asyncio.gather(*(knock(running, rng.random() * 0.1) for _ in range(16)))
         await asyncio.sleep(0.3)
-        await asyncio.wait_for(running.gateway.admission.empty.wait(), 20)
-        store = running.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+        async with asyncio.timeout(20):
+            await running.gateway.admission.empty.wait()
+        store = running.gateway.callers.banking.bank._store  # type: ignore[attr-defined] # the sandbox
         started, ended = await on_record(store)
         assert len(started) > 10
         assert started == ended

@@ -15,12 +15,13 @@ import sqlalchemy as sa
 
 from app.auth.principal import Scope
 from app.logs import worth_a_line
-from services.act import bank_tables as t
-from services.act.bank_sandbox import books
-from services.act.tables import transfers
-from services.guard import audit_tables
+from services.banking.banks import tables as t
+from services.banking.banks.sandbox import books
+from services.banking.tables import transfers
+from services.record import tables as audit_tables
 from tests.fakes.recognizer import FakeRecognizer
-from tests.harness.fuzz import WORDS, Tally, judge, one_call
+from tests.harness import realtime_fuzz
+from tests.harness.fuzz import WORDS, Says, Tally, judge, one_call, valid
 from tests.harness.rows import rows
 from tests.harness.served import Served, served
 
@@ -52,8 +53,9 @@ async def watched(folder: Path) -> AsyncIterator[tuple[Served, Faults]]:
         logging.getLogger().removeHandler(faults)
 
 
-async def crowd(running: Served, seed: int, messages: int) -> Tally:
+async def crowd(running: Served, seed: int, messages: int, path: str, says: Says) -> Tally:
     """Calls, some at once, until so many messages were sent. Every sixth comes without any right to."""
+    url = running.calls.replace("/v1/calls", path)
     tally, rng = Tally(), random.Random(seed)
     strangers = [{}, {"Authorization": "Bearer x.y.z"}, running.token("nobody"), running.token("qa", Scope.QA)]
 
@@ -62,7 +64,7 @@ async def crowd(running: Served, seed: int, messages: int) -> Tally:
             who = running.token(rng.choice(CUSTOMERS))
             if tally.calls % 6 == 0:
                 who = strangers[tally.calls // 6 % len(strangers)]
-            await one_call(running.calls, who, rng.randrange(2**32), rng.choice([3, 20, 60]), tally)
+            await one_call(url, who, rng.randrange(2**32), rng.choice([3, 20, 60]), tally, says)
 
     await asyncio.gather(*(caller() for _ in range(AT_ONCE)))
     return tally
@@ -78,7 +80,8 @@ def held() -> tuple[int, int, float]:
 
 async def left(running: Served, before: tuple[int, int, float], memory_mb: float) -> list[str]:
     """What calls that are over still hold, after a moment to let go."""
-    await asyncio.wait_for(running.gateway.admission.empty.wait(), 20)
+    async with asyncio.timeout(20):
+        await running.gateway.admission.empty.wait()
     for _ in range(100):
         tasks, descriptors, memory = held()
         if tasks <= before[0] and descriptors <= before[1] + 2:
@@ -91,7 +94,7 @@ async def left(running: Served, before: tuple[int, int, float], memory_mb: float
 
 async def books_are_in_order(running: Served) -> None:
     """Whatever was said to it, the bank made and lost no money, and moved none that was not read back."""
-    store = running.gateway.callers.hands.bank._store  # type: ignore[attr-defined] # the sandbox
+    store = running.gateway.callers.banking.bank._store  # type: ignore[attr-defined] # the sandbox
     assert await books(store) == {}
     assert (await rows(store, sa.select(sa.func.sum(t.entries.c.amount_minor))))[0][0] == 0
     moved = transfers.c.state.not_in(["proposed", "expired", "cancelled"])
@@ -100,19 +103,22 @@ async def books_are_in_order(running: Served) -> None:
 
 async def every_call_ended_on_record(running: Served) -> None:
     """However a connection died, the audit says of every call that began that it ended, once."""
-    store, t = running.gateway.callers.hands.bank._store, audit_tables.records.c  # type: ignore[attr-defined] # the sandbox
+    store, t = running.gateway.callers.banking.bank._store, audit_tables.records.c  # type: ignore[attr-defined] # the sandbox
     found = await rows(store, sa.select(t.call_id, t.event).where(t.event.in_(["call.started", "call.ended"])))
     started, ended = (Counter(r.call_id for r in found if r.event == f"call.{what}") for what in ("started", "ended"))
     assert started
     assert started == ended
 
 
-async def fuzz(folder: Path, seed: int, messages: int, memory_mb: float) -> Tally:
+async def fuzz(
+    folder: Path, seed: int, messages: int, memory_mb: float, path: str = "/v1/calls", says: Says = valid
+) -> Tally:
     async with watched(folder) as (running, faults):
-        await crowd(running, seed + 1, messages // 10)
-        await asyncio.wait_for(running.gateway.admission.empty.wait(), 20)
+        await crowd(running, seed + 1, messages // 10, path, says)
+        async with asyncio.timeout(20):
+            await running.gateway.admission.empty.wait()
         before = held()
-        tally = await crowd(running, seed, messages)
+        tally = await crowd(running, seed, messages, path, says)
         assert judge(tally) == []
         assert await left(running, before, memory_mb) == []
         assert running.gateway.metrics.calls._value.get() == 0
@@ -125,7 +131,14 @@ async def fuzz(folder: Path, seed: int, messages: int, memory_mb: float) -> Tall
 async def test_hostile_clients_do_no_harm(quick_folder: Path) -> None:
     tally = await fuzz(quick_folder, seed=7, messages=1_000, memory_mb=48)
     assert {"malformed_message", "unknown_event", "malformed_audio", "wrong_state"} <= tally.codes.keys()
-    assert {1000, 1002, 1007, 1009} <= tally.closes.keys()
+    assert {1000, 1002, 1009} <= tally.closes.keys()  # 1007 has its cases in test_framing.py: here load may cut it
+    assert {401, 403, 404} <= tally.denials.keys()
+
+
+async def test_hostile_realtime_clients_do_no_harm(quick_folder: Path) -> None:
+    tally = await fuzz(quick_folder, 11, 1_000, 48, "/v1/realtime", realtime_fuzz.valid)
+    assert {"malformed_message", "malformed_audio", "response_cancel_not_active"} <= tally.codes.keys()
+    assert {"item_retrieve_invalid_item_id", "item_create_duplicate_item_id"} <= tally.codes.keys()
     assert {401, 403, 404} <= tally.denials.keys()
 
 

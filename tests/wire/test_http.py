@@ -83,7 +83,7 @@ async def test_headerless_audio(bank: RunningApp, media_type: str) -> None:
     ("content", "media_type", "status", "code"),
     [
         (b"", "audio/wav", 422, "malformed_audio"),
-        (b"\x00" * 999, "audio/wav", 422, "malformed_audio"),
+        (b"\x00" * 999, "audio/wav", 415, "unsupported_audio"),
         (wav()[:30], "audio/wav", 422, "malformed_audio"),
         (wav(b"\x00\x00" * 16_000)[:9_000], "audio/wav", 422, "malformed_audio"),
         (wav(b"\x00\x00" * 150_000), "audio/wav", 413, "too_large"),

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.line import typed
-from services.act import bank_tables as t
+from services.banking.banks import tables as t
 from services.store import Store
 from tests.harness.calls import calling, gateway, heard
 
@@ -17,7 +17,7 @@ SILENT = None
 
 @dataclass(frozen=True)
 class Words:
-    """One language's order, its payee, a name close to the payee's, and what is said of each outcome."""
+    """One language's order, its payee, a name close to the payee's, what is said of each outcome, and what counts."""
 
     customer: str
     payee: str
@@ -27,6 +27,7 @@ class Words:
     close: str
     warnings: tuple[str, ...]
     code_asked: str
+    named: str
 
 
 ENGLISH = Words(
@@ -35,12 +36,15 @@ ENGLISH = Words(
     ("is close to Katherine Newman, but not the same", "Careful: the name on that account is not Katherine Newman",
      "I could not check the name on that account"),
     "approve in the app",
+    "send it",
 )  # fmt: skip
 JAPANESE = Words(
     "takahashi-misaki", "tanaka-ichiro", "大家さんに三千円送金して", "はい", "ﾀﾅｶ ｲﾁﾛｳ", "タナカ イチロオ",
-    ("口座の名義は田中 一郎様と少し違います", "口座の名義は田中 一郎様ではありません",
-     "口座の名義を確認できませんでした"),
-    "アプリで承認",
+    ("受取口座の名義が、ご登録のタナカ イチロウ様と一部異なります",
+     "受取口座の名義が、ご登録のタナカ イチロウ様と異なります",
+     "受取口座の名義は確認できておりません"),
+    "アプリをご確認のうえ、承認",
+    "振り込む",
 )  # fmt: skip
 LANGUAGES = pytest.mark.parametrize(("locale", "words"), [("en-US", ENGLISH), ("ja-JP", JAPANESE)])
 
@@ -77,7 +81,7 @@ async def test_each_outcome_is_heard_in_the_read_back(locale: str, words: Words,
 
 
 @LANGUAGES
-async def test_a_yes_to_a_strangers_account_needs_a_second_factor(
+async def test_a_strangers_account_needs_the_deed_named_and_a_second_factor(
     locale: str, words: Words, bank: Store, tmp_path: Path
 ) -> None:
     async with gateway(tmp_path) as running, calling(running, words.customer, locale) as call:
@@ -85,6 +89,8 @@ async def test_a_yes_to_a_strangers_account_needs_a_second_factor(
         await call.send(typed(words.order))
         await heard(call)
         await call.send(typed(words.yes))
+        assert words.named in await heard(call)
+        await call.send(typed(words.named))
         assert words.code_asked in await heard(call)
         assert not call.of("tellerline.ledger")
 

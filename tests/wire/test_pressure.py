@@ -11,7 +11,7 @@ import pytest
 import soxr
 from websockets.asyncio.client import connect
 
-import app.transports.mobile
+import app.transports._line
 from schemas.audio import Samples
 from schemas.errors import SlowConsumer
 from schemas.turn import Completeness, ItemId, Partial, ReplyDone, ReplyText, SpeechStarted
@@ -63,7 +63,7 @@ async def test_jitter_of_200_ms_changes_no_turn() -> None:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
             await call.say(samples[start : start + 320])
         assert times(await call.next("tellerline.turn.ended")) == times(expected)
-        assert running.handler.told("speculate")
+        assert running.handler.told("interpret")
 
 
 async def test_bursts_change_no_turn() -> None:
@@ -139,7 +139,7 @@ async def test_every_format_hears_the_same_turn(form: dict[str, Any], rate: int)
 
 
 async def test_a_client_that_does_not_read_is_let_go_and_slows_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.transports.mobile, "SEND_S", 0.5)
+    monkeypatch.setattr(app.transports._line, "SEND_S", 0.5)
     flood = FakeTurnHandler({"more": (ReplyText("x" * 50_000), ReplyDone())})
     handlers = iter([flood])
     async with gateway(lambda _: TEXT, lambda: next(handlers, None) or complete()) as running:
@@ -162,14 +162,15 @@ async def test_a_client_that_does_not_read_is_let_go_and_slows_nobody(monkeypatc
 
 
 async def test_a_client_that_takes_no_message_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.transports.mobile, "SEND_S", 0.5)
+    monkeypatch.setattr(app.transports._line, "SEND_S", 0.5)
     long = FakeTurnHandler({"more": (*(ReplyText("x" * 200_000) for _ in range(60)), ReplyDone())})
     async with gateway(lambda _: TEXT, lambda: long) as running:
         deaf = await connect(running.url, max_queue=1, compression=None)
         more = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "more"}]}
         await deaf.send(orjson.dumps({"type": "conversation.item.create", "item": more}).decode())
         assert running.admission.inside == 1
-        await asyncio.wait_for(running.admission.empty.wait(), 10)
+        async with asyncio.timeout(10):
+            await running.admission.empty.wait()
         deaf.transport.abort()
 
 
@@ -238,7 +239,7 @@ async def test_a_base64_frame_is_heard_like_a_binary_one() -> None:
     async with gateway(lambda _: TEXT, complete) as running, caller(running) as call:
         await _append_all(call, call_audio())
         assert times(await call.next("tellerline.turn.ended")) == times(expected)
-        assert running.handler.told("speculate")
+        assert running.handler.told("interpret")
 
 
 async def _append_all(call: Caller, samples: Samples) -> None:

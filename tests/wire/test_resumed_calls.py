@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from app.line import typed
 from schemas.ids import CustomerId
-from services.act.tables import transfers
+from services.banking.tables import transfers
 from services.store import Store
 from tests.harness.calls import calling, gateway, heard
 from tests.harness.gateway import Caller
@@ -18,7 +18,7 @@ from tests.harness.served import Served
 ALEX = "alex-morgan"
 ORDERS = {
     "en-US": (ALEX, "send fifty dollars to catherine nguyen", "yes", "Your last call was cut off"),
-    "ja-JP": ("takahashi-misaki", "大家さんに三千円送って", "はい", "前回のお電話が途中で切れました"),
+    "ja-JP": ("takahashi-misaki", "大家さんに三千円送って", "はい", "先ほどのお電話が途中で切れました"),
 }
 LOCALES = pytest.mark.parametrize("locale", ORDERS)
 
@@ -28,7 +28,7 @@ async def ordered(running: Served, locale: str, call: Caller) -> str:
     customer, order, *_ = ORDERS[locale]
     await call.send(typed(order))
     said = await heard(call)
-    ledger = running.gateway.callers.hands.ledger
+    ledger = running.gateway.callers.banking.ledger
     for _ in range(500):
         left = await ledger.open_proposal(CustomerId(customer))
         if left is not None and left.delivered_at is not None:
@@ -110,8 +110,8 @@ async def test_after_its_time_it_is_gone(tmp_path: Path, monkeypatch: pytest.Mon
         async with calling(running, ALEX, "en-US") as call:
             await ordered(running, "en-US", call)
             await drop(call)
-        ledger = running.gateway.callers.hands.ledger
-        store = running.gateway.callers.hands.ledger._store  # type: ignore[attr-defined] # the ledger's own
+        ledger = running.gateway.callers.banking.ledger
+        store = running.gateway.callers.banking.ledger._store  # type: ignore[attr-defined] # the ledger's own
         await tamper(store, sa.update(transfers).values(expires_at=1))
         assert await ledger.open_proposal(CustomerId("alex-morgan")) is None
         async with calling(running, ALEX, "en-US") as call:

@@ -5,6 +5,9 @@ const ui = Object.fromEntries(
     "expiry", "spans", "candidates", "decision", "stages"].map((id) => [id, $(id)]),
 );
 const COMMA = new Set(["JPY", "KRW"]);
+const ALL_WORDS = await (await fetch("words.json")).json();  // what the page says, by language
+let words = ALL_WORDS.en;
+let names = {};  // of the customer's payees and accounts, by id
 let socket = null;
 let microphone = null;
 let spoken = "";
@@ -12,6 +15,23 @@ let expiryTimer = 0;
 
 const send = (event) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(event));
 const element = (tag, text, className = "") => Object.assign(document.createElement(tag), { textContent: text, className });
+
+const word = (key, values = {}) => Object.entries(values).reduce((text, [name, value]) => text.replace(`{${name}}`, value), words[key] ?? key);
+const oneOf = (kind, value) => words[`${kind}.${value}`] ?? value;
+
+function state(text, key = "") {
+  ui.state.value = text;
+  ui.state.dataset.words = key;  // said anew when the language changes
+}
+
+function speakLanguage() {
+  const language = ui.locale.value.split("-")[0];
+  words = ALL_WORDS[language] ?? ALL_WORDS.en;
+  document.documentElement.lang = language;
+  for (const node of document.querySelectorAll("[data-words]")) if (node.dataset.words) node.textContent = word(node.dataset.words);
+  for (const node of document.querySelectorAll("[data-label]")) node.setAttribute("aria-label", word(node.dataset.label));
+  for (const node of document.querySelectorAll("[data-hint]")) node.placeholder = word(node.dataset.hint);
+}
 
 function say(who, text, note = "") {
   const line = element("li", text, who);
@@ -26,7 +46,7 @@ function define(list, pairs) {
 
 function money(minor, currency) {
   const digits = COMMA.has(currency) ? 0 : 2;
-  return new Intl.NumberFormat(undefined, { style: "currency", currency }).format(minor / 10 ** digits);
+  return new Intl.NumberFormat(ui.locale.value, { style: "currency", currency }).format(minor / 10 ** digits);
 }
 
 function showSpans(text, spans) {
@@ -50,18 +70,21 @@ function showStages(stages) {
     const row = element("div", "", "stage");
     const bar = element("i", "");
     bar.style.width = `${(100 * ms) / longest}%`;
-    row.append(element("span", name), bar, element("span", `${ms.toFixed(1)} ms`));
+    row.append(element("span", oneOf("stage", name)), bar, element("span", `${ms.toFixed(1)} ms`));
     return row;
   }));
 }
 
 function showCard(event) {
+  const named = (id) => names[id] ?? id;
   ui.card.hidden = false;
   define(ui.order, [
-    ["amount", money(event.amount_minor, event.currency)],
-    ["payee", event.payee_id ?? "own account"],
-    ["name check", event.verification.replace("_", " ")],
-    ["second factor", event.step_up_required ? "needed" : "not needed"],
+    event.payee_id === null ? [word("to"), named(event.to_account)] : [word("payee"), named(event.payee_id)],
+    [word("amount"), money(event.amount_minor, event.currency)],
+    [word("day"), event.on === null ? word("at_once") : new Intl.DateTimeFormat(ui.locale.value, { dateStyle: "full" }).format(new Date(`${event.on}T00:00`))],
+    [word("from"), named(event.source)],
+    [word("name_check"), oneOf("check", event.verification)],
+    [word("second_factor"), word(event.step_up_required ? "needed" : "not_needed")],
   ]);
   const end = Date.parse(event.expires_at);
   const whole = Math.max(1, end - Date.now());
@@ -78,8 +101,8 @@ function hideCard() {
 }
 
 const handlers = {
-  "session.created": () => { ui.state.value = "connected"; },
-  "input_audio_buffer.speech_started": () => { ui.state.value = "listening"; },
+  "session.created": () => state(word("connected")),
+  "input_audio_buffer.speech_started": () => state(word("listening")),
   "tellerline.transcript.partial": (event) => {
     const points = [...event.text];
     ui.partial.replaceChildren(
@@ -92,42 +115,49 @@ const handlers = {
     spoken = event.transcript;
     say("caller", event.transcript);
   },
-  "tellerline.turn.discarded": () => { ui.partial.replaceChildren(); ui.state.value = "connected"; },
+  "tellerline.turn.discarded": () => { ui.partial.replaceChildren(); state(word("connected")); },
   "tellerline.spans": (event) => showSpans(spoken, event.spans),
   "tellerline.payees": (event) => {
     ui.candidates.hidden = event.candidates.length === 0;
     ui.candidates.tBodies[0].replaceChildren(...event.candidates.map((candidate) => {
       const row = document.createElement("tr");
-      row.append(element("td", candidate.name), element("td", candidate.id === event.choice ? "chosen" : ""),
+      row.append(element("td", candidate.name), element("td", candidate.id === event.choice ? word("chosen") : ""),
         element("td", candidate.score.toFixed(2)));
       return row;
     }));
   },
   "tellerline.decision": (event) => define(ui.decision, [
-    ["decision", event.decision], ["intent", event.intent ?? "none"], ["route", event.route],
-    ["confidence", event.confidence.toFixed(2)], ["rule", event.rule ?? "none"],
-    ["missing", event.missing.join(", ") || "nothing"],
+    [word("decision"), oneOf("decision", event.decision)],
+    [word("intent"), event.intent === null ? word("none") : oneOf("intent", event.intent)],
+    [word("route"), oneOf("route", event.route)], [word("confidence"), event.confidence.toFixed(2)],
+    [word("rule"), event.rule ?? word("none")],
+    [word("missing"), event.missing.map((slot) => oneOf("slot", slot)).join(", ") || word("nothing")],
   ]),
   "tellerline.readback": showCard,
-  "tellerline.ledger": (event) => { hideCard(); say("teller", `Transfer ${event.state}`, event.reference); },
+  "tellerline.ledger": (event) => { hideCard(); say("teller", word("transfer", { state: oneOf("state", event.state) }), event.reference); },
   "response.created": (event) => send({ type: "tellerline.playback", response_id: event.response.id, state: "started" }),
   "response.output_text.done": (event) => say("teller", event.text),
   "response.done": (event) => {
-    ui.state.value = event.response.metadata.awaits ? `waits for ${event.response.metadata.awaits}` : "connected";
+    state(event.response.metadata.awaits ? oneOf("waits", event.response.metadata.awaits) : word("connected"));
     if (event.response.metadata.awaits !== "confirmation") hideCard();
     if (event.response.status === "completed") {
       send({ type: "tellerline.playback", response_id: event.response.id, state: "completed" });
     }
   },
   "tellerline.timings": (event) => showStages(event.stages),
-  "tellerline.handoff": (event) => say("teller", "A person takes over.", event.reason),
+  "tellerline.handoff": (event) => say("teller", word("person"), event.reason),
+  "tellerline.token.expiring": async () => {
+    const answer = await fetch(`/demo/token?customer=${encodeURIComponent(ui.customer.value)}`, { method: "POST" });
+    if (answer.ok) send({ type: "tellerline.token", token: (await answer.json()).access_token });
+  },
+  "tellerline.draining": (event) => say("error", word("restarts", { seconds: event.closes_in_s }), "draining"),
   error: (event) => say("error", event.error.message, event.error.code),
 };
 
 async function connect() {
   const customer = ui.customer.value;
   const answer = await fetch(`/demo/token?customer=${encodeURIComponent(customer)}`, { method: "POST" });
-  if (!answer.ok) { say("error", "no token: the demo is not running"); return; }
+  if (!answer.ok) { say("error", word("no_token")); return; }
   const { access_token: token } = await answer.json();
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   socket = new WebSocket(`${scheme}://${location.host}/v1/calls`, ["tellerline.v1", `tellerline.bearer.${token}`]);
@@ -139,11 +169,12 @@ async function connect() {
     const event = JSON.parse(data);
     handlers[event.type]?.(event);
   };
-  socket.onclose = ({ reason }) => { setOpen(false); ui.state.value = reason || "idle"; hideCard(); };
+  socket.onclose = ({ reason }) => { setOpen(false); reason ? state(reason) : state(word("idle"), "idle"); hideCard(); };
 }
 
 function setOpen(open) {
-  ui.call.textContent = open ? "Hang up" : "Call";
+  ui.call.dataset.words = open ? "hang_up" : "call";
+  ui.call.textContent = word(ui.call.dataset.words);
   for (const control of [ui.talk, ui.words, ui.typed.querySelector("button")]) control.disabled = !open;
   ui.locale.disabled = ui.customer.disabled = open;
   if (!open) { mute(); socket = null; }
@@ -187,7 +218,7 @@ ui.typed.onsubmit = (event) => {
   if (text) type(text);
   ui.words.value = "";
 };
-ui.card.querySelectorAll("button").forEach((button) => { button.onclick = () => type(ui.locale.value === "ja-JP" ? { yes: "はい", no: "いいえ" }[button.dataset.say] : button.dataset.say); });
+ui.card.querySelectorAll("button").forEach((button) => { button.onclick = () => type(word(`say_${button.dataset.say}`)); });
 for (const digit of "123456789*0#") {
   const key = element("button", digit);
   key.type = "button";
@@ -195,11 +226,15 @@ for (const digit of "123456789*0#") {
   ui.keys.append(key);
 }
 ui.locale.onchange = () => {
+  speakLanguage();
   const first = [...ui.customer.options].find((option) => option.dataset.locale === ui.locale.value);
   if (first) ui.customer.value = first.value;
+  ui.customer.onchange();
 };
+ui.customer.onchange = () => { names = namesOf[ui.customer.value] ?? {}; };
 
 const customers = await (await fetch("/demo/customers")).json();
+const namesOf = Object.fromEntries(customers.map((customer) => [customer.id, customer.names]));
 ui.customer.replaceChildren(...customers.map(({ id, name, locale }) => {
   const option = new Option(name, id);
   option.dataset.locale = locale;

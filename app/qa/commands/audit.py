@@ -19,15 +19,19 @@ def verify(
     database: Annotated[str, typer.Option(help="SQLAlchemy URL; the settings' database unless given")] = "",
     heads: Annotated[Path | None, typer.Option(help="file of exported heads; the settings' unless given")] = None,
 ) -> None:
-    """Walk the chain and compare it with the exported heads; exit 1 where a record was changed, dropped or moved."""
-    from app.settings import Settings
+    """Walk the chain and compare it with the exported heads; exit 1 where a record was changed, dropped or moved.
+
+    Also where a spool of records was put aside because somebody's hand was in it, until it is taken away.
+    """
+    from app.settings import read_settings
     from schemas.errors import AuditBroken
-    from services.guard.audit import Head
-    from services.guard.audit import verify as walk
-    from services.guard.audit_heads import read_heads
+    from services.record.chain import Head
+    from services.record.chain import verify as walk
+    from services.record.heads import read_heads
+    from services.record.spool import broken as tampered_with
     from services.store import Store
 
-    settings = Settings()
+    settings = read_settings()
     beside = heads or settings.state_dir / "audit.head"
 
     async def check() -> Head:
@@ -39,9 +43,12 @@ def verify(
 
     try:
         head = asyncio.run(check())
-    except AuditBroken as broken:
-        typer.echo(f"broken: {broken.message}", err=True)
-        raise typer.Exit(1) from broken
+    except AuditBroken as error:
+        typer.echo(f"broken: {error.message}", err=True)
+        raise typer.Exit(1) from error
+    if put_aside := tampered_with(settings.state_dir):
+        typer.echo(f"broken: a spool was tampered with, see {', '.join(map(str, put_aside))}", err=True)
+        raise typer.Exit(1)
     typer.echo(f"{head.seq} records, head {head.hash}")
 
 
@@ -56,16 +63,16 @@ def erase(
     """
     from app.keys import audit_keys
     from app.retention import erase as forget
-    from app.settings import Settings
+    from app.settings import read_settings
     from schemas.ids import CustomerId
-    from services.clock import SystemClock
-    from services.guard.audit import ChainedAudit
-    from services.guard.audit_heads import FileHead
+    from services.record.audit import ChainedAudit
+    from services.record.heads import FileHead
     from services.store import Store
+    from services.timing.clock import SystemClock
 
     if not yes:
         typer.confirm(f"Forget all that {customer} said, for ever?", abort=True)
-    settings, whose = Settings(), CustomerId(customer)
+    settings, whose = read_settings(), CustomerId(customer)
     keys = audit_keys(settings)
 
     async def erasing() -> int:

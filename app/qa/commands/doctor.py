@@ -1,4 +1,4 @@
-"""`tellerline doctor URL`: what a model endpoint really does; warms it, and tells readiness."""
+"""`tellerline doctor [URL]`: whether this installation can be opened, or what a model endpoint really does."""
 
 import asyncio
 import time
@@ -10,14 +10,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.qa.bench._report import machine
 from app.qa.doctor.findings import Report
+from app.qa.figures import machine
 
 COLOURS = {"ok": "green", "note": "cyan", "warn": "yellow", "fail": "red"}
 
 
 def doctor(
-    url: Annotated[str, typer.Argument(help="the endpoint, without /v1")],
+    url: Annotated[str, typer.Argument(help="a model endpoint, without /v1; none: the installation itself")] = "",
     role: Annotated[Literal["extraction", "qna"], typer.Option(help="whose requests it will get")] = "extraction",
     key: Annotated[str, typer.Option(envvar="TELLERLINE_DOCTOR_KEY")] = "",
     batch: Annotated[int, typer.Option(min=1, max=64, help="warm every batch size up to this")] = 16,
@@ -26,11 +26,17 @@ def doctor(
     sidecar: Annotated[Path | None, typer.Option(help="write this file once warm and sound, and stay")] = None,
     json: Path | None = None,
 ) -> None:
-    """Report engine, attention, cache, drafting, structured output, cold buckets, open routes. Exits 1 if unusable."""
-    from app.qa.doctor.examine import Patient, examine
+    """Examine this installation, or a model endpoint: engine, cache, drafting, schema. Exits 1 if unusable."""
+    if url:
+        from app.qa.doctor.examine import Patient, examine
 
-    report = asyncio.run(examine(Patient(url, role, key, batch, wait_s, log)))
-    _show(report, f"{url} as {role}", json)
+        report, what = asyncio.run(examine(Patient(url, role, key, batch, wait_s, log))), f"{url} as {role}"
+    else:
+        from app.qa.doctor.installation import examine_installation
+        from app.settings import read_settings
+
+        report, what = asyncio.run(examine_installation(read_settings())), "this installation"
+    _show(report, what, json)
     if not report.usable:
         raise typer.Exit(1)
     if sidecar is not None:

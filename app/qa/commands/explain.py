@@ -9,8 +9,8 @@ import typer
 from schemas.ids import EN_US, Locale
 from schemas.money import EXPONENTS, Money
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue, TimeValue
-from services.clock import SystemClock
-from services.normalize import Normalizer, Note
+from services.normalization import Normalizer, Note
+from services.timing.clock import SystemClock
 
 
 def register(main: typer.Typer) -> None:

@@ -26,10 +26,14 @@ def set_(
     """Say what should have happened in a turn; what is not named stays as the manifest has it."""
     from pydantic import ValidationError
 
-    from app.qa.replay.labels import append_correction, correction
+    from app.qa.replay.labels import append_correction, correction, faults
+    from schemas.errors import MalformedMessage
 
     try:
-        append_correction(out, correction(case, turn, expect, note))
+        found = correction(case, turn, expect, note)
+        if unknown := faults([found]):
+            raise MalformedMessage("; ".join(unknown))
+        append_correction(out, found)
     except (ValidationError, TellerlineError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
@@ -44,9 +48,13 @@ def apply(
     """Merge corrections (from the report's export, or `label set`) into a manifest."""
     from app.qa.replay import labels, readers
     from app.qa.replay.manifest import dump_jsonl
+    from app.qa.replay.vocabulary import label_faults
+    from schemas.errors import MalformedMessage
 
     try:
         corrected = labels.apply(readers.load(manifest), labels.read_corrections(corrections))
+        if unknown := label_faults(corrected):
+            raise MalformedMessage("; ".join(unknown))
     except TellerlineError as error:
         typer.echo(f"{error.code}: {error}", err=True)
         raise typer.Exit(2) from error
@@ -67,10 +75,14 @@ def from_recording(
     """
     from app.keys import audit_keys
     from app.qa.replay.recorded import add_recording, read_recording
-    from app.settings import Settings
+    from app.qa.replay.vocabulary import customer_fault
+    from app.settings import read_settings
+    from schemas.errors import NotFound
 
     try:
-        call = read_recording(folder, audit_keys(Settings()))
+        if fault := customer_fault(customer, ""):
+            raise NotFound(fault)
+        call = read_recording(folder, audit_keys(read_settings()))
         added = add_recording(call, into, case or folder.resolve().name, customer)
     except TellerlineError as error:
         typer.echo(f"{error.code}: {error}", err=True)

@@ -1,12 +1,18 @@
 """`tellerline replay MANIFEST --out DIR`, `tellerline replay diff A B`, `tellerline replay report DIR MANIFEST`."""
 
+import os
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from schemas.errors import TellerlineError
+
+if TYPE_CHECKING:
+    from app.qa.replay.command import Request
 
 _RUN = "run"
 
@@ -29,6 +35,14 @@ def register(main: typer.Typer) -> None:
     main.add_typer(replay, name="replay")
 
 
+def _end_with_input() -> None:
+    def wait() -> None:
+        sys.stdin.buffer.read()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
 def _stop(error: TellerlineError) -> typer.Exit:
     typer.echo(f"{error.code}: {error}", err=True)
     return typer.Exit(2)
@@ -36,7 +50,7 @@ def _stop(error: TellerlineError) -> typer.Exit:
 
 @replay.command(_RUN)
 def run(
-    manifest: Annotated[Path, typer.Argument(help="JSONL, CSV, or a folder of audio with sidecars")],
+    manifest: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, or a folder: see deploy/replay.md")],
     out: Annotated[Path, typer.Option(help="folder of the run: journal, decisions, timings, scores, report")],
     jobs: Annotated[int, typer.Option(min=0, help="processes; 0 is one a core")] = 0,
     fresh: Annotated[bool, typer.Option(help="forget what the folder holds, instead of going on")] = False,
@@ -47,27 +61,90 @@ def run(
         bool, typer.Option(help="take the references as heard: judges the rules apart from the ear")
     ] = False,
 ) -> None:
-    """Play every case of a manifest and score it. Exits with 1 where the policy is broken."""
-    from app.qa.replay.command import Request, execute
+    """Play every case of a manifest and score it. Exits with 1 where the policy is broken, with 2 where it can't be."""
+    from app.qa.replay.command import Request
+
+    _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words))
+
+
+@replay.command(hidden=True)
+def job(manifest: Path, out: Path) -> None:
+    """Play a manifest for a gateway: end, and the pool with us, as soon as standard input is closed."""
+    from app.qa.replay.command import Request
+
+    _end_with_input()
+    _run(Request(manifest, out))
+
+
+def _run(request: "Request") -> None:
+    from app.qa.replay.command import execute
 
     try:
-        broken = execute(Request(manifest, out, jobs, fresh, realtime, token, policy, words))
+        broken = execute(request)
     except TellerlineError as error:
         raise _stop(error) from error
     for bound in broken:
-        typer.echo(f"policy {policy}: {bound}", err=True)
+        typer.echo(f"policy {request.policy}: {bound}", err=True)
     raise typer.Exit(1 if broken else 0)
+
+
+@replay.command()
+def check(
+    manifest: Annotated[Path, typer.Argument(help="what `replay` takes: a file or a folder")],
+    policy: Annotated[str, typer.Option(help="also whether the set has what this policy needs")] = "",
+) -> None:
+    """Tell everything that is wrong with a manifest at once, and what is in it. Exits with 1 where anything is."""
+    from app.qa.replay.check import examine
+
+    try:
+        found = examine(manifest, policy)
+    except TellerlineError as error:
+        raise _stop(error) from error
+    for fault in found.faults:
+        typer.echo(fault, err=True)
+    for line in found.says:
+        typer.echo(line)
+    raise typer.Exit(1 if found.faults else 0)
+
+
+@replay.command("split")
+def split_(
+    manifest: Annotated[
+        Path, typer.Argument(help="whole calls: a recording each, the caller's `channel` where it has two")
+    ],
+    out: Annotated[Path, typer.Option(help="JSONL manifest to write, beside the old one so that audio is found")],
+) -> None:
+    """Find the caller's turns in whole recorded calls, by production's own voice activity and endpointing."""
+    from app.qa.replay.splitting import split_all
+    from app.settings import read_settings
+
+    try:
+        for line in split_all(manifest, out, read_settings()):
+            typer.echo(line)
+    except TellerlineError as error:
+        raise _stop(error) from error
+
+
+@replay.command()
+def schema() -> None:
+    """Print the JSON schema of a manifest's lines."""
+    from app.qa.replay.manifest import json_schema
+
+    typer.echo(json_schema(), nl=False)
 
 
 @replay.command()
 def diff(
     before: Annotated[Path, typer.Argument(help="folder of the earlier run")],
     after: Annotated[Path, typer.Argument(help="folder of the later run")],
-    fail_on: Annotated[str, typer.Option(help="money, regression, changed, missing; commas between")] = "",
+    fail_on: Annotated[
+        str, typer.Option(help="money, regression, missing, labels, slower, changed; commas between")
+    ] = "",
     policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "",
     junit: Annotated[Path | None, typer.Option(help="write JUnit XML here")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="write a summary for a pull request here")] = None,
 ) -> None:
-    """Compare two runs: better, worse, changed, and by what cause. Exits with 1 where a policy is broken."""
+    """Compare two runs: values, rules, scores, and whether a change is noise. Exits with 1 where a policy is broken."""
     from rich.console import Console
 
     from app.qa.replay import policy as policies
@@ -75,6 +152,7 @@ def diff(
     from app.qa.replay.diff import policies as named
     from app.qa.replay.journal import read_run
     from app.qa.replay.junit import junit as as_junit
+    from app.qa.replay.markdown import markdown as as_markdown
     from app.qa.replay.summary import print_diff
 
     try:
@@ -82,11 +160,13 @@ def diff(
         compared = compare(read_run(before), read_run(after))
     except TellerlineError as error:
         raise _stop(error) from error
-    broken = compared.violations(wanted)
-    print_diff(compared, Console())
+    findings = compared.findings(wanted)
+    print_diff(compared, findings, Console())
     if junit is not None:
-        junit.write_text(as_junit(compared, broken), encoding="utf-8")
-    raise typer.Exit(1 if broken else 0)
+        junit.write_text(as_junit(compared, findings), encoding="utf-8")
+    if markdown is not None:
+        markdown.write_text(as_markdown(compared, findings), encoding="utf-8")
+    raise typer.Exit(1 if findings else 0)
 
 
 @replay.command()

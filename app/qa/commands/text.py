@@ -9,7 +9,7 @@ import orjson
 import typer
 
 if TYPE_CHECKING:
-    from app.qa.text import TextPath
+    from app.text import TextPath
 
 
 def register(main: typer.Typer) -> None:
@@ -17,8 +17,10 @@ def register(main: typer.Typer) -> None:
 
     @main.command()
     def text() -> None:
-        """Understand utterances: JSON lines on standard input, JSON lines on standard output."""
-        from schemas.errors import TellerlineError
+        """Understand utterances: JSON lines on standard input and output. Exits with 1 where a line was refused."""
+        from schemas.errors import InternalFault, TellerlineError
+
+        refused = False
 
         for number, line in enumerate(sys.stdin.buffer, 1):
             if not line.strip():
@@ -26,10 +28,16 @@ def register(main: typer.Typer) -> None:
             try:
                 out = _answer(line)
             except TellerlineError as error:
-                said = {"code": error.code, "message": error.message}
-                out = orjson.dumps({"line": number, "id": _identity(line), "error": said})
+                refused, out = True, _refused(number, line, error.code, error.message)
+            except Exception as error:  # noqa: BLE001 - a fault of ours in one line ends no batch
+                refused, out = True, _refused(number, line, InternalFault.code, type(error).__name__)
             sys.stdout.buffer.write(out + b"\n")
             sys.stdout.buffer.flush()
+        raise typer.Exit(1 if refused else 0)
+
+
+def _refused(number: int, line: bytes, code: str, message: str) -> bytes:
+    return orjson.dumps({"line": number, "id": _identity(line), "error": {"code": code, "message": message}})
 
 
 def _identity(line: bytes) -> str:
@@ -47,10 +55,10 @@ def _identity(line: bytes) -> str:
 def _answer(line: bytes) -> bytes:
     from pydantic import ValidationError
 
-    from app.qa.text import TextPath, payee_of
+    from app.text import TextPath, payee_of
     from schemas.errors import MalformedMessage
     from schemas.text import TextIn
-    from services.clock import SystemClock
+    from services.timing.clock import SystemClock
 
     try:
         given = TextIn.model_validate_json(line)
@@ -66,10 +74,10 @@ def _answer(line: bytes) -> bytes:
 
 @lru_cache(maxsize=8)
 def _path_of(file: str | None) -> "TextPath":
-    from app.qa.text import TextPath, payee_of
+    from app.text import TextPath, payee_of
     from schemas.errors import MalformedMessage, TooLarge
     from schemas.text import MAX_BOOK, TextPayee
-    from services.clock import SystemClock
+    from services.timing.clock import SystemClock
 
     if file is None:
         return TextPath.of_payees(SystemClock())

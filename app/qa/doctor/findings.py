@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from app.qa.bench._report import Figure
+from app.qa.figures import Figure
 
 
 class Health(StrEnum):

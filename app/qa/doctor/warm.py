@@ -6,23 +6,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.qa.bench._offers import offers
 from app.qa.doctor.client import Endpoint
 from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.offers import offers
 from app.qa.locales import LOCALES
 from schemas.answer import Done, Question
 from schemas.errors import ModelUnavailable, TellerlineError
 from schemas.extraction import ExtractionOffer
 from schemas.ids import CustomerId
-from services.answer.generate import Endpoint as AnswerEndpoint
-from services.answer.generate import GemmaAnswerer
-from services.answer.knowledge import Passage, load_passages
-from services.answer.quote import MAX_QUESTION, Library
-from services.clock import SystemClock
+from services.answering.generate import Endpoint as AnswerEndpoint
+from services.answering.generate import GemmaAnswerer
+from services.answering.knowledge import Passage, load_passages
+from services.answering.quote import MAX_QUESTION, Library
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.ports import Clock
-from services.understand.extract import Endpoint as ExtractionEndpoint
-from services.understand.extract import GemmaExtractor
+from services.timing.clock import SystemClock
+from services.understanding.extract import Endpoint as ExtractionEndpoint
+from services.understanding.extract import GemmaExtractor
 
 STALL_MS: Final = 300.0
 """More than this above the same bucket's best time is a stall."""

@@ -1,5 +1,8 @@
-"""Recordings as the pipeline wants them: any container PyAV reads, or headerless G.711 and PCM; a channel chosen."""
+"""Recordings as the pipeline wants them: any container PyAV reads, or headerless G.711 and PCM; a channel, a part."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -9,65 +12,166 @@ import soxr
 from numpy.typing import NDArray
 
 from schemas.audio import SAMPLE_RATE, Samples
-from schemas.errors import MalformedAudio, NotFound, TooLarge, UnsupportedAudio
+from schemas.errors import BadInput, MalformedAudio, NotFound, TooLarge, UnsupportedAudio
 
-MAX_SECONDS: Final = 600.0
-"""A recording of one turn may not be longer."""
-MAX_FILE_BYTES: Final = 128 * 1024 * 1024
+MAX_SECONDS: Final = 60.0
+"""A recording of one turn may not be longer: the recogniser takes no more."""
+MAX_CALL_SECONDS: Final = 4 * 3_600.0
+"""A recording that turns are cut from, or found in, may not be longer."""
+MAX_FILE_BYTES: Final = 2 * 1024 * 1024 * 1024
+SILENT_DB: Final = -60.0
+"""A channel that never gets louder holds no speech: G.711's own noise lies below."""
+HEADERLESS: Final = {
+    ".ulaw": "g711_ulaw",
+    ".ul": "g711_ulaw",
+    ".mulaw": "g711_ulaw",
+    ".alaw": "g711_alaw",
+    ".al": "g711_alaw",
+}
+"""Endings of files that are G.711 and nothing else."""
 _RAW_FORMATS: Final = {"g711_ulaw": "mulaw", "g711_alaw": "alaw", "pcm16": "s16le"}
 _RAW_RATE: Final = {"g711_ulaw": 8_000, "g711_alaw": 8_000, "pcm16": SAMPLE_RATE}
+_SEEK_BEFORE_S: Final = 2.0
+"""Compressed sound is decoded from a little before the part that is wanted."""
+_SAME: Final = 0.02
+"""Two channels are one and the same where they differ by less than this share of their level."""
 
 Channel = int | Literal["mix"]
 
 
-def read_audio(path: Path, channel: Channel = 0, encoding: str | None = None, rate: int | None = None) -> Samples:
-    """Decode a file to mono float32 at 16 kHz, shape (n,), −1 … 1.
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Where a turn's sound lies. `encoding` (g711_ulaw, g711_alaw, pcm16) and `rate` are for files without a header."""
 
-    `encoding` is g711_ulaw, g711_alaw or pcm16 for files without a header.
-    Raises NotFound, TooLarge, MalformedAudio, UnsupportedAudio.
-    """
+    path: Path
+    channel: Channel | None = None
+    encoding: str | None = None
+    rate: int | None = None
+    start: float | None = None
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Mono float32 at 16 kHz, shape (n,), −1 … 1; the channel it is of how many, and why that one."""
+
+    samples: Samples
+    channel: Channel
+    channels: int
+    chosen: str
+
+
+def read_audio(
+    path: Path, channel: Channel | None = None, encoding: str | None = None, rate: int | None = None
+) -> Samples:
+    """A file's sound: `decode` without the rest."""
+    return decode(Clip(path, channel, encoding, rate)).samples
+
+
+def decode(source: Clip) -> Decoded:
+    """Decode a file, or a part of it. Raises NotFound, BadInput, TooLarge, MalformedAudio, UnsupportedAudio."""
+    name = check(source.path)
+    try:
+        frames, rate = _part(source)
+    except (av.FFmpegError, ValueError) as error:
+        raise MalformedAudio(f"{name}: {type(error).__name__}") from error
+    if not np.isfinite(frames).all():
+        raise MalformedAudio(f"{name}: samples that are not finite")
+    channel, chosen = choose(frames, source.channel, name)
+    mono = frames.mean(axis=0) if channel == "mix" else frames[channel]
+    if rate != SAMPLE_RATE:
+        mono = soxr.resample(mono, rate, SAMPLE_RATE)
+    samples = np.clip(mono, -1.0, 1.0).astype(np.float32)
+    return Decoded(samples, channel, frames.shape[0], chosen)
+
+
+def check(path: Path) -> str:
+    """A recording's name. Raises BadInput, NotFound, TooLarge where it can't be opened, and says why."""
+    scheme, mark, _ = str(path).partition(":/")
+    if mark and scheme.rsplit("/", 1)[-1].isalnum():
+        raise BadInput(f"{path}: only files are read here, and {scheme.rsplit('/', 1)[-1]}:// is none")
     if not path.is_file():
-        raise NotFound(f"no recording {path.name}")
+        raise NotFound(f"no such file: {path}")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise TooLarge(f"{path.name} is larger than {MAX_FILE_BYTES} bytes")
-    try:
-        frames, source_rate = _decode(path, encoding, rate)
-    except (av.FFmpegError, ValueError) as error:
-        raise MalformedAudio(f"{path.name}: {type(error).__name__}") from error
-    mono = _choose(frames, channel, path.name)
-    if not np.isfinite(mono).all():
-        raise MalformedAudio(f"{path.name}: samples that are not finite")
-    if source_rate != SAMPLE_RATE:
-        mono = soxr.resample(mono, source_rate, SAMPLE_RATE)
-    return np.clip(mono, -1.0, 1.0).astype(np.float32)
+    return path.name
 
 
-def _decode(path: Path, encoding: str | None, rate: int | None) -> tuple[NDArray[np.float32], int]:
-    """All samples as float32, shape (channels, n), and their rate in hertz."""
+def _part(source: Clip) -> tuple[NDArray[np.float32], int]:
+    """The samples between start and end as float32, shape (channels, n), and their rate in hertz."""
+    begin = source.start or 0.0
+    parts, rate, held = [], 0, 0.0
+    for at, block, rate in blocks(source):
+        first = max(0, round((begin - at) * rate))
+        last = block.shape[1] if source.end is None else round((source.end - at) * rate)
+        if last <= 0:
+            break
+        if first < block.shape[1]:
+            parts.append(block[:, first : max(last, first)])
+            held += parts[-1].shape[1] / rate
+        if held > MAX_SECONDS:
+            raise TooLarge(f"{source.path.name}: longer than the {MAX_SECONDS:.0f} s of a turn: give segment times")
+    if not parts or not sum(part.shape[1] for part in parts):
+        raise MalformedAudio(f"{source.path.name}: no samples")
+    return np.concatenate(parts, axis=1), rate
+
+
+def blocks(source: Clip) -> Iterator[tuple[float, NDArray[np.float32], int]]:
+    """A file decoded piece by piece, from about `source.start` on: where a piece begins in seconds, samples, rate.
+
+    Samples are float32, shape (channels, n). Raises UnsupportedAudio, and what PyAV raises.
+    """
     options: dict[str, Any] = {}
+    encoding = source.encoding or HEADERLESS.get(source.path.suffix.lower())
     if encoding is not None:
-        options = {"format": _RAW_FORMATS[encoding], "options": {"sample_rate": str(rate or _RAW_RATE[encoding])}}
-    parts: list[NDArray[np.float32]] = []
-    seconds = 0.0
-    with av.open(str(path), **options) as container:
+        rate = str(source.rate or _RAW_RATE[encoding])
+        options = {"format": _RAW_FORMATS[encoding], "options": {"sample_rate": rate}}
+    with av.open(str(source.path), **options) as container:
         if not container.streams.audio:
-            raise UnsupportedAudio(f"{path.name}: no audio in it")
+            raise UnsupportedAudio(f"{source.path.name}: no audio in it")
         stream = container.streams.audio[0]
+        start = source.start or 0.0
+        if start > _SEEK_BEFORE_S and container.format.flags & 0x1000 == 0:
+            container.seek(int((start - _SEEK_BEFORE_S) * av.time_base))
         planar = av.AudioResampler(format="fltp")
+        at = None
         for frame in container.decode(stream):
-            parts.extend(out.to_ndarray().astype(np.float32, copy=False) for out in planar.resample(frame))
-            seconds += frame.samples / frame.sample_rate
-            if seconds > MAX_SECONDS:
-                raise TooLarge(f"{path.name}: longer than {MAX_SECONDS:.0f} s")
-        source_rate = int(stream.rate)
-    if not parts:
-        raise MalformedAudio(f"{path.name}: no samples")
-    return np.concatenate(parts, axis=1), source_rate
+            if at is None:
+                at = 0.0 if frame.time is None or start <= _SEEK_BEFORE_S else frame.time
+            for out in planar.resample(frame):
+                block = out.to_ndarray().astype(np.float32, copy=False)
+                yield at, block, out.sample_rate
+                at += block.shape[1] / out.sample_rate
 
 
-def _choose(frames: NDArray[np.float32], channel: Channel, name: str) -> NDArray[np.float32]:
-    if channel == "mix":
-        return np.asarray(frames.mean(axis=0), dtype=np.float32)
-    if not 0 <= channel < frames.shape[0]:
-        raise UnsupportedAudio(f"{name}: channel {channel} of {frames.shape[0]}")
-    return np.asarray(frames[channel], dtype=np.float32)
+def choose(frames: NDArray[np.float32], wanted: Channel | None, name: str) -> tuple[Channel, str]:
+    """The channel to hear and why: as said, or the only one with sound in it. Raises UnsupportedAudio where it is open.
+
+    Who of two speakers is the caller can't be told from sound alone, so it is never assumed.
+    """
+    count = frames.shape[0]
+    if wanted == "mix":
+        return "mix", "as said"
+    if wanted is not None:
+        if wanted >= count:
+            raise UnsupportedAudio(f"{name}: channel {wanted} of {count}")
+        return wanted, "as said"
+    if count == 1:
+        return 0, "the only one"
+    levels = [peak_db(frames[n]) for n in range(count)]
+    loud = [n for n in range(count) if levels[n] > SILENT_DB]
+    if len(loud) <= 1:
+        return (loud or [0])[0], "the only one with sound"
+    if all(_alike(frames[a], frames[b]) for a, b in pairwise(loud)):
+        return loud[0], "all the same"
+    raise UnsupportedAudio(f"{name}: {len(loud)} channels with sound, and none is said to be the caller's (`channel`)")
+
+
+def peak_db(samples: NDArray[np.float32]) -> float:
+    """The loudest sample in decibels of full scale."""
+    return float(20 * np.log10(max(float(np.abs(samples).max(initial=0.0)), 1e-9)))
+
+
+def _alike(a: NDArray[np.float32], b: NDArray[np.float32]) -> bool:
+    level = max(float(np.abs(a).mean()), float(np.abs(b).mean()), 1e-9)
+    return float(np.abs(a - b).mean()) < _SAME * level

@@ -16,6 +16,7 @@ from app.qa.replay.record import (
 )
 from schemas.banking import TransferOrder, TransferState
 from schemas.decision import Answer, Clarify, Confirm, Decision, Handoff, Refuse
+from schemas.errors import TellerlineError
 from schemas.ids import ProposalId
 from schemas.payee import PayeeMatch
 from schemas.span import Span
@@ -46,6 +47,7 @@ def money_move(order: TransferOrder) -> MoneyMove:
         currency=order.amount.currency,
         payee=order.payee_id,
         to_account=order.to_account,
+        source=order.source,
     )
 
 
@@ -63,7 +65,7 @@ class Collector:
         self._said: list[ReplyText] = []
         self._done = ReplyDone()
         self._handed_off = False
-        self.error: str | None = None
+        self.error: TellerlineError | None = None
 
     def take(self, event: ReplyEvent) -> None:
         """Note an event."""
@@ -118,7 +120,8 @@ class Collector:
                 for m in self._done.models
             ),
             decision="handoff" if self._handed_off else "",
-            error=self.error,
+            error=self.error.code if self.error else None,
+            reason=self.error.message if self.error else "",
             recognizer=recognizer,
             ruleset=ruleset,
         )

@@ -19,8 +19,10 @@ from app.qa.replay.report.build import write_report
 from app.qa.replay.run import PlayerSpec, Watcher, replay
 from app.qa.replay.run import Progress as Done
 from app.qa.replay.score import score
-from app.qa.replay.summary import print_scores
-from app.settings import Settings
+from app.qa.replay.summary import print_played, print_scores
+from app.qa.replay.vocabulary import label_faults
+from app.settings import read_settings
+from schemas.errors import MalformedMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,13 @@ class Request:
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
     """Do it; the bounds of the policy that are broken, in words. Raises the errors of the tree."""
     shown = console or Console()
-    bounds = policy.policy(request.policy) if request.policy else None
     manifest = readers.load(request.manifest)
     if request.words:
         manifest = as_words(manifest)
+    unknown = label_faults(manifest)
+    if unknown:
+        raise MalformedMessage("; ".join(unknown))
+    bounds = policy.policy_for(request.policy, manifest) if request.policy else None
     spec = _spec(request, manifest)
     jobs = 1 if request.realtime else request.jobs or os.cpu_count() or 1
     with _bar(shown) as watch:
@@ -61,14 +66,15 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
     (request.out / SCORES).write_bytes(orjson.dumps(scores, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
     write_report(request.out / REPORT, run, manifest.base, scores)
     print_scores(scores, shown)
+    print_played(run, shown)
     shown.print(f"report: {request.out / REPORT}")
-    return bounds.broken(scores.ratios) if bounds else ()
+    return bounds.broken(scores, manifest) if bounds else ()
 
 
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     if request.realtime:
         return LiveSpec(request.realtime, request.token)
-    return PipelineSpec.of(Settings(), manifest)
+    return PipelineSpec.of(read_settings(), manifest)
 
 
 @contextmanager

@@ -1,15 +1,17 @@
-"""Two runs compared: what got better, worse or otherwise changed, and the first stage at which they parted."""
+"""Two runs compared: what got better, worse or otherwise changed, value by value, and the first stage that differs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from app.qa.replay.compare_scores import Moved, Slower, moved, slower
 from app.qa.replay.journal import Run
-from app.qa.replay.judge import Judgement, MoneyVerdict, judge
+from app.qa.replay.judge import judge
 from app.qa.replay.record import TurnRecord
-from schemas.errors import MalformedMessage
+from app.qa.replay.verdicts import ERROR, SAID, FieldChange, changes, rules_of
+from schemas.errors import MalformedMessage, WrongState
 
 
 class Change(StrEnum):
@@ -26,127 +28,241 @@ class Change(StrEnum):
 class Cause(StrEnum):
     """The first stage, in the order of the pipeline, whose outcome differs."""
 
+    FAILURE = "failure"
     TRANSCRIPT = "transcript"
     SPAN = "span"
     PAYEE = "payee"
     MODEL = "model"
     RULE = "rule"
+    REPLY = "reply"
     NONE = "none"
 
 
 class FailOn(StrEnum):
-    """Policies. MONEY: a new false accept or wrong read-back. CHANGED: any difference at all."""
+    """What a comparison fails on.
+
+    MONEY: an amount or a payee that was right and is wrong, whatever else was wrong in the turn; a new false accept or
+    wrong read-back; figures said or money booked that nobody judges and that differ. REGRESSION: any value that was
+    right and is not, a turn that fails, words misheard more often than by chance. LABELS: a turn that is right or wrong
+    by what its label says now, and was otherwise by what it said. SLOWER: a stage. CHANGED: any difference at all.
+    """
 
     MONEY = "money"
     REGRESSION = "regression"
     CHANGED = "changed"
     MISSING = "missing"
+    LABELS = "labels"
+    SLOWER = "slower"
 
 
 @dataclass(frozen=True, slots=True)
 class TurnDiff:
-    """One turn in both runs. `fields` are the parts of the outcome that differ."""
+    """One turn in both runs: the values that differ, and the rules that had a part in it then and now."""
 
     id: str
     change: Change
     cause: Cause
-    fields: tuple[str, ...] = ()
+    fields: tuple[FieldChange, ...] = ()
     before: TurnRecord | None = None
     after: TurnRecord | None = None
-    money_worse: bool = False
+    relabelled: bool = False
+    rules_before: tuple[str, ...] = ()
+    rules_after: tuple[str, ...] = ()
+
+    @property
+    def rules_changed(self) -> tuple[str, ...]:
+        """The rules that had a part in it then or now, and not both times."""
+        return tuple(sorted({*self.rules_before} ^ {*self.rules_after}))
+
+    @property
+    def money_worse(self) -> bool:
+        """Whether money may go wrong that did not."""
+        return any(change.money for change in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Why a comparison fails: by which policy, in words, and in which turns."""
+
+    policy: FailOn
+    says: str
+    turns: tuple[TurnDiff, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RunDiff:
-    """All turns of two runs."""
+    """Two runs: every turn, every score, and by what they were made."""
 
+    before: Run
+    after: Run
     turns: tuple[TurnDiff, ...]
     counts: dict[str, int] = field(default_factory=dict)
     causes: dict[str, dict[str, int]] = field(default_factory=dict)
+    scores: tuple[Moved, ...] = ()
+    slower: tuple[Slower, ...] = ()
 
     def violations(self, policies: Iterable[FailOn]) -> tuple[TurnDiff, ...]:
         """The turns that break one of the policies."""
-        broken = [_BROKEN[policy] for policy in policies]
+        broken = [_BROKEN[policy] for policy in policies if policy in _BROKEN]
         return tuple(turn for turn in self.turns if any(test(turn) for test in broken))
+
+    def findings(self, policies: Iterable[FailOn]) -> tuple[Finding, ...]:
+        """Everything that breaks one of the policies, the reason in words."""
+        found = []
+        for policy in dict.fromkeys(policies):
+            turns = self.violations((policy,))
+            if turns:
+                found.append(Finding(policy, _why(turns), turns))
+            if policy is FailOn.REGRESSION:
+                found += [Finding(policy, _misheard(score)) for score in self.scores if score.worse_hearing]
+            if policy is FailOn.SLOWER:
+                found += [Finding(policy, _late(stage)) for stage in self.slower]
+        return tuple(found)
+
+    @property
+    def changed_sources(self) -> tuple[str, ...]:
+        """Files of code, rules, weights and sound that are not what they were, each with what became of it."""
+        old, new = self.before.sources, self.after.sources
+        return tuple(
+            f"{name} {_fate(old, new, name)}" for name in sorted({*old, *new}) if old.get(name) != new.get(name)
+        )
+
+
+def _fate(old: Mapping[str, str], new: Mapping[str, str], name: str) -> str:
+    if name not in old:
+        return "is new"
+    return "is gone" if new.get(name, "absent") == "absent" else "changed"
 
 
 _BROKEN: Final[dict[FailOn, Callable[[TurnDiff], bool]]] = {
     FailOn.MONEY: lambda turn: turn.money_worse,
-    FailOn.REGRESSION: lambda turn: turn.change is Change.WORSE,
+    FailOn.REGRESSION: lambda turn: turn.change is Change.WORSE or any(c.lost for c in turn.fields),
     FailOn.CHANGED: lambda turn: turn.change is not Change.SAME,
     FailOn.MISSING: lambda turn: turn.change is Change.REMOVED,
+    FailOn.LABELS: lambda turn: turn.relabelled,
 }
 
-_OUTCOME: Final = (
-    "heard",
-    "intent",
-    "slots",
-    "missing",
-    "route",
-    "decision",
-    "outcome",
-    "proposal",
-    "money",
-    "reply",
-    "error",
-)
 _BY_CAUSE: Final[tuple[tuple[Cause, Callable[[TurnRecord], object]], ...]] = (
+    (Cause.FAILURE, lambda t: (t.error, t.played)),
     (Cause.TRANSCRIPT, lambda t: (t.heard, t.hypotheses)),
     (Cause.SPAN, lambda t: [(s.kind, s.start, s.end, s.value, s.ambiguity) for s in t.spans]),
     (Cause.PAYEE, lambda t: t.payee),
     (Cause.MODEL, lambda t: t.models),
     (Cause.RULE, lambda t: (t.rule, t.vetoes, t.intent, t.slots, t.missing, t.route, t.decision, t.outcome, t.reply)),
+    (Cause.REPLY, lambda t: t.spoken),
 )
+_SHOWN: Final = 3
 
 
 def compare(before: Run, after: Run) -> RunDiff:
-    """Compare two runs turn by turn; turns of `after` in order, then what is gone."""
+    """Compare two runs turn by turn; turns of `after` in order, then what is gone.
+
+    Raises WrongState where they have no turn in common.
+    """
     old = {r.record.id: r.record for r in before.results}
     new = {r.record.id: r.record for r in after.results}
-    turns = [_turn_diff(old.get(key), record) for key, record in new.items()]
+    shared = [key for key in new if key in old]
+    if old and new and not shared:
+        raise WrongState("the two runs have no turn in common: they can't be compared")
+    turns: list[TurnDiff] = []
+    drifted: set[str] = set()
+    for key, record in new.items():
+        turns.append(_turn_diff(old.get(key), record, drifted=record.case in drifted))
+        if turns[-1].change is not Change.SAME:
+            drifted.add(record.case)
     turns += [_turn_diff(record, None) for key, record in old.items() if key not in new]
     causes: dict[str, Counter[str]] = {}
     for turn in turns:
         if turn.change not in {Change.SAME, Change.ADDED, Change.REMOVED}:
             causes.setdefault(turn.cause, Counter())[turn.change] += 1
     counts = Counter(turn.change for turn in turns)
+    held = [old[key].model_copy(update={"expect": new[key].expect}) for key in shared]
     return RunDiff(
-        tuple(turns), {change.value: counts[change] for change in Change}, {k: dict(v) for k, v in causes.items()}
+        before,
+        after,
+        tuple(turns),
+        {change.value: counts[change] for change in Change},
+        {k: dict(v) for k, v in causes.items()},
+        moved(held, [new[key] for key in shared]),
+        slower(before.results, after.results),
     )
 
 
-def _turn_diff(before: TurnRecord | None, after: TurnRecord | None) -> TurnDiff:
+def _turn_diff(before: TurnRecord | None, after: TurnRecord | None, *, drifted: bool = False) -> TurnDiff:
+    """`drifted`: an earlier turn of the call went otherwise, so that balances may rightly be others since."""
     if after is None:
         assert before is not None
         return TurnDiff(before.id, Change.REMOVED, Cause.NONE, before=before)
     # Both sides are held to what the newer manifest expects: a corrected label is not a regression.
-    new = judge(after)
+    nothing = after.model_copy(update=_NOTHING)
+    fields = changes(before or nothing, after, after.expect)
     if before is None:
-        return TurnDiff(after.id, Change.ADDED, Cause.NONE, after=after, money_worse=_bad(new) > 0)
-    old = judge(before.model_copy(update={"expect": after.expect}))
-    fields = tuple(name for name in _OUTCOME if getattr(before, name) != getattr(after, name))
-    change = _change(old, new, bool(fields))
-    cause = Cause.NONE if change is Change.SAME else _cause(before, after)
-    return TurnDiff(after.id, change, cause, fields, before, after, money_worse=_bad(new) > _bad(old))
+        # What a new turn gets wrong was never right; only money is looked at.
+        return TurnDiff(after.id, Change.ADDED, Cause.NONE, tuple(c for c in fields if c.money and c.lost), after=after)
+    if drifted:
+        fields = tuple(change for change in fields if change.name != SAID)
+    change = _change(before, after, fields)
+    then, now = rules_of(before), rules_of(after)
+    return TurnDiff(
+        after.id,
+        change,
+        Cause.NONE if change is Change.SAME else _cause(before, after),
+        fields,
+        before,
+        after,
+        _relabelled(before, after),
+        tuple(sorted(then)),
+        tuple(sorted(now)),
+    )
 
 
-def _change(old: Judgement, new: Judgement, differs: bool) -> Change:
-    if old.right != new.right and None not in {old.right, new.right}:
-        return Change.BETTER if new.right else Change.WORSE
-    if _bad(new) != _bad(old):
-        return Change.WORSE if _bad(new) > _bad(old) else Change.BETTER
-    return Change.CHANGED if differs else Change.SAME
+_NOTHING: Final[dict[str, object]] = {"money": (), "proposal": None, "slots": {}, "spoken": "", "error": None}
 
 
-def _bad(judged: Judgement) -> int:
-    return {MoneyVerdict.FALSE_ACCEPT: 2, MoneyVerdict.WRONG_READ_BACK: 1}.get(judged.money or MoneyVerdict.RIGHT, 0)
+def _change(before: TurnRecord, after: TurnRecord, fields: tuple[FieldChange, ...]) -> Change:
+    if any(change.lost or change.money for change in fields):
+        return Change.WORSE
+    if any(change.gained for change in fields):
+        return Change.BETTER
+    quiet = {SAID} if before.spoken == after.spoken else set()
+    return Change.CHANGED if any(change.name not in quiet for change in fields) else Change.SAME
+
+
+def _relabelled(before: TurnRecord, after: TurnRecord) -> bool:
+    """Whether the label alone made a turn right or wrong, or took what was expected of it away."""
+    if before.expect == after.expect:
+        return False
+    was, now = judge(after.model_copy(update={"expect": before.expect})).right, judge(after).right
+    return was is not None and was != now
 
 
 def _cause(before: TurnRecord, after: TurnRecord) -> Cause:
-    for cause, view in _BY_CAUSE:
-        if view(before) != view(after):
-            return cause
-    return Cause.RULE
+    return next((cause for cause, view in _BY_CAUSE if view(before) != view(after)), Cause.RULE)
+
+
+def _why(turns: tuple[TurnDiff, ...]) -> str:
+    """The commonest changes of some turns, with stages and rules: what a person needs to find the cause."""
+    stages = ", ".join(f"{cause} {n}" for cause, n in Counter(turn.cause for turn in turns).most_common(_SHOWN))
+    named = ", ".join(turn.id for turn in turns[:_SHOWN])
+    parts = [f"{len(turns)} turns ({named}{' …' if len(turns) > _SHOWN else ''})"]
+    wrong = [c for turn in turns for c in turn.fields if c.lost or c.money or c.name == ERROR]
+    for name, count in Counter(c.name for c in wrong).most_common(_SHOWN):
+        sample = next(c for c in wrong if c.name == name)
+        parts.append(f"{count}× {sample}")
+    # Where the same rules fired and came to something else, it is they that are looked at.
+    changed = Counter(rule for turn in turns for rule in turn.rules_changed)
+    rules = changed or Counter(rule for turn in turns for rule in turn.rules_after)
+    if rules:
+        parts.append(f"rules {', '.join(rule for rule, _ in rules.most_common(_SHOWN))}")
+    return "; ".join([*parts, f"first stage that differs: {stages}"])
+
+
+def _misheard(score: Moved) -> str:
+    return f"{score.name} {score.before.value or 0:.4f} → {score.after.value or 0:.4f}: {score.says}"
+
+
+def _late(stage: Slower) -> str:
+    return f"stage {stage.stage} takes {stage.after_ms:.1f} ms, {stage.before_ms:.1f} before ({stage.where})"
 
 
 def policies(text: str) -> tuple[FailOn, ...]:

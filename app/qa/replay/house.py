@@ -1,6 +1,5 @@
 """The pipeline of a replay process: the bundled recogniser (or the one that is set) and rehearsed calls."""
 
-import hashlib
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -9,6 +8,7 @@ from pathlib import Path
 from app.qa.replay.journal import Head
 from app.qa.replay.manifest import Case, Manifest, Utterance
 from app.qa.replay.player import PipelinePlayer
+from app.qa.replay.provenance import code_hash, folder_hash, settings_that_matter, weights
 from app.rehearsal import Rehearsal
 from app.settings import Settings
 from rules.bank import demo_customers
@@ -46,7 +46,13 @@ class PipelineSpec:
             mode="in process",
             corpus=corpus,
             cases=len(manifest.cases),
+            code=code_hash(),
+            settings=settings_that_matter(settings),
         )
+
+    def weights(self) -> dict[str, str]:
+        """The recogniser's files, each with a hash."""
+        return weights(weights_folder(self.settings)) if self.sound else {}
 
     async def open(self) -> PipelinePlayer:
         """Compose it and warm it up."""
@@ -102,15 +108,26 @@ class PipelineHouse:
 
 
 def recognizer_id(settings: Settings) -> str:
-    """The checkpoint's name; for a folder also a hash of its files, so that a new model is a new run."""
+    """The checkpoint's name with a hash of its files, so that a new model is a new run."""
+    folder = weights_folder(settings)
+    return f"{Path(settings.asr_model).name}@{folder_hash(folder)}" if folder.is_dir() else settings.asr_model
+
+
+def weights_folder(settings: Settings) -> Path:
+    """Where the recogniser's files lie; an absent path where they are not on this machine."""
     import services.asr
 
-    name = settings.asr_model
-    bundled = Path(services.asr.__file__).parent / "model"
-    folder = bundled if name == "bundled" else Path(name)
-    if not folder.is_dir():
-        return name
-    digest = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        digest.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    return f"{folder.name if name != 'bundled' else name}@{digest.hexdigest()[:12]}"
+    if settings.asr_model == "bundled":
+        return Path(services.asr.__file__).parent / "model"
+    folder = Path(settings.asr_model)
+    return folder if folder.is_dir() else _downloaded(settings.asr_model)
+
+
+def _downloaded(name: str) -> Path:
+    """Where a checkpoint lies that was fetched by its name before; an absent path where it was not."""
+    from faster_whisper.utils import download_model
+
+    try:
+        return Path(download_model(name, local_files_only=True))
+    except (OSError, ValueError):
+        return Path(name)

@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.qa.replay import readers
 from app.qa.replay.journal import JOURNAL, REPORT
-from schemas.errors import BadInput, Busy, NotFound, TellerlineError, TooLarge, WrongState
+from app.qa.replay.vocabulary import label_faults
+from schemas.errors import BadInput, Busy, MalformedMessage, NotFound, TellerlineError, TooLarge, WrongState
 from services.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ MAX_KEPT: Final = 50
 MAX_CASES: Final = 5_000
 MAX_FILES: Final = 5_000
 RETRY_AFTER_S: Final = 30.0
+MAX_TOLD: Final = 20
+"""Faults of a manifest that a refusal names."""
 _JOB: Final = "job.json"
 _MANIFESTS: Final = frozenset({"manifest.jsonl", "manifest.csv"})
 _SUFFIXES: Final = readers.AUDIO_SUFFIXES | {".json", ".txt"}
@@ -64,15 +67,21 @@ Runner = Callable[[Path, Path], Awaitable[int]]
 
 
 async def run_process(manifest: Path, out: Path) -> int:
-    """`tellerline replay` as a process of low priority, so that live calls keep their latency."""
-    command = ("nice", "-n", "15", sys.executable, "-m", "app.cli", "replay", "run", str(manifest), "--out", str(out))
+    """`tellerline replay` as a process of low priority, so that live calls keep their latency.
+
+    It is tied to us: it holds the other end of a pipe, and ends when that is closed, by us or by our end.
+    """
+    command = ("nice", "-n", "15", sys.executable, "-m", "app.cli", "replay", "job", str(manifest), str(out))
     with (out.parent / "log.txt").open("ab") as output:
-        process = await asyncio.create_subprocess_exec(*command, stdout=output, stderr=output)
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.PIPE, stdout=output, stderr=output
+        )
     try:
         return await process.wait()
     finally:
         if process.returncode is None:
             process.terminate()
+            await process.wait()
             await process.wait()
 
 
@@ -216,6 +225,8 @@ def _unpack(folder: Path, files: Mapping[str, bytes]) -> None:
 def _checked(folder: Path, manifest: str) -> int:
     """How many cases the manifest has; its recordings must be among the files. Raises MalformedMessage and others."""
     read = readers.load(folder / manifest)
+    if unknown := label_faults(read):
+        raise MalformedMessage("; ".join(unknown[:MAX_TOLD]))
     if not 0 < len(read.cases) <= MAX_CASES:
         raise TooLarge(f"between 1 and {MAX_CASES} cases are taken")
     for audio in read.audio():

@@ -1,13 +1,15 @@
 """The folder of a run: its head, the journal that makes it resumable, and the files that are made of the journal."""
 
+import fcntl
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Final
 
 import orjson
 
+from app.qa.replay.provenance import Sitting
 from app.qa.replay.record import TurnRecord, TurnResult, TurnTiming, line, parse
 from schemas.errors import MalformedMessage, NotFound, WrongState
 
@@ -17,11 +19,18 @@ DECISIONS: Final = "decisions.jsonl"
 TIMINGS: Final = "timings.jsonl"
 SCORES: Final = "scores.json"
 REPORT: Final = "report.html"
+SOURCES: Final = "sources.json"
+LOCK: Final = ".lock"
+_MADE: Final = (DECISIONS, TIMINGS, SCORES, REPORT)
+"""Files made of the journal: stale as soon as a run is begun or resumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a run depends on. Two runs with equal heads must have equal decisions."""
+    """What a run depends on. Two runs with equal heads must have equal decisions.
+
+    `code` is a hash of every source file; `settings` are those that decisions depend on, without secrets.
+    """
 
     manifest: str
     ruleset: str
@@ -31,42 +40,97 @@ class Head:
     mode: str
     corpus: str
     cases: int
+    code: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def differs_in(self, other: "Head") -> tuple[str, ...]:
+        """What is not the same, as `name before → after`."""
+        mine, yours = asdict(self), asdict(other)
+        return tuple(
+            f"{name} {_short(mine[name])} → {_short(yours[name])}" for name in mine if mine[name] != yours[name]
+        )
+
+
+def _short(value: object) -> str:
+    return f"{value!s:.32}" or "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished run, read back."""
+    """A finished run, read back. `sittings` say when it was played, where, and by which commit.
+
+    `sources` has every file of code, rules, weights and sound by name, with a hash of its bytes.
+    """
 
     head: Head
     results: tuple[TurnResult, ...]
+    sittings: tuple[Sitting, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
 
 
 class Journal:
     """Finished cases, appended as they finish; a torn last line (a crash while writing) is dropped."""
 
-    def __init__(self, folder: Path, head: Head) -> None:
+    def __init__(self, folder: Path, head: Head, sitting: Sitting | None = None) -> None:
         self._folder = folder
         self._head = head
+        self._sitting = sitting
         self._done: dict[str, bytes] = {}
         self._fd = -1
+        self._lock = -1
 
     def open(self, *, fresh: bool = False) -> frozenset[str]:
-        """Begin or resume; the cases already done. Raises WrongState where the folder holds another run."""
+        """Begin or resume; the cases already done.
+
+        Raises WrongState where the folder holds a run of other code, rules, sound or models, or one that is going on.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
-        head, journal = self._folder / HEAD, self._folder / JOURNAL
-        body = orjson.dumps(asdict(self._head), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+        self._take_lock()
+        journal = self._folder / JOURNAL
+        before: tuple[Sitting, ...] = ()
         if fresh:
             journal.unlink(missing_ok=True)
-        elif head.is_file() and journal.is_file() and head.read_bytes() != body:
-            raise WrongState(
-                f"{self._folder} holds a run of other audio, rules or models: use --fresh or another --out"
-            )
-        head.write_bytes(body)
+        elif journal.is_file() and journal.stat().st_size:
+            before = self._same_run()
+        for name in _MADE:
+            (self._folder / name).unlink(missing_ok=True)
         kept = self._read(journal)
+        self._write_head(before)
         self._fd = os.open(journal, os.O_WRONLY | os.O_CREAT, 0o644)
         os.ftruncate(self._fd, kept)
         os.lseek(self._fd, kept, os.SEEK_SET)
         return frozenset(self._done)
+
+    def note_sources(self, files: Mapping[str, str]) -> None:
+        """Put on record every file that the run is made of, with a hash: what says later which of them changed."""
+        (self._folder / SOURCES).write_bytes(orjson.dumps(dict(files), option=orjson.OPT_SORT_KEYS))
+
+    def _take_lock(self) -> None:
+        self._lock = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self.close()
+            raise WrongState(f"another run is being written to {self._folder}") from error
+
+    def _same_run(self) -> tuple[Sitting, ...]:
+        try:
+            head, sittings = _read_head(self._folder)
+        except (OSError, ValueError, TypeError) as error:
+            self.close()
+            raise WrongState(
+                f"{self._folder} holds a run that does not say what it was made by: use --fresh"
+            ) from error
+        if head != self._head:
+            differs = "; ".join(head.differs_in(self._head))
+            self.close()
+            raise WrongState(f"{self._folder} holds a run of something else ({differs}): use --fresh or another --out")
+        return sittings
+
+    def _write_head(self, before: tuple[Sitting, ...]) -> None:
+        now = () if self._sitting is None else (replace(self._sitting, held=len(self._done)),)
+        body = asdict(self._head) | {"sittings": [asdict(one) for one in (*before, *now)]}
+        (self._folder / HEAD).write_bytes(orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
 
     def _read(self, journal: Path) -> int:
         """Take in whole lines; how many bytes of the file are good."""
@@ -100,11 +164,14 @@ class Journal:
         return results
 
     def close(self) -> None:
-        """Sync and close; safe to call twice."""
+        """Sync, close, let others in; safe to call twice."""
         if self._fd >= 0:
             os.fsync(self._fd)
             os.close(self._fd)
             self._fd = -1
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
 
 def _journal_line(case: str, results: Sequence[TurnResult]) -> bytes:
@@ -117,16 +184,30 @@ def _results(raw: bytes) -> Iterable[TurnResult]:
         yield TurnResult.model_validate(turn)
 
 
+def _read_head(folder: Path) -> tuple[Head, tuple[Sitting, ...]]:
+    """Raises OSError, ValueError, TypeError."""
+    body = orjson.loads((folder / HEAD).read_bytes())
+    sittings = tuple(Sitting(**one) for one in body.pop("sittings", ()))
+    known = {item.name for item in fields(Head)}
+    if set(body) != known:
+        raise ValueError(f"{HEAD} lacks or has too many of {', '.join(sorted(known ^ set(body)))}")
+    return Head(**body), sittings
+
+
 def read_run(folder: Path) -> Run:
     """A finished run's head, decisions and timings. Raises NotFound, MalformedMessage."""
-    for name in (HEAD, DECISIONS, TIMINGS):
+    for name in (HEAD, DECISIONS, TIMINGS, SOURCES):
         if not (folder / name).is_file():
             raise NotFound(f"{folder} is not a finished run: {name} is missing")
     try:
-        head = Head(**orjson.loads((folder / HEAD).read_bytes()))
+        head, sittings = _read_head(folder)
+        sources = orjson.loads((folder / SOURCES).read_bytes())
         records = [parse(TurnRecord, raw) for raw in (folder / DECISIONS).read_bytes().splitlines()]
         timings = [parse(TurnTiming, raw) for raw in (folder / TIMINGS).read_bytes().splitlines()]
-        pairs = zip(records, timings, strict=True)
-        return Run(head, tuple(TurnResult(record=r, timing=t) for r, t in pairs))
+        results = tuple(TurnResult(record=r, timing=t) for r, t in zip(records, timings, strict=True))
     except (ValueError, TypeError) as error:
         raise MalformedMessage(f"{folder}: {error}") from error
+    cases = len({result.record.case for result in results})
+    if cases != head.cases:
+        raise MalformedMessage(f"{folder} has decisions of {cases} of its {head.cases} cases")
+    return Run(head, results, sittings, sources)

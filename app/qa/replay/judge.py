@@ -1,17 +1,22 @@
 """One turn against what should have happened: money first, then everything else."""
 
-from collections import Counter
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from pydantic import JsonValue
 
-from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove, OneOf
+from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove, OneOf, by_machine, by_people
 from app.qa.replay.record import SpanRecord, TurnRecord
-from app.qa.replay.words import Errors, character_errors, word_errors
+from app.qa.replay.words import Errors, Hearing, character_errors, hearing, word_errors
+from schemas.intent import Intent
+from schemas.money import EXPONENTS
 
 RECALL_AT: Final = (1, 3, 5)
+_TRANSFER: Final = Intent.TRANSFER_MONEY.value
+_FIGURES: Final = re.compile(r"\d+(?:\.\d+)?")
+_GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3})")
 
 
 class MoneyVerdict(StrEnum):
@@ -34,11 +39,17 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A turn judged. A None is "not judged": the manifest says nothing of it."""
+    """A turn judged. A None is "not judged": the manifest says nothing of it.
 
+    `failed` is whether the turn ended in an error or was never played: it is then never right, whatever else it is.
+    """
+
+    failed: bool = False
+    behaviour: bool = False
     money: MoneyVerdict | None = None
     words: Errors | None = None
     characters: Errors | None = None
+    hearing: Hearing | None = None
     exact: bool | None = None
     intent: bool | None = None
     decision: bool | None = None
@@ -53,25 +64,33 @@ class Judgement:
     @property
     def right(self) -> bool | None:
         """Whether the turn ended as it should; a misheard word alone is not a failure. None where nothing is judged."""
-        if self.money is None:
+        if not self.behaviour:
             return None
         parts = (self.intent, self.decision, self.outcome, self.reply, self.route, self.payee_choice)
         slots = not any(t.spurious or t.missed for t in self.slots.values())
-        return self.money is MoneyVerdict.RIGHT and slots and False not in parts
+        return not self.failed and self.money is MoneyVerdict.RIGHT and slots and False not in parts
 
 
 def judge(turn: TurnRecord) -> Judgement:
-    """Judge a turn by its expectation."""
-    expect = turn.expect
+    """Judge a turn by what people expect of it; what only a machine says of it is `judge_by_machine`'s."""
+    return _judge(turn, by_people(turn.expect))
+
+
+def judge_by_machine(turn: TurnRecord) -> Judgement:
+    """Judge a turn by the labels that no person has looked at."""
+    return _judge(turn, by_machine(turn.expect))
+
+
+def _judge(turn: TurnRecord, expect: Expectation | None) -> Judgement:
+    failed = turn.error is not None
     if expect is None:
-        return Judgement()
-    said = expect.transcript
-    words = None if said is None else word_errors(said, turn.heard, turn.locale)
+        return Judgement(failed=failed)
+    if not turn.played:
+        return Judgement(failed=True, behaviour=expect.behaviour)
     return Judgement(
-        money=money_verdict(turn, expect),
-        words=words,
-        characters=None if said is None else character_errors(said, turn.heard, turn.locale),
-        exact=None if words is None else words.edits == 0,
+        failed=failed,
+        behaviour=expect.behaviour,
+        money=money_verdict(turn, expect) if expect.behaviour else None,
         intent=_among(turn.intent, expect.intent),
         decision=_among(turn.decision, expect.decision),
         outcome=_among(turn.outcome or turn.decision, expect.outcome),
@@ -81,45 +100,97 @@ def judge(turn: TurnRecord) -> Judgement:
         payee_choice=_choice(turn, expect.payee),
         spans={} if expect.spans is None else _spans(turn.spans, expect.spans),
         slots={} if expect.slots is None else _slots(turn.slots, expect.slots),
+        **_heard(turn, expect),
     )
 
 
+def _heard(turn: TurnRecord, expect: Expectation) -> dict[str, Any]:
+    """The words of a recording against those that were said; typed words are no hearing."""
+    said = expect.transcript
+    if said is None or turn.audio is None:
+        return {}
+    words = word_errors(said, turn.heard, turn.locale)
+    return {
+        "words": words,
+        "characters": character_errors(said, turn.heard, turn.locale),
+        "hearing": hearing(said, turn.heard, turn.locale, expect.payee),
+        "exact": words.edits == 0,
+    }
+
+
 def money_verdict(turn: TurnRecord, expect: Expectation) -> MoneyVerdict:
-    """Booked money that was not asked for is the worst; a read-back of the wrong order comes next."""
-    wanted, booked = Counter(map(_key, expect.money)), Counter(map(_key, turn.money))
-    if booked - wanted - Counter(map(_key, turn.owed)):
+    """Booked money that was not asked for is the worst; a read-back of the wrong order, or in wrong words, is next."""
+    unasked, missed = _unmatched(turn.money, (*expect.moves, *turn.owed)), _unmatched(expect.moves, turn.money)
+    if unasked:
         return MoneyVerdict.FALSE_ACCEPT
-    if turn.proposal is not None and _contradicts(turn.proposal, expect):
+    if turn.proposal is not None and (_contradicts(turn.proposal, expect) or misread(turn)):
         return MoneyVerdict.WRONG_READ_BACK
-    return MoneyVerdict.MISSED if wanted - booked else MoneyVerdict.RIGHT
+    return MoneyVerdict.MISSED if missed else MoneyVerdict.RIGHT
+
+
+def misread(turn: TurnRecord) -> bool:
+    """Whether a read-back's words do not say the amount that would be booked, or not the name of the payee."""
+    move = turn.proposal
+    if move is None or not turn.spoken:
+        return False
+    said = set(figures(turn.spoken))
+    major, minor = divmod(move.amount_minor, 10 ** EXPONENTS.get(move.currency, 2))
+    if (major and str(major) not in said) or (minor and not {str(minor), f"{major}.{minor:02}"} & said):
+        return True
+    names = {c.id: c.name for c in turn.payee.candidates} if turn.payee else {}
+    name = names.get(move.payee or "")
+    return name is not None and turn.intent == _TRANSFER and not _says(turn.spoken, name)
+
+
+def _says(spoken: str, name: str) -> bool:
+    """Whether any word of a name is said: names are told by first name, or by their reading."""
+    parts = re.split(r"\s+", name.casefold())
+    return any(part in spoken.casefold() for part in parts) or not name.isascii()
+
+
+def figures(text: str) -> tuple[str, ...]:
+    """The figures in words that are spoken, without the marks that group thousands."""
+    return tuple(_FIGURES.findall(_GROUPED.sub("", text)))
 
 
 def owed_after(turn: TurnRecord) -> tuple[MoneyMove, ...]:
     """What the call should have booked by the end of `turn` and has not."""
-    wanted = (*turn.owed, *(turn.expect.money if turn.expect else ()))
-    booked = Counter(map(_key, turn.money))
-    left: list[MoneyMove] = []
-    for move in wanted:
-        if booked[_key(move)]:
-            booked[_key(move)] -= 1
-        else:
+    wanted = (*turn.owed, *(turn.expect.moves if turn.expect else ()))
+    return _unmatched(wanted, turn.money)
+
+
+def _unmatched(moves: tuple[MoneyMove, ...], others: tuple[MoneyMove, ...]) -> tuple[MoneyMove, ...]:
+    """The moves that are not among the others, each of which answers for one."""
+    free, left = list(others), []
+    for move in moves:
+        match = next((other for other in free if _same_move(move, other)), None)
+        if match is None:
             left.append(move)
+        else:
+            free.remove(match)
     return tuple(left)
 
 
-def _key(move: MoneyMove) -> tuple[int, str, str | None, str | None]:
-    return move.amount_minor, move.currency, move.payee, move.to_account
+def _same_move(one: MoneyMove, other: MoneyMove) -> bool:
+    """Equal, where an account that only one of them names fits any."""
+    sources = {one.source, other.source} - {None}
+    return len(sources) <= 1 and one.model_copy(update={"source": None}) == other.model_copy(update={"source": None})
 
 
 def _contradicts(proposal: MoneyMove, expect: Expectation) -> bool:
     if expect.decision is not None and not _among("confirm", expect.decision):
         return True
-    if expect.payee is not None and proposal.payee is not None and proposal.payee != expect.payee:
+    slots = expect.slots or {}
+    if expect.payee is not None and proposal.payee not in {None, expect.payee}:
         return True
-    amount = (expect.slots or {}).get("amount")
-    return amount is not None and not same_value(
-        {"amount_minor": proposal.amount_minor, "currency": proposal.currency}, amount
-    )
+    if "payee" in slots and proposal.payee != slots["payee"]:
+        return True
+    if "source" in slots and proposal.source not in {None, slots["source"]}:
+        return True
+    if "target" in slots and proposal.to_account != slots["target"]:
+        return True
+    read_back: JsonValue = {"amount_minor": proposal.amount_minor, "currency": proposal.currency}
+    return "amount" in slots and not same_value(read_back, slots["amount"])
 
 
 def _among(got: str | None, wanted: OneOf | None) -> bool | None:

@@ -8,6 +8,7 @@ import orjson
 from pydantic import Field, ValidationError
 
 from app.qa.replay.manifest import MAX_TURNS, Case, CaseId, Expectation, Manifest, Strict, Words
+from app.qa.replay.vocabulary import expectation_faults
 from schemas.errors import MalformedMessage, NotFound
 
 
@@ -57,6 +58,11 @@ def append_correction(path: Path, correction: Correction) -> None:
         lines.write(orjson.dumps(body, option=orjson.OPT_SORT_KEYS) + b"\n")
 
 
+def faults(corrections: Iterable[Correction]) -> tuple[str, ...]:
+    """The names in corrections that mean nothing, with a suggestion each."""
+    return tuple(f"{c.case}#{c.turn}: {fault}" for c in corrections for fault in expectation_faults(c.expect))
+
+
 def apply(manifest: Manifest, corrections: Iterable[Correction]) -> Manifest:
     """The manifest with the corrections in it, one after the other. Raises NotFound."""
     wanted = {(case.id, n): turn.expect for case in manifest.cases for n, turn in enumerate(case.turns, 1)}
@@ -69,9 +75,12 @@ def apply(manifest: Manifest, corrections: Iterable[Correction]) -> Manifest:
 
 
 def _merged(before: Expectation | None, found: Correction) -> Expectation:
+    """What a person says is theirs; what they say nothing of stays what it was, a machine's word too."""
     if before is None or found.whole:
         return found.expect
-    return before.model_copy(update={name: getattr(found.expect, name) for name in found.expect.model_fields_set})
+    said = found.expect.model_fields_set - {"by_machine"}
+    left = tuple(name for name in before.by_machine if name not in said)
+    return before.model_copy(update={name: getattr(found.expect, name) for name in said} | {"by_machine": left})
 
 
 def _corrected(case: Case, wanted: dict[tuple[str, int], Expectation | None]) -> Case:

@@ -16,10 +16,12 @@ from pydantic import TypeAdapter
 from websockets.exceptions import WebSocketException
 
 from app.line import Line, demo_token, heard_out, key, line, session, typed
-from app.qa.replay.audio import read_audio
+from app.qa.replay.audio import decode
 from app.qa.replay.collect import LOST_ORDER, MAY_HAVE_MOVED, NOTHING_HEARD, waterfall
 from app.qa.replay.journal import Head
 from app.qa.replay.manifest import Case, Expectation, Manifest, MoneyMove
+from app.qa.replay.player import sound_record, source_of
+from app.qa.replay.provenance import code_hash, endpoint
 from app.qa.replay.record import (
     SCORE_DIGITS,
     CandidateRecord,
@@ -33,6 +35,7 @@ from rules.bank import demo_customers
 from rules.load import ruleset_hash
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import DependencyFailed, Unauthenticated
+from services.timing.clock import SystemClock
 
 TURN_S: Final = 60.0
 """A turn that takes longer is given up."""
@@ -50,6 +53,8 @@ class LiveSpec:
 
     url: str
     token: str = ""
+    begun: str = field(default_factory=lambda: SystemClock().now().isoformat())
+    """Of no two runs the same: a caller can't know whether a gateway is still what it was, so none is resumed."""
 
     def head(self, manifest: Manifest, corpus: str) -> Head:
         """What the run was played against, as far as a caller can know."""
@@ -59,10 +64,16 @@ class LiveSpec:
             recognizer="",
             models="",
             tellerline=version("tellerline"),
-            mode=f"real time over {self.url}",
+            mode=f"real time over {endpoint(self.url)}",
             corpus=corpus,
             cases=len(manifest.cases),
+            code=code_hash(),
+            settings={"begun": self.begun},
         )
+
+    def weights(self) -> dict[str, str]:
+        """None that a caller knows of."""
+        return {}
 
     async def open(self) -> "LivePlayer":
         """A player."""
@@ -116,17 +127,19 @@ class LivePlayer:
 async def _turn(opened: Line, case: Case, number: int, base: Path, proposals: dict[str, MoneyMove]) -> TurnResult:
     """Say one utterance, follow it to the end of its reply, and report the reply as heard."""
     said = case.turns[number - 1]
-    audio_s, begin = 0.0, time.perf_counter()
+    audio_s, begin, decoded = 0.0, time.perf_counter(), None
     if said.audio is not None:
-        samples = await asyncio.to_thread(read_audio, base / said.audio, said.channel, said.encoding, said.rate)
-        audio_s = len(samples) / SAMPLE_RATE
-        opened.say(samples)
+        decoded = await asyncio.to_thread(decode, source_of(said, base))
+        audio_s = len(decoded.samples) / SAMPLE_RATE
+        opened.say(decoded.samples)
     elif said.dtmf is not None:
         for digit in said.dtmf:
             await opened.send(key(digit))
     else:
         await opened.send(typed(said.text or ""))
     heard = _Turn(heard=said.text or said.dtmf or "")
+    if decoded is not None:
+        heard.update["sound"] = sound_record(said, decoded)
     async with asyncio.timeout(TURN_S + audio_s):
         async for event in opened.events():
             if _note(event, heard, proposals):
@@ -154,7 +167,7 @@ def _note(event: dict[str, Any], turn: _Turn, proposals: dict[str, MoneyMove]) -
         case "tellerline.timings":
             turn.moments, turn.stages = event["moments"], event["stages"]
         case "error":
-            turn.update["error"] = event["error"]["code"]
+            turn.update["error"], turn.update["reason"] = event["error"]["code"], event["error"].get("message", "")
         case "tellerline.turn.discarded":
             turn.heard, turn.update["decision"] = "", NOTHING_HEARD
     return event["type"] in _ENDS
@@ -167,6 +180,7 @@ def _money(event: dict[str, Any], turn: _Turn, proposals: dict[str, MoneyMove]) 
             currency=event["currency"],
             payee=event["payee_id"],
             to_account=event["to_account"],
+            source=event["source"],
         )
         turn.update["proposal"] = proposals[event["proposal_id"]] = move
     elif event["state"] in MAY_HAVE_MOVED:

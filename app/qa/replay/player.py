@@ -5,17 +5,18 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final, Protocol
 
-from app.qa.replay.audio import read_audio
+from app.qa.replay import quality
+from app.qa.replay.audio import Clip, Decoded, decode
 from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
 from app.qa.replay.manifest import Case, MoneyMove, Utterance
-from app.qa.replay.record import TurnResult, TurnTiming
+from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
 from schemas.transcript import Source, Transcript
 from schemas.turn import ReplyId
-from services.clock import ManualClock
 from services.ports import Clock, Recognizer, TurnHandler
+from services.timing.clock import ManualClock
 
 SPEAKING_S: Final = 2.0
 """How long the caller listens to a reply, on the replay's clock."""
@@ -76,28 +77,31 @@ class PipelinePlayer:
         proposals: dict[ProposalId, MoneyMove],
     ) -> TurnResult:
         utterance = case.turns[number - 1]
-        samples = None
+        decoded = None
         if utterance.audio is not None:
-            samples = read_audio(base / utterance.audio, utterance.channel, utterance.encoding, utterance.rate)
-            clock.advance(len(samples) / SAMPLE_RATE)
+            decoded = decode(source_of(utterance, base))
+            clock.advance(len(decoded.samples) / SAMPLE_RATE)
         begin = time.perf_counter()
-        if samples is None:
+        if decoded is None:
             transcript = typed(utterance, case.language)
         else:
-            transcript = handler.rescore(await self._house.recognizer.transcribe(samples, case.language, final=True))
+            heard = await self._house.recognizer.transcribe(decoded.samples, case.language, final=True)
+            transcript = handler.interpret(heard).transcript
         heard_ms = (time.perf_counter() - begin) * 1_000
         collector = Collector(transcript, proposals)
         if transcript.text.strip():
             await converse(handler, transcript, ReplyId(f"r{number}"), collector)
         total_ms = (time.perf_counter() - begin) * 1_000
         record = collector.record(case, number, self._recognizer, self._ruleset)
+        if decoded is not None:
+            record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
         if not transcript.text.strip():
             record = record.model_copy(update={"decision": NOTHING_HEARD})
-        stages = ([] if samples is None else [("asr", heard_ms)]) + list(collector.stages.items())
+        stages = ([] if decoded is None else [("asr", heard_ms)]) + list(collector.stages.items())
         timing = TurnTiming(
             case=case.id,
             turn=number,
-            audio_s=0.0 if samples is None else round(len(samples) / SAMPLE_RATE, 3),
+            audio_s=0.0 if decoded is None else round(len(decoded.samples) / SAMPLE_RATE, 3),
             total_ms=round(total_ms, 3),
             stages=waterfall(stages),
         )
@@ -106,6 +110,30 @@ class PipelinePlayer:
     async def close(self) -> None:
         """Release the house."""
         await self._house.close()
+
+
+def source_of(utterance: Utterance, base: Path) -> Clip:
+    """Where a recorded turn's sound lies."""
+    assert utterance.audio is not None
+    said = utterance
+    return Clip(base / utterance.audio, said.channel, said.encoding, said.rate, said.start, said.end)
+
+
+def sound_record(utterance: Utterance, decoded: Decoded) -> SoundRecord:
+    """What was decoded, for the record."""
+    ratio = quality.snr_db(decoded.samples)
+    return SoundRecord(
+        channel=decoded.channel,
+        channels=decoded.channels,
+        chosen=decoded.chosen,
+        start=utterance.start,
+        end=utterance.end,
+        encoding=utterance.encoding,
+        rate=utterance.rate,
+        level_db=round(quality.level_db(decoded.samples), 1),
+        clipped=round(quality.clipped(decoded.samples), SCORE_DIGITS),
+        snr_db=None if ratio is None else round(ratio, 1),
+    )
 
 
 def typed(utterance: Utterance, locale: Locale) -> Transcript:
@@ -121,7 +149,7 @@ async def converse(handler: TurnHandler, transcript: Transcript, reply: ReplyId,
         async for event in handler.take(transcript, reply):
             collector.take(event)
     except TellerlineError as error:
-        collector.error = error.code
+        collector.error = error
         async for event in handler.failed(error, reply):
             collector.take(event)
     await handler.delivered(reply)

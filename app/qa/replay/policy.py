@@ -1,33 +1,102 @@
 """Policies of rules/qa: the bounds that a run's scores must keep, and what a comparison fails on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from typing import Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from app.qa.replay.diff import FailOn
+from app.qa.replay.manifest import Manifest, Utterance, by_people
+from app.qa.replay.score import Scores
 from app.qa.replay.stats import Ratio
+from app.qa.replay.words import spaceless
 from rules.load import RuleFile, load
-from schemas.errors import NotFound
+from schemas.errors import BadInput, NotFound
+
+AT_MOST: Final = ("errors", "money_false_accepts", "money_wrong_read_backs", "wer_normalized", "cer_normalized")
+AT_LEAST: Final = ("right",)
+LATENCY: Final = "total_p95"
+UNITS: Final = ("wer", "cer")
+_LABELS: Final = {
+    "intent_match": "intent",
+    "decision_match": "decision",
+    "outcome_match": "outcome",
+    "reply_match": "reply",
+    "route_match": "route",
+}
+"""Ratios that need a label of one name; those of payees, slots and spans are told by how they begin."""
 
 
 class Policy(BaseModel):
-    """Bounds on ratios, by name; `fail_on` is for comparisons."""
+    """Bounds on ratios, by name, and on `latency_ms`, by STAGE_pPERCENT; `fail_on` is for comparisons."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    at_most: dict[str, float] = Field(default_factory=dict)
-    at_least: dict[str, float] = Field(default_factory=dict)
-    fail_on: tuple[FailOn, ...] = ()
+    judged: int = Field(default=1, ge=1)
+    at_most: dict[str, float]
+    at_least: dict[str, float]
+    latency_ms: dict[str, float]
+    fail_on: tuple[FailOn, ...]
 
-    def broken(self, ratios: Mapping[str, Ratio]) -> tuple[str, ...]:
-        """The bounds that the ratios break, in words."""
-        over = [(n, bound, "above", _over) for n, bound in self.at_most.items()]
-        under = [(n, bound, "below", _under) for n, bound in self.at_least.items()]
-        return tuple(
-            f"{name} is {_words(ratios.get(name))}, {side} {bound:g}"
-            for name, bound, side, test in over + under
-            if test(ratios.get(name), bound)
-        )
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        absent = [name for name in AT_MOST if name not in self.at_most]
+        absent += [name for name in AT_LEAST if name not in self.at_least]
+        absent += [LATENCY] if LATENCY not in self.latency_ms else []
+        if absent:
+            raise ValueError(f"every policy bounds {', '.join(absent)}")
+        return self
+
+    def lacks(self, manifest: Manifest) -> tuple[str, ...]:
+        """What a set must have to be judged by this policy and has not, in words."""
+        turns = [turn for case in manifest.cases for turn in case.turns]
+        judged = sum(1 for turn in turns if (expect := by_people(turn.expect)) and expect.behaviour)
+        lacking = []
+        if judged < self.judged:
+            lacking.append(f"{self.judged} turns in which people say what should happen, and there are {judged}")
+        lacking += [
+            f"what was said (`transcript`) in a recording, for {name}"
+            for unit, name in zip(UNITS, ("languages of words", "Japanese"), strict=True)
+            if (heard := _recorded(manifest, unit)) and not any(_says(turn, "transcript") for turn in heard)
+        ]
+        for ratio in (*self.at_least, *self.at_most):
+            label = _LABELS.get(ratio) or next((n for n in ("payee", "slot", "span") if ratio.startswith(n)), None)
+            name = {"slot": "slots", "span": "spans"}.get(label or "", label)
+            if name is not None and not any(_says(turn, name) for turn in turns):
+                lacking.append(f"a turn in which people say its `{name}`, for {ratio}")
+        return tuple(lacking)
+
+    def broken(self, scores: Scores, manifest: Manifest) -> tuple[str, ...]:
+        """The bounds that a run's scores break, in words."""
+        units = tuple(unit for unit in UNITS if not _recorded(manifest, unit))
+        found = [*self._over(scores, units), *self._under(scores), *self._late(scores)]
+        turns = sum(len(case.turns) for case in manifest.cases)
+        if scores.turns != turns:
+            found.insert(0, f"{scores.turns} turns were played of the {turns} that the manifest names")
+        return tuple(found)
+
+    def _over(self, scores: Scores, deaf: tuple[str, ...]) -> Iterator[str]:
+        for name, bound in self.at_most.items():
+            ratio = scores.ratios.get(name)
+            if name.startswith(deaf) and deaf:
+                continue  # nothing was recorded in such a language: there is no hearing to bound
+            if ratio is None or ratio.value is None or ratio.value > bound:
+                why = "".join(f"; {count}× {reason}" for reason, count in scores.reasons.items())
+                yield f"{name} is {_words(ratio)}, above {bound:g}{why if name == 'errors' else ''}"
+
+    def _under(self, scores: Scores) -> Iterator[str]:
+        for name, bound in self.at_least.items():
+            ratio = scores.ratios.get(name)
+            if ratio is None or ratio.value is None or ratio.value < bound:
+                yield f"{name} is {_words(ratio)}, below {bound:g}"
+
+    def _late(self, scores: Scores) -> Iterator[str]:
+        for name, bound in self.latency_ms.items():
+            stage, _, percentile = name.rpartition("_")
+            found = scores.latency.get(stage)
+            ms = getattr(found, f"{percentile}_ms", None)
+            if ms is None or ms > bound:
+                yield f"{name} is {'not measured' if ms is None else f'{ms:.0f} ms'}, above {bound:g} ms"
 
 
 class Policies(RuleFile):
@@ -44,12 +113,29 @@ def policy(name: str) -> Policy:
     return found[name]
 
 
-def _over(ratio: Ratio | None, bound: float) -> bool:
-    return ratio is None or ratio.value is None or ratio.value > bound
+def policy_for(name: str, manifest: Manifest) -> Policy:
+    """A policy by name that a set can be judged by. Raises NotFound, BadInput with what the set lacks."""
+    found = policy(name)
+    lacking = found.lacks(manifest)
+    if lacking:
+        raise BadInput(f"policy {name} needs {'; '.join(lacking)}")
+    return found
 
 
-def _under(ratio: Ratio | None, bound: float) -> bool:
-    return ratio is None or ratio.value is None or ratio.value < bound
+def _recorded(manifest: Manifest, unit: str) -> list[Utterance]:
+    """The recorded turns whose hearing is counted in `unit`; in which nothing was said there is nothing to count."""
+    return [
+        turn
+        for case in manifest.cases
+        if spaceless(case.locale) == (unit == "cer")
+        for turn in case.turns
+        if turn.audio is not None and not (turn.expect and turn.expect.transcript == "")
+    ]
+
+
+def _says(turn: Utterance, label: str) -> bool:
+    expect = by_people(turn.expect)
+    return expect is not None and label in expect.named
 
 
 def _words(ratio: Ratio | None) -> str:

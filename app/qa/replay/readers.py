@@ -1,75 +1,135 @@
-"""Reading manifests: JSONL, CSV, or a folder of audio with sidecars."""
+"""Reading manifests: JSON lines or an array, CSV or TSV, a folder of audio with sidecars; and what others write."""
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 from pydantic import ValidationError
 
+from app.qa.replay import formats
+from app.qa.replay.audio import HEADERLESS
 from app.qa.replay.manifest import MAX_CASES, Case, Manifest
-from schemas.errors import MalformedMessage, NotFound, TooLarge
+from schemas.errors import MalformedMessage, NotFound, TellerlineError, TooLarge
 
 MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 AUDIO_SUFFIXES: Final = frozenset(
-    {".wav", ".flac", ".mp3", ".opus", ".ogg", ".oga", ".webm", ".m4a", ".ulaw", ".ul", ".mulaw", ".alaw", ".al"}
+    {
+        *(".wav", ".flac", ".mp3", ".opus", ".ogg", ".oga", ".webm", ".m4a", ".aac", ".wma", ".gsm", ".au", ".amr"),
+        *HEADERLESS,
+    }
 )
-HEADERLESS: Final = {
-    ".ulaw": "g711_ulaw",
-    ".ul": "g711_ulaw",
-    ".mulaw": "g711_ulaw",
-    ".alaw": "g711_alaw",
-    ".al": "g711_alaw",
-}
+DEFAULTS: Final = "defaults.json"
 CALL_FILE: Final = "call.json"
 """A folder that holds this file is one multi-turn call."""
+MAX_TOLD: Final = 20
+"""Faults of a manifest that an error names."""
+FAULT: Final = "\x00fault"
+"""Key of an object that stands for a line that can't be read."""
 _CASE_KEYS: Final = frozenset({"id", "locale", "customer", "now", "tags"})
-_TURN_COLUMNS: Final = ("audio", "text", "dtmf", "channel", "encoding", "rate", "after_s")
-_NAME_COLUMNS: Final = ("transcript", "intent", "decision", "reply", "route", "payee")
+_TURN_COLUMNS: Final = ("audio", "text", "dtmf", "channel", "encoding", "rate", "start", "end", "after_s")
+_NAME_COLUMNS: Final = ("transcript", "intent", "decision", "outcome", "reply", "route", "payee")
+_COLUMNS: Final = frozenset(
+    {
+        *_TURN_COLUMNS,
+        *_NAME_COLUMNS,
+        "id",
+        "call",
+        "turn",
+        "locale",
+        "customer",
+        "now",
+        "amount_minor",
+        "currency",
+        "booked",
+    }
+)
 
 Raw = dict[str, Any]
 
 
 def load(path: Path) -> Manifest:
-    """Read a manifest. A `defaults` object in it fills what cases leave out.
+    """Read a manifest. `defaults.json` beside it, or an object `defaults` in it, fills what cases leave out.
 
-    Raises NotFound, TooLarge, MalformedMessage (with the line or file that is wrong).
+    Raises NotFound, TooLarge, MalformedMessage (with every line or file that is wrong).
+    """
+    manifest, faults = read(path)
+    if faults:
+        told = "; ".join(faults[:MAX_TOLD])
+        raise MalformedMessage(told if len(faults) <= MAX_TOLD else f"{told}; and {len(faults) - MAX_TOLD} more")
+    return manifest
+
+
+def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
+    """The cases that can be read, and everything that is wrong with the others. Raises NotFound, TooLarge.
+
+    Raises MalformedMessage only where `defaults.json` can't be read.
     """
     if not path.exists():
         raise NotFound(f"no manifest {path}")
-    reader: Callable[[Path], Iterator[tuple[str, Raw]]] = _jsonl
-    if path.is_dir():
-        reader = _folder
-    elif path.stat().st_size > MAX_MANIFEST_BYTES:
+    if path.is_file() and path.stat().st_size > MAX_MANIFEST_BYTES:
         raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
-    elif path.suffix == ".csv":
-        reader = _csv
     base = path if path.is_dir() else path.parent
     cases: list[Case] = []
-    given: Raw = {}
-    for where, raw in reader(path):
-        if "defaults" in raw:
-            given |= raw["defaults"]
-            continue
-        if len(cases) >= MAX_CASES:
+    faults: list[str] = []
+    seen: set[str] = set()
+    beside = base / DEFAULTS
+    given: Raw = _object(DEFAULTS, beside.read_bytes()) if beside.is_file() else {}
+    lines = iter(_reader(path)(path))
+    while True:
+        try:
+            where, raw = next(lines)
+            if FAULT in raw:
+                raise MalformedMessage(raw[FAULT])
+            if "defaults" in raw:
+                given |= raw["defaults"]
+                continue
+            case = _case(where, raw, given)
+            if case.id in seen:
+                raise MalformedMessage(f"{where}: two cases are called {case.id!r}")
+            seen.add(case.id)
+            cases.append(case)
+        except StopIteration:
+            break
+        except TellerlineError as error:
+            faults.append(error.message)
+        if len(cases) > MAX_CASES:
             raise TooLarge(f"more than {MAX_CASES} cases")
-        cases.append(_case(where, given | raw))
-    try:
-        return Manifest(base=base, cases=tuple(cases))
-    except ValidationError as error:
-        raise MalformedMessage(f"{path.name}: {_first(error)}") from error
+    return Manifest(base=base, cases=tuple(cases)), tuple(faults)
 
 
-def _case(where: str, raw: Raw) -> Case:
+def _reader(path: Path) -> Callable[[Path], Iterable[tuple[str, Raw]]]:
+    if path.is_dir():
+        return formats.kaldi if (path / formats.KALDI).is_file() else _folder
+    return _TABLES.get(path.suffix.lower(), _json)
+
+
+def _case(where: str, raw: Raw, given: Raw) -> Case:
+    """A line as a case; `given` fills what it leaves out, in its turns too."""
+    if formats.is_nemo(raw):
+        raw = formats.nemo(raw, where)
+    of_case = {k: v for k, v in given.items() if k in _CASE_KEYS}
+    of_turn = {k: v for k, v in given.items() if k not in _CASE_KEYS}
     if "turns" not in raw:
         raw = {k: v for k, v in raw.items() if k in _CASE_KEYS} | {
             "turns": [{k: v for k, v in raw.items() if k not in _CASE_KEYS}]
         }
+    turns = raw["turns"]
+    if isinstance(turns, list):
+        turns = [of_turn | _turn(turn) if isinstance(turn, dict) else turn for turn in turns]
     try:
-        return Case.model_validate(raw)
+        return Case.model_validate(of_case | raw | {"turns": turns})
     except ValidationError as error:
         raise MalformedMessage(f"{where}: {_first(error)}") from error
+
+
+def _turn(turn: Raw) -> Raw:
+    """A turn in which what was said may stand beside the sound, as well as in `expect`."""
+    if "transcript" not in turn:
+        return turn
+    said = {"transcript": turn["transcript"]}
+    return {k: v for k, v in turn.items() if k != "transcript"} | {"expect": said | turn.get("expect", {})}
 
 
 def _first(error: ValidationError) -> str:
@@ -87,26 +147,60 @@ def _object(where: str, data: bytes) -> Raw:
     return raw
 
 
-def _jsonl(path: Path) -> Iterator[tuple[str, Raw]]:
+def _json(path: Path) -> Iterator[tuple[str, Raw]]:
+    """JSON lines, or one array of objects. A line that can't be read is told, and the next one read."""
     with path.open("rb") as lines:
+        first = lines.read(64).lstrip()[:1]
+        lines.seek(0)
+        if first == b"[":
+            for number, raw in enumerate(_array(path.name, lines.read()), 1):
+                yield f"{path.name}[{number}]", raw
+            return
         for number, line in enumerate(lines, 1):
             if line.strip():
                 where = f"{path.name}:{number}"
-                yield where, _object(where, line)
+                yield where, _object_or_fault(where, line)
+
+
+def _array(name: str, data: bytes) -> list[Raw]:
+    try:
+        return [raw if isinstance(raw, dict) else {FAULT: f"{name}: not an object"} for raw in orjson.loads(data)]
+    except orjson.JSONDecodeError as error:
+        raise MalformedMessage(f"{name}: {error}") from error
+
+
+def _object_or_fault(where: str, data: bytes) -> Raw:
+    """The object, or what is wrong with it: a generator that raises would read no further."""
+    try:
+        return _object(where, data)
+    except MalformedMessage as error:
+        return {FAULT: error.message}
 
 
 def _csv(path: Path) -> Iterator[tuple[str, Raw]]:
     """A row is a turn; rows that share `call` are one call, in the order of `turn` (or of the file)."""
     calls: dict[str, list[tuple[int, str, Raw, Raw]]] = {}
     with path.open(encoding="utf-8-sig", newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), 2):
+        rows_in = csv.DictReader(file, dialect="excel-tab" if path.suffix.lower() == ".tsv" else "excel")
+        strange = [name for name in rows_in.fieldnames or () if name not in _COLUMNS and not name.startswith("tags.")]
+        if formats.is_common_voice(set(rows_in.fieldnames or ())):
+            for number, row in enumerate(rows_in, 2):
+                where = f"{path.name}:{number}"
+                yield where, formats.common_voice(row, path.parent, where)
+            return
+        if strange:
+            yield path.name, {FAULT: f"{path.name}:1: unknown columns {', '.join(map(repr, strange))}"}
+        for number, row in enumerate(rows_in, 2):
             where = f"{path.name}:{number}"
             cells = {k: v for k, v in row.items() if k and v}
             case = {k: cells[k] for k in ("locale", "customer", "now") if k in cells}
             case["tags"] = {k.removeprefix("tags."): v for k, v in cells.items() if k.startswith("tags.")}
             key = cells.get("call") or cells.get("id") or f"row-{number}"
             turn = int(cells["turn"]) if cells.get("turn", "").isdigit() else number
-            calls.setdefault(key, []).append((turn, where, case, _csv_turn(where, cells)))
+            try:
+                calls.setdefault(key, []).append((turn, where, case, _csv_turn(where, cells)))
+            except MalformedMessage as error:
+                yield where, {FAULT: error.message}
     for key, rows in calls.items():
         rows.sort(key=lambda row: row[0])
         _, where, case, _ = rows[0]
@@ -118,7 +212,7 @@ def _csv_turn(where: str, cells: Mapping[str, str]) -> Raw:
     if turn.get("channel", "").isdigit():
         turn["channel"] = int(turn["channel"])
     expect: Raw = {k: cells[k] for k in _NAME_COLUMNS if k in cells}
-    for column in ("intent", "decision", "reply", "route"):
+    for column in ("intent", "decision", "outcome", "reply", "route"):
         if "|" in expect.get(column, ""):
             expect[column] = expect[column].split("|")
     if "amount_minor" in cells:
@@ -134,11 +228,8 @@ def _csv_turn(where: str, cells: Mapping[str, str]) -> Raw:
 def _folder(path: Path) -> Iterator[tuple[str, Raw]]:
     """Every recording below the folder is a case; `name.json` beside it says what to expect, `name.txt` what was said.
 
-    A folder with `call.json` is one call. `defaults.json` at the top fills what the sidecars leave out.
+    A folder with `call.json` is one call.
     """
-    top = path / "defaults.json"
-    if top.is_file():
-        yield top.name, {"defaults": _object(top.name, top.read_bytes())}
     calls = {found.parent for found in path.rglob(CALL_FILE)}
     for folder in sorted(calls):
         yield _call_folder(path, folder)
@@ -171,3 +262,6 @@ def _sidecar(base: Path, audio: Path) -> tuple[str, Raw]:
         said = words.read_text(encoding="utf-8").strip()
         raw["expect"] = {"transcript": said} | raw.get("expect", {})
     return str(relative), raw
+
+
+_TABLES: Final[dict[str, Callable[[Path], Iterable[tuple[str, Raw]]]]] = {".csv": _csv, ".tsv": _csv}

@@ -1,7 +1,7 @@
 """What one replayed turn leaves behind: a decision (byte-identical between runs) and, apart from it, its timings."""
 
 from dataclasses import asdict
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -81,10 +81,29 @@ class ModelCall(Record):
     outcome: str = ""
 
 
+class SoundRecord(Record):
+    """What was decoded: which channel of how many and why that one, from where to where in seconds, and how it sounds.
+
+    Levels are decibels of full scale; `snr_db` is the speech's level over the background's, None without a pause.
+    """
+
+    channel: int | Literal["mix"]
+    channels: int
+    chosen: str
+    start: float | None = None
+    end: float | None = None
+    encoding: str | None = None
+    rate: int | None = None
+    level_db: float = 0.0
+    clipped: float = 0.0
+    snr_db: float | None = None
+
+
 class TurnRecord(Record):
     """Everything that was concluded in a turn. `money` is what was booked, `proposal` what was read back.
 
     `decision` is what the words led to; `outcome` what the turn ended in, where doing it came to something else.
+    `error` is a code and `reason` says what was wrong; a turn that was not `played` has nothing else to say.
     `owed` is what earlier turns of the call should have booked and did not: a repeated question may book it late.
     """
 
@@ -93,6 +112,7 @@ class TurnRecord(Record):
     locale: str
     tags: dict[str, str] = Field(default_factory=dict)
     audio: str | None = None
+    sound: SoundRecord | None = None
     expect: Expectation | None = None
     heard: str = ""
     hypotheses: tuple[HypothesisRecord, ...] = ()
@@ -116,6 +136,8 @@ class TurnRecord(Record):
     spoken: str = ""
     models: tuple[ModelCall, ...] = ()
     error: str | None = None
+    reason: str = ""
+    played: bool = True
     recognizer: str = ""
     ruleset: str = ""
 

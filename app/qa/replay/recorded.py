@@ -5,12 +5,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from app.qa.recording import HEAD_FILE, RecordedTurn, RecordingHead
 from app.qa.replay.manifest import Case, dump_jsonl
-from app.qa.sealed import SealedFolder
+from app.recordings.files import HEAD_FILE, RecordedTurn, RecordingHead
+from app.recordings.sealed import SealedFolder
 from schemas.errors import MalformedMessage, NotFound
 from schemas.transcript import Source
-from services.guard.audit import AuditKeys
+from services.record.audit_keys import AuditKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ def read_recording(folder: Path, keys: AuditKeys) -> Recording:
 def as_case(call: Recording, case_id: str, customer: str, audio_prefix: str) -> Case:
     """The call up to its first withheld turn; `customer` is the sandbox customer who says it again.
 
-    What was heard and decided becomes the expectation, for a person to correct. Raises NotFound where nothing is left.
+    What was heard and decided is the expectation, marked as a machine's until a person has looked.
+    Raises NotFound where nothing is left.
     """
     head, turns = call.head, call.turns
     kept = turns[: next((i for i, turn in enumerate(turns) if turn.withheld), len(turns))]
@@ -62,7 +63,7 @@ def _utterance(turn: RecordedTurn, audio_prefix: str) -> dict[str, Any]:
 def _expected(turn: RecordedTurn) -> dict[str, Any]:
     names = ("intent", "route", "decision", "reply")
     found = {name: getattr(turn, name) for name in names if getattr(turn, name)}
-    return {"transcript": turn.text} | found
+    return {"transcript": turn.text, "by_machine": ("transcript", *found)} | found
 
 
 def add_recording(call: Recording, manifest: Path, case_id: str, customer: str) -> Case:

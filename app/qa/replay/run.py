@@ -5,18 +5,22 @@ Each process composes its own pipeline once and plays whole cases, so that nothi
 
 import asyncio
 import multiprocessing
+import multiprocessing.connection
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
+from threading import Thread
 from typing import Final, Protocol
 
 from app.qa.replay.journal import Head, Journal
 from app.qa.replay.judge import owed_after
 from app.qa.replay.manifest import Case, Manifest, MoneyMove
+from app.qa.replay.provenance import sitting, sources
 from app.qa.replay.record import TurnRecord, TurnResult, TurnTiming
-from schemas.errors import TellerlineError
+from schemas.errors import InternalFault, TellerlineError, TimedOut
 
 CASE_TIMEOUT_S: Final = 300.0
 MAX_JOBS: Final = 64
@@ -43,6 +47,10 @@ class PlayerSpec(Protocol):
         """What the decisions will depend on."""
         ...
 
+    def weights(self) -> dict[str, str]:
+        """The recogniser's files, each with a hash."""
+        ...
+
     async def open(self) -> Player:
         """Compose the pipeline and warm it up."""
         ...
@@ -65,7 +73,11 @@ class _Worker:
 
     def __init__(self, spec: PlayerSpec) -> None:
         self.runner = asyncio.Runner()
-        self.player = self.runner.run(spec.open())
+        try:
+            self.player = self.runner.run(spec.open())
+        except BaseException:
+            self.runner.close()
+            raise
 
     def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         return self.runner.run(_guarded(self.player, case, base))
@@ -81,9 +93,11 @@ async def _guarded(player: Player, case: Case, base: Path) -> tuple[TurnResult, 
         async with asyncio.timeout(CASE_TIMEOUT_S):
             return _with_debts(await player.play(case, base))
     except TellerlineError as error:
-        return _failed(case, error.code)
+        return _failed(case, error)
     except TimeoutError:
-        return _failed(case, "timed_out")
+        return _failed(case, TimedOut(f"the call took longer than {CASE_TIMEOUT_S:.0f} s"))
+    except Exception as error:  # noqa: BLE001 - a fault of ours in one call ends no run
+        return _failed(case, InternalFault(f"{type(error).__name__}: {error!s:.200}"))
 
 
 def _with_debts(results: tuple[TurnResult, ...]) -> tuple[TurnResult, ...]:
@@ -97,30 +111,53 @@ def _with_debts(results: tuple[TurnResult, ...]) -> tuple[TurnResult, ...]:
     return tuple(told)
 
 
-def _failed(case: Case, code: str) -> tuple[TurnResult, ...]:
+def _failed(case: Case, error: TellerlineError) -> tuple[TurnResult, ...]:
     return tuple(
         TurnResult(
             record=TurnRecord(
-                case=case.id, turn=n, locale=case.locale, tags=case.tags, audio=t.audio, expect=t.expect, error=code
+                case=case.id,
+                turn=n,
+                locale=case.locale,
+                tags=case.tags,
+                audio=said.audio,
+                expect=said.expect,
+                error=error.code,
+                reason=error.message,
+                played=False,
             ),
             timing=TurnTiming(case=case.id, turn=n),
         )
-        for n, t in enumerate(case.turns, 1)
+        for n, said in enumerate(case.turns, 1)
     )
 
 
-_worker: _Worker | None = None
+_worker: _Worker | TellerlineError | None = None
 
 
 def _start(spec: PlayerSpec) -> None:
     global _worker  # noqa: PLW0603 - a pool's initializer has no other place to leave what it made
-    _worker = _Worker(spec)
+    Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        _worker = _Worker(spec)
+    except TellerlineError as error:
+        _worker = error  # told by the first case: a pool whose initializer raises keeps no reason
+        return
     # A pool's process leaves without atexit; this is how it is told to release what its player holds.
     Finalize(None, _worker.close, exitpriority=10)
 
 
+def _end_with_parent() -> None:
+    """Wait until the run's process is gone, however it went, and go too."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
+
+
 def _work(case: Case, base: Path) -> tuple[TurnResult, ...]:
     assert _worker is not None
+    if isinstance(_worker, TellerlineError):
+        raise _worker
     return _worker.play(case, base)
 
 
@@ -136,10 +173,12 @@ def replay(
 ) -> tuple[TurnResult, ...]:
     """Play what the journal in `out` does not hold yet; all results in manifest order.
 
-    An interruption loses only the cases in flight. Raises WrongState where `out` holds another run.
+    An interruption loses only the cases in flight. Raises WrongState where `out` holds another run, or one goes on
+    there, and what the pipeline raises where it can't be composed.
     """
-    journal = Journal(out, spec.head(manifest, corpus))
+    journal = Journal(out, spec.head(manifest, corpus), sitting(jobs))
     done = journal.open(fresh=fresh)
+    journal.note_sources(sources() | spec.weights() | {f"audio/{k}": v for k, v in manifest.recordings().items()})
     order = [case.id for case in manifest.cases]
     todo = [case for case in manifest.cases if case.id not in done]
     finished, seconds = len(order) - len(todo), 0.0

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from app.qa.replay.judge import RECALL_AT, Judgement, MoneyVerdict, Tally, judge
+from app.qa.replay.judge import RECALL_AT, Judgement, MoneyVerdict, Tally, judge, judge_by_machine
+from app.qa.replay.manifest import by_people
 from app.qa.replay.record import TurnRecord, TurnResult
 from app.qa.replay.stats import Calibration, Ratio, calibration, percentiles, ratios
+from app.qa.replay.words import spaceless
 from schemas.intent import Route
 
 PERCENTILES: Final = (50, 90, 95, 99)
 MIN_SLICE: Final = 5
 """Slices of fewer cases are left out: their intervals say nothing."""
 MAX_SLICES: Final = 60
+MAX_REASONS: Final = 20
+MAX_MISHEARD: Final = 30
 NOTHING: Final = "(none)"
 _MATCHES: Final = ("exact", "intent", "decision", "outcome", "reply", "route", "payee_choice")
 
@@ -33,7 +37,10 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """All that is said of a run. `confusion[wanted][got]` counts intents; `flows[route][decision]` counts turns."""
+    """All that is said of a run. `confusion[wanted][got]` counts intents; `flows[route][decision]` counts turns.
+
+    `reasons` says why turns failed; `misheard[language]` has (said, heard, how often), most often first.
+    """
 
     cases: int
     turns: int
@@ -46,16 +53,20 @@ class Scores:
     understanding: Calibration
     payees: Calibration
     errors: dict[str, int]
+    reasons: dict[str, int]
+    misheard: dict[str, tuple[tuple[str, str, int], ...]]
 
 
 Pairs = dict[str, tuple[float, float]]
+Fact = tuple[str, float, float]
+"""A metric's name, its numerator and its denominator."""
 
 
 def score(results: Sequence[TurnResult]) -> Scores:
     """Score turns in manifest order (turns of a case are neighbours)."""
     judged = [(r.record, judge(r.record)) for r in results]
     by_case = [list(turns) for _, turns in groupby(judged, key=lambda pair: pair[0].case)]
-    facts = [_case_facts(turns) for turns in by_case]
+    facts = [case_facts(turns) for turns in by_case]
     return Scores(
         cases=len(by_case),
         turns=len(judged),
@@ -68,10 +79,12 @@ def score(results: Sequence[TurnResult]) -> Scores:
         understanding=calibration([(t.confidence, j.intent) for t, j in judged if j.intent is not None and t.intent]),
         payees=calibration(_payee_scores(judged)),
         errors=dict(Counter(t.error for t, _ in judged if t.error)),
+        reasons=dict(Counter(f"{t.error}: {t.reason}" for t, _ in judged if t.error).most_common(MAX_REASONS)),
+        misheard=_misheard(judged),
     )
 
 
-def _case_facts(turns: Iterable[tuple[TurnRecord, Judgement]]) -> Pairs:
+def case_facts(turns: Iterable[tuple[TurnRecord, Judgement]]) -> Pairs:
     """(numerator, denominator) of every metric, summed over a case's turns."""
     sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for turn, judgement in turns:
@@ -81,16 +94,43 @@ def _case_facts(turns: Iterable[tuple[TurnRecord, Judgement]]) -> Pairs:
     return {name: (pair[0], pair[1]) for name, pair in sums.items()}
 
 
-def _facts(turn: TurnRecord, judged: Judgement) -> Iterable[tuple[str, float, float]]:
+def _facts(turn: TurnRecord, judged: Judgement) -> Iterable[Fact]:
+    yield "errors", judged.failed, 1
+    if turn.audio is not None:
+        yield "recordings_heard", turn.played, 1
+    if judged.right is not None:
+        yield "right", judged.right, 1
     if judged.money is not None:
         yield "money_false_accepts", judged.money is MoneyVerdict.FALSE_ACCEPT, 1
         yield "money_wrong_read_backs", judged.money is MoneyVerdict.WRONG_READ_BACK, 1
         yield "money_missed", judged.money is MoneyVerdict.MISSED, 1
-        yield "right", bool(judged.right), 1
-    if judged.words is not None and judged.characters is not None:
-        unit = "cer" if turn.locale.startswith("ja") else "wer"
-        yield unit, judged.words.edits, judged.words.length
-        yield "cer_all", judged.characters.edits, judged.characters.length
+    yield from _words(turn, judged)
+    yield from _matches(judged)
+    if turn.played:
+        yield "gpu_calls_avoided", not turn.models, 1
+        for route in (*Route, ""):
+            yield f"route_share_{route or 'none'}", turn.route == route, 1
+    if turn.expect is not None and turn.expect.by_machine and turn.played:
+        for name, right, of in _matches(judge_by_machine(turn)):
+            yield f"machine_{name}", right, of
+
+
+def _words(turn: TurnRecord, judged: Judgement) -> Iterable[Fact]:
+    """Errors of hearing: words, or characters where words are not parted; as written; normalized, by kind and sort."""
+    if judged.words is None or judged.characters is None or judged.hearing is None:
+        return
+    unit = "cer" if spaceless(turn.locale) else "wer"
+    yield unit, judged.words.edits, judged.words.length
+    yield "cer_all", judged.characters.edits, judged.characters.length
+    found = judged.hearing.errors
+    yield f"{unit}_normalized", found.edits, found.length
+    for sort in ("substitutions", "deletions", "insertions"):
+        yield f"{unit}_{sort}", getattr(found, sort), found.length
+    for kind, errors in judged.hearing.by_kind.items():
+        yield f"{unit}_{kind}", errors.edits, errors.length
+
+
+def _matches(judged: Judgement) -> Iterable[Fact]:
     for name in _MATCHES:
         verdict = getattr(judged, name)
         if verdict is not None:
@@ -100,12 +140,9 @@ def _facts(turn: TurnRecord, judged: Judgement) -> Iterable[tuple[str, float, fl
             yield f"payee_recall_at_{k}", 1 <= judged.payee_rank <= k, 1
     yield from _tallies("span", judged.spans)
     yield from _tallies("slot", judged.slots)
-    yield "gpu_calls_avoided", not turn.models, 1
-    for route in (*Route, ""):
-        yield f"route_share_{route or 'none'}", turn.route == route, 1
 
 
-def _tallies(name: str, tallies: dict[str, Tally]) -> Iterable[tuple[str, float, float]]:
+def _tallies(name: str, tallies: dict[str, Tally]) -> Iterable[Fact]:
     for kind, tally in tallies.items():
         for label in (kind, "all"):
             yield f"{name}_{label}_precision", tally.right, tally.right + tally.spurious
@@ -125,9 +162,11 @@ def _slices(
 
 
 def latency(results: Sequence[TurnResult]) -> dict[str, Latency]:
-    """Percentiles of the whole turn (`total`) and of each stage that ran."""
+    """Percentiles of the whole turn (`total`) and of each stage that ran; turns that failed took no time of ours."""
     stages: defaultdict[str, list[float]] = defaultdict(list)
     for result in results:
+        if result.record.error is not None:
+            continue
         stages["total"].append(result.timing.total_ms)
         for stage in result.timing.stages:
             stages[stage.name].append(stage.ms)
@@ -139,13 +178,25 @@ def _latency(values: list[float]) -> Latency:
     return Latency(len(values), sum(values) / len(values), *(at[p] for p in PERCENTILES))
 
 
+def _misheard(judged: Iterable[tuple[TurnRecord, Judgement]]) -> dict[str, tuple[tuple[str, str, int], ...]]:
+    counts: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for turn, judgement in judged:
+        if judgement.hearing is not None:
+            counts[turn.locale[:2]].update(judgement.hearing.misheard)
+    return {
+        language: tuple((said, heard, count) for (said, heard), count in found.most_common(MAX_MISHEARD))
+        for language, found in sorted(counts.items())
+    }
+
+
 def _confusion(judged: Iterable[tuple[TurnRecord, Judgement]]) -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {}
     for turn, _ in judged:
-        if turn.expect is None or turn.expect.intent is None:
+        expect = by_people(turn.expect)
+        if expect is None or expect.intent is None or not turn.played:
             continue
-        wanted = turn.expect.intent if isinstance(turn.expect.intent, str) else turn.expect.intent[0]
-        fits = not isinstance(turn.expect.intent, str) and turn.intent in turn.expect.intent
+        wanted = expect.intent if isinstance(expect.intent, str) else expect.intent[0]
+        fits = not isinstance(expect.intent, str) and turn.intent in expect.intent
         counts.setdefault(wanted, Counter())[wanted if fits else turn.intent or NOTHING] += 1
     return {wanted: dict(sorted(row.items())) for wanted, row in sorted(counts.items())}
 

@@ -1,59 +1,133 @@
 """Scores and comparisons as tables for the terminal."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.qa.replay.diff import Change, RunDiff
+from app.qa.replay.diff import Change, Finding, RunDiff, TurnDiff
+from app.qa.replay.journal import Run
 from app.qa.replay.score import Scores
 from app.qa.replay.stats import Ratio
 
-_FIRST: Final = ("money_false_accepts", "money_wrong_read_backs", "money_missed", "right")
+_FIRST: Final = ("errors", "money_false_accepts", "money_wrong_read_backs", "money_missed", "right")
+_BAD: Final = frozenset(_FIRST[:3])
 _SHOWN_TURNS: Final = 40
+_SHOWN_SOURCES: Final = 20
+_SHOWN_WORDS: Final = 8
 _STYLE: Final = {Change.WORSE: "red", Change.BETTER: "green", Change.CHANGED: "yellow"}
 
 
 def print_scores(scores: Scores, console: Console) -> None:
-    """Money first, then every ratio with its interval, then the stages."""
+    """Money first, then every ratio with its interval, the stages, misheard words, and why turns failed."""
     table = Table("figure", "value", "95 % interval", "of", title=f"{scores.cases} calls, {scores.turns} turns")
     names = [*_FIRST, *(n for n in scores.ratios if n not in _FIRST)]
     for name in names:
         ratio = scores.ratios.get(name)
         if ratio is not None and ratio.value is not None:
-            style = "red bold" if name in _FIRST[:2] and ratio.right else ""
+            style = "red bold" if name in _BAD and ratio.right else ""
             table.add_row(name, f"{ratio.value:.4f}", _interval(ratio), f"{ratio.of:.0f}", style=style)
     console.print(table)
     stages = Table("stage", "turns", "p50 ms", "p95 ms", "p99 ms")
     for name, found in scores.latency.items():
         stages.add_row(name, str(found.count), *(f"{ms:.2f}" for ms in (found.p50_ms, found.p95_ms, found.p99_ms)))
     console.print(stages)
-    for code, count in scores.errors.items():
-        console.print(f"[red]{count} turns ended in {code}")
+    for language, words in scores.misheard.items():
+        told = (f"{said or '∅'} → {heard or '∅'} {count}×" for said, heard, count in words[:_SHOWN_WORDS])
+        console.print(escape(f"misheard most often ({language}): {', '.join(told) or 'nothing'}"))
+    for reason, count in scores.reasons.items():
+        console.print(f"[red]{count} turns failed: {escape(reason)}")
 
 
 def _interval(ratio: Ratio) -> str:
     return "" if ratio.low is None or ratio.high is None else f"{ratio.low:.4f} … {ratio.high:.4f}"
 
 
-def print_diff(compared: RunDiff, console: Console) -> None:
-    """Counts, causes, and the first turns that differ: worse ones before better ones."""
+def print_played(run: Run, console: Console) -> None:
+    """What produced a run, and how much of it was played just now."""
+    for line in made_by(run):
+        console.print(escape(line))
+    if run.sittings and run.sittings[-1].held:
+        held = run.sittings[-1].held
+        console.print(f"[yellow]{held} of {run.head.cases} calls were played before, at {run.sittings[0].started}")
+
+
+def made_by(run: Run) -> tuple[str, ...]:
+    """Code, rules, recogniser, models, settings, machine and time of a run, in a line or two."""
+    head = run.head
+    settings = ", ".join(f"{name} {value}" for name, value in head.settings.items())
+    made_of = f"code {head.code or '?'}, rules {head.ruleset[:12]}, recogniser {head.recognizer or 'none'}"
+    lines = [f"{head.mode}: {made_of}, manifest {head.manifest[:12]}; {settings}"]
+    for one in run.sittings:
+        dirty = {True: " with uncommitted changes", False: "", None: ""}[one.dirty]
+        lines.append(f"{one.started} by {one.commit[:12] or 'an installed package'}{dirty}, {one.machine}")
+    return tuple(lines)
+
+
+def print_diff(compared: RunDiff, findings: tuple[Finding, ...], console: Console) -> None:
+    """Both runs, their scores, causes, the turns that differ (worse ones first), and last why the comparison fails."""
+    for name, run in (("before", compared.before), ("after", compared.after)):
+        console.print(*(escape(f"{name}: {line}") for line in made_by(run)), sep="\n")
+    sources = compared.changed_sources
+    for source in sources[:_SHOWN_SOURCES]:
+        console.print(escape(f"  {source}"))
+    if len(sources) > _SHOWN_SOURCES:
+        console.print(f"  … and {len(sources) - _SHOWN_SOURCES} more files")
+    console.print(_scores(compared))
     console.print(", ".join(f"{count} {name}" for name, count in compared.counts.items()))
     causes = Table("cause", *(c.value for c in _STYLE), title="first stage that differs")
     for cause, counts in sorted(compared.causes.items()):
         causes.add_row(cause, *(str(counts.get(change, 0)) for change in _STYLE))
     if compared.causes:
         console.print(causes)
-    turns = Table("turn", "change", "cause", "differs in", "before", "after")
-    differing = sorted((t for t in compared.turns if t.change in _STYLE), key=lambda t: list(_STYLE).index(t.change))
+    _print_turns(compared.turns, console)
+    for finding in findings:
+        console.print(f"[red]{escape(f'{finding.policy}: {finding.says}')}", soft_wrap=True)
+    if findings and sources:
+        console.print(f"[red]{escape(blamed(compared))}", soft_wrap=True)
+
+
+def blamed(compared: RunDiff) -> str:
+    """The files that changed between two runs, in a line: one of them is the cause."""
+    sources = compared.changed_sources
+    more = f" and {len(sources) - _SHOWN_WORDS} more" if len(sources) > _SHOWN_WORDS else ""
+    return f"changed between the runs: {', '.join(sources[:_SHOWN_WORDS])}{more}"
+
+
+def _scores(compared: RunDiff) -> Table:
+    table = Table(
+        "figure", "before", "after", "change", "95 % interval", "noise?", title="scores of the turns in both runs"
+    )
+    for score in compared.scores:
+        shift = score.shift if score.says != "no change" else None
+        table.add_row(
+            score.name,
+            f"{score.before.value or 0:.4f}",
+            f"{score.after.value or 0:.4f}",
+            f"{shift.change:+.4f}" if shift else "",
+            f"{shift.low:+.4f} … {shift.high:+.4f}" if shift else "",
+            score.says,
+        )
+    return table
+
+
+def _sign(rule: str, then: set[str], now: set[str]) -> str:
+    return " " if rule in then and rule in now else "−" if rule in then else "+"
+
+
+def _print_turns(turns: Iterable[TurnDiff], console: Console) -> None:
+    table = Table("turn", "change", "cause", "values", "rules")
+    differing = sorted((t for t in turns if t.change in _STYLE), key=lambda t: list(_STYLE).index(t.change))
     for turn in differing[:_SHOWN_TURNS]:
-        assert turn.before is not None
-        assert turn.after is not None
-        before, after = (f"{t.heard} → {t.decision} {t.reply or ''}" for t in (turn.before, turn.after))
-        cells = (turn.id, turn.change, turn.cause, ", ".join(turn.fields), before, after)
-        turns.add_row(*map(escape, cells), style=_STYLE[turn.change])
+        then, now = set(turn.rules_before), set(turn.rules_after)
+        rules = [f"{_sign(rule, then, now)} {rule}" for rule in sorted(then | now)]
+        cells = (turn.id, turn.change, turn.cause, "\n".join(map(str, turn.fields)), "\n".join(rules))
+        table.add_row(*map(escape, cells), style=_STYLE[turn.change])
     if differing:
-        console.print(turns)
+        console.print(table)
     if len(differing) > _SHOWN_TURNS:
-        console.print(f"… and {len(differing) - _SHOWN_TURNS} more")
+        rest = Counter(turn.change.value for turn in differing[_SHOWN_TURNS:])
+        console.print(f"… and {', '.join(f'{count} {name}' for name, count in rest.items())} more")

@@ -1,13 +1,13 @@
 #!/bin/bash
 # Packs what synthesis and training need for a GPU machine without network, as archives of about 50 MB, each in
 # pieces of 20 MiB:   pack.sh OUT SPEECH [TESTS [PHONES]]
-#   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is acceptance.py's folder, to be scored there;
-#   PHONES what unit_voices.py found in recordings (its OUT/phones), which takes twenty minutes.
+#   SPEECH holds voices/ (open_jtalk), human/, noise/ and rir/; TESTS is the folder of `recogniser acceptance`, to be scored
+#   there; PHONES what `recogniser units` found in recordings (its OUT/phones), which takes twenty minutes.
 #   OUT/1 code, noise and the English engines: with it speaking and training begin. OUT/2 Japanese. OUT/3 people, tests.
 #   OUT/4 the voices of other languages that say English; unpack it first, for no voice may be missing when speaking begins.
 #   OUT/5 hibari, and Kokoro, if ASR_KOKORO names its folder; likewise.
 #   ASR_WHEELS names a folder of wheels to take along that are on no index: pyworld's.
-#   OUT/6 what ASR_PRESSED holds, if it is named: en/ and ja/ of pressed.py, with which training begins at once; likewise.
+#   OUT/6 what ASR_PRESSED holds, if it is named: en/ and ja/ of `recogniser press`, with which training begins at once; likewise.
 # Run it on x86-64 Linux with the Debian packages of ../README.md installed; then ../README.md says how to go on.
 # The programs travel with the libraries that they load, so the other machine's distribution does not matter.
 set -euo pipefail
@@ -23,7 +23,7 @@ program() { # archive, name: the program, its libraries, and a script that start
 }
 for name in flite espeak-ng pico2wave RHVoice-test; do program 1 "$name"; done
 program 2 open_jtalk; program 4 festival
-one=$work/1/asr two=$work/2/asr three=$work/3/asr four=$work/4/asr; mkdir -p "$one"/{wheels,code/gpu} "$two" "$three" "$four"
+one=$work/1/asr two=$work/2/asr three=$work/3/asr four=$work/4/asr; mkdir -p "$one"/{wheels,code} "$two" "$three" "$four"
 mkdir "$one/shared" # eSpeak for Python, which has a C library of its own
 for library in $(ldd "$one/bin/espeak-ng" | grep -o '/[^ )]*' | grep -v '/ld-linux\|/lib\(c\|m\|stdc++\|gcc_s\)\.so'); do
   ln -s "../lib/${library##*/}" "$one/shared/"
@@ -47,14 +47,15 @@ python3 -m pip download -q --no-deps --only-binary=:all: --python-version 3.12 -
   --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 --platform manylinux_2_17_x86_64 \
   --platform manylinux2014_x86_64 -d "$one/wheels" soundfile soxr cffi pycparser faker tzdata 'setuptools<81'
 if [ -d "${ASR_WHEELS:-}" ]; then cp "$ASR_WHEELS"/*.whl "$one/wheels/"; fi
-cp -r "$here"/../*.py "$here"/../text "$one/code/"; cp "$here"/*.sh "$here"/*.py "$one/code/gpu/"
-cp -r "$speech/noise" "$speech/rir" "$one/"; cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
+cp -r "$here"/../{config.toml,gpu,recogniser} "$one/code/"
+cp -r "$speech/noise" "$one/"; (cd "$here/.." && python3 -m recogniser rooms --measured "$speech/rir" --out "$one/rooms.npy")
+cp -r "$speech/voices" "$two/"; cp -r "$speech/human" "$three/"
 if [ -n "$tests" ]; then cp -r "$tests" "$three/tests"; fi
 if [ -n "$phones" ]; then cp -r "$phones" "$three/phones"; fi
 mkdir -p "$work/5/asr/python"; cp -r "$(python3 -c 'import hibari; print(hibari.__path__[0])')" "$work/5/asr/python/"
 if [ -d "${ASR_KOKORO:-}" ]; then cp -r "$ASR_KOKORO" "$work/5/asr/kokoro"; fi
 if [ -d "${ASR_PRESSED:-}" ]; then mkdir -p "$work/6/asr"; cp -r "$ASR_PRESSED" "$work/6/asr/pressed"; fi
-(cd "$here/.." && python3 synthesise.py --lang ja --count 40000 --readings "$two/readings.json")
+(cd "$here/.." && python3 -m recogniser speak --lang ja --count 40000 --readings "$two/readings.json")
 find "$work" -name __pycache__ -prune -exec rm -rf {} +
 for n in $(cd "$work"; ls); do
   rm -rf "${out:?}/$n"; mkdir "$out/$n"; cp "$here/unpack.sh" "$out/$n/"

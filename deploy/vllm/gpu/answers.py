@@ -12,16 +12,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.qa.bench._report import percentile
-from app.qa.bench.qna import cases_of
+from app.qa.figures import percentile
+from deploy.bench.qna import cases_of
 from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import Row, Session
 from schemas.answer import Done, Question
 from schemas.ids import CustomerId
-from services.answer.generate import Endpoint, GemmaAnswerer
-from services.answer.quote import Library
-from services.clock import SystemClock
+from services.answering.generate import Endpoint, GemmaAnswerer
+from services.answering.quote import Library
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
+from services.timing.clock import SystemClock
 
 QUESTIONS = Path(__file__).parents[3] / "tests" / "data" / "answer"
 PATIENT: dict[str, Any] = {"first_token_s": 30.0, "stall_s": 30.0, "total_s": 60.0}

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import httpx
 
-from app.qa.bench._report import percentile
 from app.qa.doctor.client import Endpoint
+from app.qa.figures import percentile
 from deploy.vllm.gpu import ttft
 from deploy.vllm.gpu.order import BF16, DRAFTING
 from deploy.vllm.gpu.record import Row, Session

@@ -8,21 +8,21 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from app.qa.bench._report import percentile
-from app.qa.bench.extraction import SHAPES, measure
 from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.warm import STALL_MS
+from app.qa.figures import percentile
+from deploy.bench.extraction import SHAPES, measure
 from deploy.vllm.gpu import answers, drafting, ttft
 from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import Row, Session
 from deploy.vllm.gpu.servers import EACH
 from deploy.vllm.sweep.gpu import Watch
 from schemas.extraction import Fallback
-from services.clock import SystemClock
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
-from services.understand.extract import Endpoint as ExtractionEndpoint
-from services.understand.extract import GemmaExtractor
+from services.timing.clock import SystemClock
+from services.understanding.extract import Endpoint as ExtractionEndpoint
+from services.understanding.extract import GemmaExtractor
 
 MODEL = "google/gemma-4-E4B-it"
 GOALS = {1: 180, 8: 260, 16: 400}
@@ -41,7 +41,7 @@ async def doctor(session: Session) -> None:
 
 async def latency(session: Session, server: str = "extraction", full: int = 160) -> None:
     """The promise: end to end through our own client, real prompt, new candidates in every request; no stall left."""
-    from app.qa.bench._offers import offers
+    from app.qa.doctor.offers import offers
 
     for at_once, goal in GOALS.items():
         endpoint = ExtractionEndpoint(session.urls[server], MODEL, deadline_s=20, in_flight=at_once)

@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.qa.bench._report import percentile
 from app.qa.doctor.client import content
 from app.qa.doctor.probes import DRAFT_COUNTERS
+from app.qa.figures import percentile
 from deploy.vllm.sweep.datasets import schemas
-from services.understand.extraction.prompt import prompt_rules
+from services.understanding.extraction.prompt import prompt_rules
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

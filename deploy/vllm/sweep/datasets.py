@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from app.qa.bench._offers import offers
+from app.qa.doctor.offers import offers
 from rules.load import load
 from rules.locales import locale_rules
 from schemas.answer import Question
@@ -15,11 +15,11 @@ from schemas.extraction import ExtractionOffer
 from schemas.ids import EN_US, PayeeId
 from schemas.payee import PayeeCandidate
 from schemas.span import MoneyValue
-from services.answer.generate import AnswerPrompt
-from services.answer.knowledge import load_passages
-from services.answer.retrieve import Retriever
-from services.understand.extraction.choices import choices, schema
-from services.understand.extraction.prompt import prompt_rules, user_text
+from services.answering.generate import AnswerPrompt
+from services.answering.knowledge import load_passages
+from services.answering.retrieve import Retriever
+from services.understanding.extraction.choices import choices, schema
+from services.understanding.extraction.prompt import prompt_rules, user_text
 
 COUNT = 256
 IN_WORDS = (

@@ -16,7 +16,7 @@ from app.auth.jwks import AGAIN_S, FRESH_S, STALE_S, FixedKeys, TokenVerifier, p
 from app.auth.principal import Scope
 from app.auth.tokens import MAX_TOKEN, TokenRules, UnknownKey, verify_token
 from schemas.errors import DependencyFailed, MissingScope, TellerlineError, Unauthenticated
-from services.clock import ManualClock
+from services.timing.clock import ManualClock
 
 NOW = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
 AT = int(NOW.timestamp())

@@ -45,7 +45,7 @@ def test_libraries_stay_quiet_whatever_the_level(capsys: pytest.CaptureFixture[s
         logging.getLogger("uvicorn.error").info(
             '%s - "WebSocket %s" [accepted]', "127.0.0.1", "/v1/calls?name=catherine"
         )
-        logging.getLogger("services.turn").debug("looked ahead")
+        logging.getLogger("services.pipeline").debug("looked ahead")
         said = capsys.readouterr().err
     finally:
         logging.captureWarnings(False)

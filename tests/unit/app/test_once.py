@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from app.once import made_once
-from services.clock import SystemClock
+from services.timing.clock import SystemClock
 
 ROOT = Path(__file__).parents[3]
 PROCESSES, KEYS = 4, 60

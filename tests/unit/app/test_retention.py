@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.recording import HEAD_FILE, RecordingHead
+from app.recordings.files import HEAD_FILE, RecordingHead
 from app.retention import Retention, erase
 from app.settings import Settings
 from schemas.audit import AuditRecord
@@ -18,10 +18,12 @@ from schemas.errors import NotFound, StoreUnavailable
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
 from schemas.turn import ReplyId
-from services.clock import ManualClock
-from services.guard.audit import AuditKeys, ChainedAudit, verify
-from services.guard.audit_heads import FileHead
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import AuditKeys
+from services.record.chain import verify
+from services.record.heads import FileHead
 from services.store import Store
+from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
@@ -126,6 +128,21 @@ async def test_erasing_by_command(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert verified.exit_code == 0, verified.output
     assert seeds(tmp_path) == 0
+
+
+async def test_a_spool_with_a_hand_in_it_is_told_until_it_is_taken_away(tmp_path: Path) -> None:
+    spool, where = tmp_path / "audit.0.spool", {"TELLERLINE_STATE_DIR": str(tmp_path)}
+    spool.write_bytes(b"nonsense" * 9)
+    async with running_app(tmp_path, FakeRecognizer(lambda _: "")) as app:
+        assert "tellerline_spools_broken 1.0" in (await app.client.get("/metrics")).text
+        assert (await app.client.get("/readyz")).status_code == 200, "callers are served all the same"
+    told = await asyncio.to_thread(CliRunner().invoke, main, ["audit", "verify"], env=where)
+    assert told.exit_code == 1
+    assert "audit.0.spool.broken." in told.output
+    for aside in await asyncio.to_thread(lambda: list(tmp_path.glob("*.broken.*"))):
+        aside.unlink()
+    again = await asyncio.to_thread(CliRunner().invoke, main, ["audit", "verify"], env=where)
+    assert again.exit_code == 0
 
 
 async def test_a_pass_that_fails_comes_again(

@@ -7,11 +7,13 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
+from app.text import TextPath
+from schemas.text import TextIn, TextOut
 
 
-def answers(*lines: str) -> list[dict[str, Any]]:
+def answers(*lines: str, refused: bool = False) -> list[dict[str, Any]]:
     done = CliRunner().invoke(main, ["text"], input="".join(line + "\n" for line in lines))
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == refused, done.output
     return [orjson.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -32,7 +34,25 @@ def test_an_utterance_is_understood_under_its_id() -> None:
     ],
 )
 def test_an_error_names_the_line_and_its_id(line: str, identity: str) -> None:
-    out = answers("", line)[0]
+    out = answers("", line, refused=True)[0]
     assert (out["line"], out["id"]) == (2, identity)
     assert out["error"]["code"]
     assert out["error"]["message"]
+
+
+def test_a_fault_in_one_line_ends_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = TextPath.take
+
+    def faulty(self: TextPath, given: TextIn) -> TextOut:
+        if given.id == "bad":
+            raise ValueError("a fault of ours")
+        return heard(self, given)
+
+    monkeypatch.setattr(TextPath, "take", faulty)
+    bad, good = answers(
+        '{"id": "bad", "text": "hello", "locale": "en-US"}',
+        '{"id": "good", "text": "balance", "locale": "en-US"}',
+        refused=True,
+    )
+    assert (bad["id"], bad["error"]["code"]) == ("bad", "internal_fault")
+    assert good["intent"] == "balance_inquiry"

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from recogniser.export import ngram_counts
 from services.asr.ngrams import Ngrams
-from tests.unit.asr._training import training
 
 TOKENS: Final = 3
 
@@ -18,7 +18,7 @@ def counted(folder: Path, texts: list[list[int]], least: list[int]) -> Ngrams:
     before = [0] * (len(least) - 1)
     text = [t for row in texts for t in [*before, *(token + 1 for token in row), 0]]
     foretold = [f for row in texts for f in [*[False] * len(before), *[True] * (len(row) + 1)]]
-    arrays = training("ngram_counts").model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
+    arrays = ngram_counts.model(np.array(text, dtype=np.int64), np.array(foretold), TOKENS + 1, least)
     whole = io.BytesIO()
     np.savez(whole, **arrays)
     (folder / "language.npz.xz").write_bytes(lzma.compress(whole.getvalue()))

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from app.qa.bench._asr_amounts import amounts_asked
-from app.qa.bench._asr_score import Case, Heard, missed, scores
-from app.qa.bench._asr_spread import spread
-from app.qa.bench.asr import money_commands
+from deploy.bench._asr_amounts import amounts_asked
+from deploy.bench._asr_score import Case, Recognition, missed, scores
+from deploy.bench._asr_spread import spread
+from deploy.bench.asr import money_commands
 from schemas.transcript import Hypothesis
 
 
@@ -18,8 +18,8 @@ def never(_text: str, _lang: str) -> bool:
 
 def heard(
     voice: str, said: str, text: str, category: str = "amount", lang: str = "en", condition: str = "clean"
-) -> Heard:
-    return Heard(Case(Path("x.ogg"), said, lang, voice, category), condition, text, 5.0)
+) -> Recognition:
+    return Recognition(Case(Path("x.ogg"), said, lang, voice, category), condition, text, 5.0)
 
 
 def test_rates_are_by_kind_of_voice() -> None:
@@ -139,8 +139,8 @@ def test_goals_are_missed_from_above_and_below() -> None:
 def test_amounts_heard_wrong_are_asked_about_or_not() -> None:
     case = Case(Path("x.ogg"), "send sixty dollars", "en", "rhvoice:bdl", "command")
 
-    def told(*hypotheses: tuple[str, float]) -> Heard:
-        return Heard(case, "phone", hypotheses[0][0], 5.0, tuple(Hypothesis(*each) for each in hypotheses))
+    def told(*hypotheses: tuple[str, float]) -> Recognition:
+        return Recognition(case, "phone", hypotheses[0][0], 5.0, tuple(Hypothesis(*each) for each in hypotheses))
 
     found = amounts_asked(
         [

@@ -10,9 +10,10 @@ from faster_whisper import WhisperModel
 from typer.testing import CliRunner
 
 from app.cli import main
-from schemas.audio import SAMPLE_RATE
+from schemas.audio import SAMPLE_RATE, Samples
+from services.asr.decoder import Decoded
 from services.asr.load import decoders
-from services.asr.stock import StockDecoder
+from services.asr.stock import LONGEST_S, StockDecoder
 from tests.unit.asr._checkpoint import checkpoint
 
 CLIP = Path(__file__).parents[2] / "audio" / "balance.opus"
@@ -45,7 +46,7 @@ def test_an_english_checkpoint_refuses_other_languages(english: Path) -> None:
     assert orjson.loads(result.stdout)["error"] == "recognizer_unavailable"
 
 
-def test_windows_are_thirty_seconds_whatever_the_speech(english: Path) -> None:
+def test_windows_are_the_shortest_that_are_safe(english: Path) -> None:
     frames: list[int] = []
     real = WhisperModel.encode
 
@@ -57,9 +58,25 @@ def test_windows_are_thirty_seconds_whatever_the_speech(english: Path) -> None:
     assert isinstance(decoder, StockDecoder)
     speech = np.random.default_rng(3).normal(0, 0.1, 40 * SAMPLE_RATE).astype(np.float32)
     with patch.object(WhisperModel, "encode", encode):
-        for seconds in (1, 8, 40):
+        for seconds in (1, 7, 8, 14, 26):
             decoder.decode(speech[: seconds * SAMPLE_RATE], final=False)
-    assert frames == [3000] * 4
+    assert frames == [800, 800, 1000, 1500, 3000]
+
+
+def test_longer_speech_is_cut_in_pieces(english: Path) -> None:
+    pieces: list[int] = []
+    real = StockDecoder._piece
+
+    def piece(self: StockDecoder, samples: Samples, *, final: bool) -> Decoded:
+        pieces.append(samples.size)
+        return real(self, samples, final=final)
+
+    speech = np.random.default_rng(3).normal(0, 0.1, 40 * SAMPLE_RATE).astype(np.float32)
+    with patch.object(StockDecoder, "_piece", piece):
+        decoders(str(english))["en"].decode(speech, final=False)
+    assert len(pieces) == 2
+    assert sum(pieces) == speech.size
+    assert max(pieces) <= LONGEST_S * SAMPLE_RATE
 
 
 def test_a_final_has_alternatives_with_scores(english: Path) -> None:

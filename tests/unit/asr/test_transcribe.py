@@ -8,7 +8,7 @@ import soxr
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.bench.asr import cases
+from deploy.bench.asr import cases
 from services.audio.files import read_file
 
 DATA = Path(__file__).parents[2] / "data" / "asr"
@@ -50,7 +50,7 @@ def test_what_is_no_audio_is_said_and_the_rest_goes_on(tmp_path: Path) -> None:
     good = str(next(c for c in cases(DATA) if c.lang == "en").path)
     code, lines = run(str(tmp_path / "x.wav"), str(tmp_path / "absent.wav"), good)
     assert code == 1
-    assert [line.get("error") for line in lines] == ["malformed_audio", "unreadable", None]
+    assert [line.get("error") for line in lines] == ["unsupported_audio", "unreadable", None]
 
 
 def test_an_unknown_locale_is_refused() -> None:

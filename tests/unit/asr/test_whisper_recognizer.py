@@ -11,8 +11,8 @@ from schemas.ids import EN_GB, EN_US, JA_JP
 from schemas.transcript import Hypothesis
 from services.asr import load
 from services.asr.decoder import Decoded
-from services.asr.pool import Pool
 from services.asr.recognizer import WhisperRecognizer
+from services.asr.scheduler import DecodeScheduler
 
 SPEECH = np.random.default_rng(1).normal(0, 0.1, SAMPLE_RATE).astype(np.float32)
 
@@ -39,7 +39,7 @@ def decoder() -> FakeDecoder:
 
 @pytest.fixture
 async def recognizer(decoder: FakeDecoder) -> AsyncIterator[WhisperRecognizer]:
-    made = WhisperRecognizer({"en": decoder}, Pool(1, 4))
+    made = WhisperRecognizer({"en": decoder}, DecodeScheduler(1, 4))
     yield made
     await made.close()
 
@@ -68,7 +68,7 @@ async def test_too_long_an_utterance_is_refused(recognizer: WhisperRecognizer) -
 
 
 async def test_a_failing_decoder_is_an_unavailable_recogniser() -> None:
-    recognizer = WhisperRecognizer({"en": FakeDecoder(RuntimeError("out of memory"))}, Pool(1, 4))
+    recognizer = WhisperRecognizer({"en": FakeDecoder(RuntimeError("out of memory"))}, DecodeScheduler(1, 4))
     with pytest.raises(RecognizerUnavailable, match="RuntimeError"):
         await recognizer.transcribe(SPEECH, EN_US, final=True)
     await recognizer.close()

@@ -7,19 +7,14 @@ import yaml
 from pydantic import ValidationError
 
 from rules.load import locales
+from schemas.call import Patience
 from schemas.ids import EN_US, JA_JP, Locale
+from schemas.intent import Intent, SlotName, Understood
+from schemas.interpretation import Interpretation
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Completeness
-from services.audio.endpointing import (
-    Endpointing,
-    doubted,
-    endpointing,
-    gone_on_politely,
-    is_backchannel,
-    is_courtesy,
-    judge_words,
-    timing,
-)
+from services.audio.completeness import CompletenessJudge, by_ear, is_backchannel, is_courtesy
+from services.audio.endpointing import Endpointing, endpointing, timing
 from services.audio.keypad import Keypad
 from services.audio.stable import stable_prefix
 
@@ -43,7 +38,7 @@ def test_the_longer_a_turn_the_rarer_its_partials(turn_ms: int, after_ms: int, *
 
 @pytest.mark.parametrize(("locale", "words", "expected"), ENDINGS, ids=str)
 def test_words_tell_how_long_to_wait(locale: str, words: str, expected: str) -> None:
-    assert judge_words(words, Locale(locale)) is Completeness(expected)
+    assert by_ear(words, Locale(locale)) is Completeness(expected)
 
 
 @pytest.mark.parametrize("locale", locales())
@@ -80,6 +75,19 @@ def test_backchannels(locale: Locale, words: str, expected: bool) -> None:
     assert is_backchannel(words, locale) is expected
 
 
+def judged(heard: Transcript, partial: str = "", *, binding: bool = False) -> Completeness:
+    """A whole command by the grammar."""
+    said = Interpretation(heard, understood=Understood(Intent.CARD_LOCK), binding=binding)
+    return CompletenessJudge(heard.locale, Patience()).judge(said, partial)
+
+
+def test_words_that_lack_something_are_not_doubted() -> None:
+    said = Interpretation(
+        transcript(("lock my card", -0.9)), understood=Understood(Intent.TRANSFER_MONEY, missing=(SlotName.PAYEE,))
+    )
+    assert CompletenessJudge(EN_US, Patience()).judge(said) is Completeness.MISSING_SLOT
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
@@ -91,8 +99,8 @@ def test_backchannels(locale: Locale, words: str, expected: bool) -> None:
 )
 def test_please_may_follow_a_closed_mouth(words: str, expected: Completeness) -> None:
     heard = Transcript.typed(words, EN_US)
-    assert gone_on_politely(Completeness.COMPLETE, heard) is expected
-    assert gone_on_politely(Completeness.MISSING_SLOT, heard) is Completeness.MISSING_SLOT
+    assert judged(heard) is expected
+    assert judged(heard, binding=True) is Completeness.BINDING
 
 
 @pytest.mark.parametrize(
@@ -109,6 +117,22 @@ def test_please_may_follow_a_closed_mouth(words: str, expected: Completeness) ->
 )
 def test_courtesies(locale: Locale, words: str, expected: bool) -> None:
     assert is_courtesy(words, locale) is expected
+
+
+@pytest.mark.parametrize(
+    ("locale", "words", "wait_ms"),
+    [
+        (JA_JP, "はい。", 800),
+        (JA_JP, "はいお願いします", 880),
+        (JA_JP, "オッケーです", 880),
+        (JA_JP, "送金して", 880),
+        (EN_US, "yes", 800),
+    ],
+)
+def test_an_answer_that_ends_in_voice_binds_after_the_same_silence_everywhere(
+    locale: Locale, words: str, wait_ms: int
+) -> None:
+    assert CompletenessJudge(locale, Patience()).wait(Completeness.BINDING, words)[0] == wait_ms
 
 
 @pytest.mark.parametrize("field", ["unfinished", "courtesy"])
@@ -131,8 +155,8 @@ def transcript(*hypotheses: tuple[str, float], locale: Locale = EN_US) -> Transc
         (transcript(("lock my card", -0.9)), "the box", True),
         (transcript(("lock my card", -0.9)), "lock my ca", False),
         (transcript(("lock my card", -0.9)), "Lock my, card", False),
-        (transcript(("send ten dollars too", -0.3), ("send ten dollars to", -0.4)), "", True),
-        (transcript(("send ten dollars too", -0.3), ("send ten dollars to", -0.9)), "", False),
+        (transcript(("send ten dollars today", -0.3), ("send ten dollars to", -0.4)), "", True),
+        (transcript(("send ten dollars today", -0.3), ("send ten dollars to", -0.9)), "", False),
         (transcript(("オペレーターです", -0.4), ("オペレーターに", -0.4), locale=JA_JP), "", True),
         (Transcript.typed("lock my card", EN_US, ("lock my",)), "", True),
         (Transcript.typed("lock my card", EN_US), "", False),
@@ -140,9 +164,8 @@ def transcript(*hypotheses: tuple[str, float], locale: Locale = EN_US) -> Transc
     ids=str,
 )
 def test_words_that_may_be_misheard_are_doubted(heard: Transcript, partial: str, doubt: bool) -> None:
-    expected = Completeness.DOUBTFUL if doubt else Completeness.COMPLETE
-    assert doubted(Completeness.COMPLETE, heard, partial) is expected
-    assert doubted(Completeness.MISSING_SLOT, heard, partial) is Completeness.MISSING_SLOT
+    assert (judged(heard, partial) is Completeness.DOUBTFUL) == doubt
+    assert judged(heard, partial, binding=True) is Completeness.BINDING
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Numbered frames in any order, some lost or doubled; any chunks into frames of the VAD; the tape that keeps them."""
+"""Numbered frames in any order, some lost or doubled; any chunks into frames of the VAD; the buffer that keeps them."""
 
 import itertools
 from collections.abc import Iterable
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.audio import SAMPLE_RATE, Samples
+from services.audio.buffer import BUFFER_SECONDS, AudioBuffer
 from services.audio.frames import MAX_GAP_FRAMES, REORDER_FRAMES, VAD_FRAME, Cutter, Reorder
-from services.audio.tape import TAPE_SECONDS, Tape
 
 
 def frame(number: int) -> Samples:
@@ -61,13 +61,13 @@ def test_chunks_of_any_size_are_cut_into_frames_and_nothing_is_lost(sizes: list[
 
 
 def test_the_tape_keeps_the_last_half_minute_by_absolute_sample() -> None:
-    tape, frames = Tape(), 2 * TAPE_SECONDS * SAMPLE_RATE // VAD_FRAME
+    buffer, frames = AudioBuffer(), 2 * BUFFER_SECONDS * SAMPLE_RATE // VAD_FRAME
     for number in range(frames):
-        tape.push(np.full(VAD_FRAME, number, dtype=np.float32))
-    kept = tape.cut(0, tape.end)
-    assert (TAPE_SECONDS - 1) * SAMPLE_RATE < kept.size <= TAPE_SECONDS * SAMPLE_RATE
+        buffer.push(np.full(VAD_FRAME, number, dtype=np.float32))
+    kept = buffer.cut(0, buffer.end)
+    assert (BUFFER_SECONDS - 1) * SAMPLE_RATE < kept.size <= BUFFER_SECONDS * SAMPLE_RATE
     assert kept[-1] == frames - 1
-    inside = tape.cut(tape.end - 2 * VAD_FRAME - 3, tape.end - VAD_FRAME)
+    inside = buffer.cut(buffer.end - 2 * VAD_FRAME - 3, buffer.end - VAD_FRAME)
     assert inside.tolist() == [frames - 3] * 3 + [frames - 2] * VAD_FRAME
-    tape.forget(tape.end - VAD_FRAME)
-    assert tape.cut(0, tape.end).tolist() == [frames - 1] * VAD_FRAME
+    buffer.forget(buffer.end - VAD_FRAME)
+    assert buffer.cut(0, buffer.end).tolist() == [frames - 1] * VAD_FRAME

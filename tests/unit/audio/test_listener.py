@@ -3,11 +3,14 @@
 from itertools import count, pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.call import Patience
 from schemas.ids import EN_US
+from schemas.intent import Intent, Understood
+from schemas.interpretation import Interpretation
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import (
     Completeness,
@@ -22,13 +25,26 @@ from schemas.turn import (
     SpeechStopped,
     Waste,
 )
+from services.audio.completeness import CompletenessJudge
 from services.audio.endpointing import timing
 from services.audio.frames import VAD_FRAME
-from services.audio.listener import DecodeRequest, Listener, Signal
+from services.audio.listener import Listener, Signal
+from services.audio.utterance import DecodeRequest
 
 VOICE = (0.3 * np.sin(np.arange(VAD_FRAME) / 4)).astype(np.float32)
 QUIET = np.zeros(VAD_FRAME, dtype=np.float32)
 FRAME_MS = 32
+
+
+class Scripted(CompletenessJudge):
+    """Finds everything as complete as its bench wants."""
+
+    def __init__(self, bench: "Bench", patience: Patience) -> None:
+        super().__init__(EN_US, patience)
+        self.bench = bench
+
+    def judge(self, said: Interpretation, partial: str = "") -> Completeness:
+        return self.bench.completeness
 
 
 class Bench:
@@ -38,6 +54,7 @@ class Bench:
         items = count()
         self.listener = Listener(EN_US, lambda: ItemId(f"item-{next(items)}"), patience)
         self.completeness = completeness
+        self.listener._judge = Scripted(self, patience or Patience())
         self.automatic = True
         self.words = "send fifty dollars"
         self.signals: list[Signal] = []
@@ -54,7 +71,7 @@ class Bench:
 
     def answer(self, request: DecodeRequest, words: str | None = None) -> None:
         transcript = Transcript.typed(self.words if words is None else words, EN_US)
-        self.take(self.listener.heard(request.revision, transcript, self.completeness))
+        self.take(self.listener.heard(request.revision, Interpretation(transcript)))
 
     def voice(self, frames: int) -> None:
         for _ in range(frames):
@@ -79,7 +96,7 @@ def test_a_complete_command_ends_after_its_short_silence() -> None:
     assert started.at_ms == 320
     assert ended.voiced_until_ms == 40 * FRAME_MS
     assert 150 <= ended.ended_at_ms - ended.voiced_until_ms < 150 + FRAME_MS
-    assert ended.rule == "endpointing.en.complete@5"
+    assert ended.rule == "endpointing.en.complete@8"
 
 
 def test_the_clock_runs_between_frames() -> None:
@@ -102,22 +119,24 @@ def test_each_kind_of_words_has_its_own_silence() -> None:
         (ended,) = bench.of(Ended)
         assert isinstance(ended, Ended)
         waits[kind] = ended.ended_at_ms - ended.voiced_until_ms
-        assert ended.rule == f"endpointing.en.{kind.value}@5"
+        assert ended.rule == f"endpointing.en.{kind.value}@8"
     assert waits[Completeness.COMPLETE] < 250 < waits[Completeness.UNKNOWN] < waits[Completeness.MISSING_SLOT]
     assert waits[Completeness.YES_NO] < 250 < waits[Completeness.DIGITS] < waits[Completeness.TRAILING]
 
 
 def test_doubted_words_are_waited_for() -> None:
     bench = Bench()
+    bench.listener.configure(EN_US, Patience())
     bench.automatic = False
     bench.voice(30)
     bench.quiet(3)
     unsure = Transcript("lock my card", EN_US, (Hypothesis("lock my card", -1.2),))
-    bench.take(bench.listener.heard(bench.requests[-1].revision, unsure, Completeness.COMPLETE))
+    said = Interpretation(unsure, understood=Understood(Intent.CARD_LOCK))
+    bench.take(bench.listener.heard(bench.requests[-1].revision, said))
     bench.quiet(30)
     (ended,) = bench.of(Ended)
     assert isinstance(ended, Ended)
-    assert ended.rule == "endpointing.en.doubtful@5"
+    assert ended.rule == "endpointing.en.doubtful@8"
     assert ended.ended_at_ms - ended.voiced_until_ms >= 600
 
 
@@ -189,17 +208,57 @@ def test_partials_of_a_long_turn_come_more_rarely() -> None:
     assert sum(lengths) <= lengths[-1] / timing().partial_share + sum(length for length in lengths if length < 2_000)
 
 
+def test_the_words_of_a_pause_that_ended_are_shown_and_end_nothing() -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(20)
+    bench.quiet(3)
+    early = bench.requests[-1]
+    assert early.final
+    bench.voice(4)
+    assert bench.listener.wants(early.revision)
+    bench.answer(early, "send")
+    assert [event.text for event in bench.of(Partial) if isinstance(event, Partial)] == ["send"]
+    assert not bench.of(Eager)
+
+
 def test_a_stale_answer_changes_nothing() -> None:
     bench = Bench()
     bench.automatic = False
     bench.voice(20)
     bench.quiet(3)
     stale = bench.requests[-1]
-    assert stale.final
     bench.voice(10)
+    bench.quiet(3)
     assert not bench.listener.wants(stale.revision)
     bench.answer(stale, "send")
     assert not bench.of(Eager)
+
+
+@pytest.mark.parametrize(("more", "said", "whole"), [(10, "yes", False), (3, "yes", True), (10, "yes no", True)])
+def test_voice_that_no_word_stands_for_is_noticed(more: int, said: str, whole: bool) -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(20)
+    bench.quiet(3)
+    bench.answer(bench.requests[-1], "yes")
+    bench.voice(more)
+    bench.quiet(3)
+    bench.answer(bench.requests[-1], said)
+    assert [event.transcript.whole for event in bench.of(Eager) if isinstance(event, Eager)] == [True, whole]
+
+
+@pytest.mark.parametrize(("said", "whole"), [("yes", False), ("yes please go ahead and do it", True)])
+def test_words_that_fill_the_voice_were_guessed_ahead_and_leave_nothing_out(said: str, whole: bool) -> None:
+    bench = Bench()
+    bench.automatic = False
+    bench.voice(20)
+    bench.quiet(3)
+    bench.answer(bench.requests[-1], said)
+    bench.voice(10)
+    bench.quiet(3)
+    bench.answer(bench.requests[-1], said)
+    assert [event.transcript.whole for event in bench.of(Eager) if isinstance(event, Eager)] == [True, whole]
 
 
 def test_audio_waits_for_words_once_a_turn_could_end() -> None:

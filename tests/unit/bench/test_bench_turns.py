@@ -2,9 +2,9 @@
 
 import asyncio
 
-from app.qa.bench._corpus import load, some, utterances
-from app.qa.bench._hearing import Hearing
-from app.qa.bench.turns import figures_of, take_all
+from deploy.bench._corpus import load, some, utterances
+from deploy.bench._hearing import Hearing
+from deploy.bench.turns import figures_of, take_all
 from schemas.call import Patience
 
 

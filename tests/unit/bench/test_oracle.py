@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from app.line import FRAME, Microphone
-from app.qa.bench._corpus import LEAD_S, Part, Utterance
-from app.qa.bench._oracle import Oracle, stamped, stamps
+from deploy.bench._corpus import LEAD_S, Part, Utterance
+from deploy.bench._oracle import Oracle, stamped, stamps
 from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
 from schemas.ids import EN_US, JA_JP
 from services.audio.ingest import Ingest

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.qa.bench.peers import compared, pipecat_figures
+from deploy.bench.peers import compared, pipecat_figures
 
 
 def call(words: str, *heard: str, pause_s: float = 0.0, first_ms: float | None = 400.0, cut: bool = False) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.qa.bench.soak import ROUND, figures_of
+from deploy.bench.soak import ROUND, figures_of
 
 
 def looks(*rss_mb: float) -> list[dict[str, float]]:

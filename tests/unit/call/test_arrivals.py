@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from services.call.arrivals import Arrivals
-from services.clock import ManualClock
+from services.timing.clock import ManualClock
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 

@@ -27,8 +27,9 @@ from schemas.call import (
     Timed,
     TypedIn,
 )
-from schemas.errors import CallIdle, RateLimited, TimedOut
+from schemas.errors import CallIdle, CallTooLong, RateLimited, TimedOut
 from schemas.ids import EN_US
+from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.turn import (
     Awaits,
@@ -36,8 +37,8 @@ from schemas.turn import (
     Discarded,
     Eager,
     Ended,
-    ItemId,
     ReplyDone,
+    ReplyId,
     ReplyText,
     SpeechStarted,
     Waste,
@@ -45,8 +46,7 @@ from schemas.turn import (
 from services.audio.codec import encode_pcm16
 from services.call import CallPorts, LiveCall, Outbox
 from services.call.conversation import Conversation
-from services.call.reply_stream import Heard
-from services.clock import ManualClock
+from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import clip, line, vad
@@ -126,11 +126,10 @@ async def test_what_is_unheard_is_bounded() -> None:
 
 async def test_what_waits_for_an_answer_is_bounded() -> None:
     conversation = Conversation(FakeTurnHandler(), ManualClock(NOW), lambda _: None)
-    heard = Heard(ItemId("i"), Transcript.typed("hello", EN_US), 0.0, {})
     for _ in range(16):
-        conversation.take(heard)
+        conversation.fail(CallIdle())
     with pytest.raises(RateLimited):
-        conversation.take(heard)
+        conversation.fail(CallIdle())
 
 
 async def test_an_answer_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,15 +150,15 @@ async def test_what_is_meant_is_what_is_waited_on_shown_and_answered() -> None:
         ended = await talk.until(Ended)
     assert ended.transcript.text == BALANCE == talk.of(Eager)[-1].transcript.text
     assert ended.rule.startswith("endpointing.en.complete@")
-    assert talk.handler.told("speculate") == [BALANCE]
+    assert talk.handler.told("interpret") == [BALANCE]
 
 
 async def test_where_the_grammar_fails_the_likeliest_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: Transcript) -> Transcript:
+    def broken(_: Transcript) -> Interpretation:
         raise RuntimeError("broken on purpose")
 
     talk = made()
-    monkeypatch.setattr(talk.handler, "rescore", broken)
+    monkeypatch.setattr(talk.handler, "interpret", broken)
     async with living(talk):
         await talk.say(clip("balance"), 2.0)
         assert (await talk.until(Ended)).transcript.text == BALANCE
@@ -235,6 +234,32 @@ async def test_a_turn_whose_answer_was_heard_is_not_withdrawn() -> None:
     assert not talk.handler.told("withdraw")
 
 
+@pytest.mark.parametrize("noticed", [False, True], ids=["unread", "read"])
+async def test_what_was_heard_just_before_the_call_ended_counts(noticed: bool) -> None:
+    talk = made()
+    async with living(talk):
+        await talk.put(TypedIn(BALANCE))
+        reply = (await talk.until(ReplyEnded)).reply
+        await comes_true(lambda: not talk.call._conversation.busy)
+        await talk.put(PlaybackIn(reply, PlaybackState.COMPLETED))
+        if noticed:
+            mark = PlaybackIn(reply, PlaybackState.COMPLETED)
+            talk.call._conversation.played(mark, talk.call._clock.monotonic(), speaking=False)
+    assert talk.handler.told("delivered") == [reply]
+    assert talk.handler.closed
+
+
+async def test_of_what_waits_when_a_call_ends_no_turn_is_taken() -> None:
+    talk = made()
+    async with living(talk):
+        await talk.put(TypedIn(BALANCE))
+        reply = (await talk.until(ReplyEnded)).reply
+        await talk.put(TypedIn("yes"))
+        await talk.put(PlaybackIn(ReplyId("another"), PlaybackState.COMPLETED))
+    assert talk.handler.told("take") == [BALANCE]
+    assert reply not in talk.handler.told("delivered")
+
+
 async def test_please_after_an_answer_was_heard_is_a_turn() -> None:
     talk = made()
     async with living(talk):
@@ -275,7 +300,16 @@ async def ended_by_silence(talk: Talk) -> None:
         assert isinstance(living.result(), CallIdle)
 
 
-@pytest.mark.parametrize("lived", [hung_up_on, hung_up_on_while_decoding, ended_itself, ended_by_silence])
+async def lasted_too_long(talk: Talk) -> None:
+    talk.call._seconds = 0.3
+    async with asyncio.timeout(10):
+        assert isinstance(await talk.call.run(), CallTooLong)
+
+
+WAYS = (hung_up_on, hung_up_on_while_decoding, ended_itself, ended_by_silence, lasted_too_long)
+
+
+@pytest.mark.parametrize("lived", WAYS)
 async def test_a_call_that_is_over_waits_for_no_collection(lived: Callable[[Talk], Awaitable[None]]) -> None:
     talk = made()
     gone = weakref.ref(talk.call)

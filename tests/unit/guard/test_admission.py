@@ -4,7 +4,7 @@ import pytest
 
 from schemas.errors import Busy, Draining
 from services.guard.admission import Admission
-from services.observe import Metrics
+from services.observability.metrics import Metrics
 
 
 async def test_places_are_counted_and_given_back() -> None:

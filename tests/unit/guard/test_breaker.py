@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from services.clock import ManualClock
 from services.guard.breaker import BreakerLimits, BreakerState, CircuitBreaker
+from services.timing.clock import ManualClock
 
 LIMITS = BreakerLimits(failures=3, rest_s=2.0, longest_rest_s=5.0)
 

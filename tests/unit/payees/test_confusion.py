@@ -6,10 +6,10 @@ from subprocess import PIPE
 
 import pytest
 
-from app.qa.bench._payees.dice import Dice
-from app.qa.bench._payees.sample import setting
-from app.qa.bench._payees.stock import book, stock
-from app.qa.bench.payees import run, summary
+from deploy.bench._payees.dice import Dice
+from deploy.bench._payees.sample import setting
+from deploy.bench._payees.stock import book, stock
+from deploy.bench.payees import run, summary
 from schemas.ids import EN_US, JA_JP
 from services.payees import PayeeIndex
 
@@ -33,7 +33,7 @@ def test_strangers_are_strangers():
 
 def test_no_hash_seed_changes_what_a_seed_fixes():
     asked = (
-        "from app.qa.bench._payees.sample import setting; from app.qa.bench._payees.dice import Dice;"
+        "from deploy.bench._payees.sample import setting; from deploy.bench._payees.dice import Dice;"
         "print(setting('acceptance', 'en', payees=50, calls=20, strangers=0.5, parts=0.2, dice=Dice(3)))"
     )
     made = [

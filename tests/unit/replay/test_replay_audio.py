@@ -6,8 +6,8 @@ import av
 import numpy as np
 import pytest
 
-from app.qa.recording import flac
 from app.qa.replay.audio import read_audio
+from app.recordings.files import flac
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio
 

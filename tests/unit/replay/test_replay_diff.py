@@ -50,13 +50,13 @@ def test_changes(before: TurnRecord, after: TurnRecord, change: Change) -> None:
         ({"payee": NOBODY, "decision": "clarify", "rule": "t@2"}, Cause.PAYEE),
         ({"models": (ModelCall(purpose="extract", model="m"),), "decision": "clarify", "rule": "t@2"}, Cause.MODEL),
         ({"rule": "t@2", "decision": "clarify"}, Cause.RULE),
-        ({"error": "bank_unavailable"}, Cause.RULE),
+        ({"error": "bank_unavailable"}, Cause.FAILURE),
     ],
 )
 def test_the_first_stage_that_differs_is_the_cause(changes: dict[str, object], cause: Cause) -> None:
     found = compare(run(turn()), run(turn(**changes)))
     assert found.turns[0].cause is cause
-    assert found.causes == {cause: {"changed": 1}}
+    assert found.causes == {cause: {"worse" if cause is Cause.FAILURE else "changed": 1}}
 
 
 def test_a_corrected_label_is_no_regression() -> None:
@@ -83,10 +83,10 @@ def test_junit_holds_what_failed_and_survives_any_words() -> None:
         run(turn(expect=WANTED), turn(case="ok")),
         run(turn(expect=WANTED, decision="clarify", heard=nasty), turn(case="ok")),
     )
-    document = ET.fromstring(junit(compared, compared.violations((FailOn.REGRESSION,))))
+    document = ET.fromstring(junit(compared, compared.findings((FailOn.REGRESSION,))))
     suite = document.find("testsuite")
     assert suite is not None
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert suite.get("failures") == "1"
     failures = suite.findall("testcase/failure")
     assert len(failures) == 1
     assert 'a <b> & "c"' in (failures[0].text or "")

@@ -11,23 +11,26 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.recording import CallRecorder, RecordingHead, Recordings, Shelf
 from app.qa.replay import labels
 from app.qa.replay.audio import read_audio
 from app.qa.replay.manifest import Expectation
 from app.qa.replay.readers import load
 from app.qa.replay.recorded import as_case, read_recording
+from app.recordings.files import RecordingHead
+from app.recordings.live import Recordings
+from app.recordings.recorder import CallRecorder, Shelf
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.decision import Clarify, Reply
-from schemas.errors import MalformedMessage, ModelUnavailable, NotAllowed, NotFound, TellerlineError
+from schemas.errors import MalformedMessage, ModelUnavailable, NotFound, TellerlineError
 from schemas.ids import EN_US, CallId, CustomerId, Locale, RuleId
 from schemas.intent import Intent, Understood
+from schemas.interpretation import Interpretation
 from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript
-from schemas.turn import Completeness, Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
-from services.clock import ManualClock
-from services.guard.audit import AuditKeys
-from services.ports import TurnHandler
+from schemas.turn import Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
+from services.ports import Amendable, TurnHandler
+from services.record.audit_keys import AuditKeys
+from services.timing.clock import ManualClock
 
 
 @pytest.fixture
@@ -49,7 +52,7 @@ def test_labels_are_merged_and_the_last_holds(tmp_path: Path, manifest: Path) ->
                 "--expect",
                 f"intent={intent}",
                 "--expect",
-                'slots={"payee":"p1"}',
+                'slots={"payee":"catherine-nguyen"}',
                 "--out",
                 str(corrections),
             ],
@@ -58,7 +61,7 @@ def test_labels_are_merged_and_the_last_holds(tmp_path: Path, manifest: Path) ->
     done = run.invoke(main, ["label", "apply", str(manifest), str(corrections), "--out", str(tmp_path / "n.jsonl")])
     assert done.exit_code == 0, done.output
     expect = load(tmp_path / "n.jsonl").cases[0].turns[0].expect
-    assert expect == Expectation(intent=("help", "repeat"), slots={"payee": "p1"})
+    assert expect == Expectation(intent=("help", "repeat"), slots={"payee": "catherine-nguyen"})
 
 
 def test_what_a_label_does_not_name_stays(manifest: Path) -> None:
@@ -99,21 +102,20 @@ class FakeRecognizer:
 
     async def warm_up(self) -> None: ...
 
-    async def close(self) -> None: ...
+    async def close(self, *, hung_up: bool = False) -> None: ...
 
 
 class FakeHandler:
     """Asks back whatever is said; digits are spans of digits, "fail" fails, before anything is known if "at once"."""
 
-    def rescore(self, transcript: Transcript) -> Transcript:
-        return replace(transcript)
+    owes = False
 
-    def judge(self, transcript: Transcript) -> Completeness:
-        return Completeness.COMPLETE
+    def interpret(self, transcript: Transcript) -> Interpretation:
+        return Interpretation(replace(transcript))
 
-    def speculate(self, transcript: Transcript) -> None: ...
-
-    async def take(self, transcript: Transcript, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+    async def take(
+        self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None
+    ) -> AsyncIterator[ReplyEvent]:
         if transcript.text == "fail at once":
             raise ModelUnavailable("down")
         digits = (Span(SpanKind.DIGITS, "four two", 0, 8, "42", RuleId("d@1")),)
@@ -137,7 +139,7 @@ class FakeHandler:
     async def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         yield ReplyDone()
 
-    async def close(self) -> None: ...
+    async def close(self, *, hung_up: bool = False) -> None: ...
 
 
 async def fake_handler(_customer: CustomerId, _call: CallId, _locale: Locale) -> TurnHandler:
@@ -151,13 +153,14 @@ KEYS = AuditKeys(MASTER.encode())
 async def recorded(folder: Path, *said: str) -> Path:
     """A recorded call in which the caller says all of `said`."""
     clock = ManualClock(datetime(2026, 1, 15, 17, 0, tzinfo=UTC))
-    recordings = Recordings(folder.parent, clock, KEYS, consent=True)
+    recordings = Recordings(folder.parent, clock, KEYS)
     recognizer = recordings.recognizer(FakeRecognizer(*said))
     handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId(folder.name), EN_US)
+    recordings.consent(CallId(folder.name), True)
     for number in range(len(said)):
         clock.advance(3)
         samples = np.full(SAMPLE_RATE, 0.1 * (number + 1), dtype=np.float32)
-        transcript = handler.rescore(await recognizer.transcribe(samples, EN_US, final=True))
+        transcript = handler.interpret(await recognizer.transcribe(samples, EN_US, final=True)).transcript
         try:
             async for _ in handler.take(transcript, ReplyId(f"r{number}")):
                 pass
@@ -189,7 +192,12 @@ async def test_a_recorded_call_becomes_a_case(tmp_path: Path) -> None:
     assert case.turns[0].audio is not None
     assert np.abs(read_audio(tmp_path / case.turns[0].audio) - 0.1).max() < 1e-3
     assert case.turns[0].expect == Expectation(
-        transcript="send money", intent="transfer_money", route="clarify", decision="clarify", reply="ask.amount@1"
+        transcript="send money",
+        intent="transfer_money",
+        route="clarify",
+        decision="clarify",
+        reply="ask.amount@1",
+        by_machine=("transcript", "intent", "route", "decision", "reply"),
     )
     assert case.turns[1].after_s == 3.0
 
@@ -210,6 +218,7 @@ async def test_keys_are_withheld(tmp_path: Path) -> None:
     clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
     head = RecordingHead(call="c1", locale=EN_US, started_at=clock.now(), subject="s", seed="00" * 32)
     recorder = CallRecorder(tmp_path / "call", head, KEYS, clock, Shelf())
+    recorder.agreed = True
     await recorder.turn(Transcript.typed("1234", EN_US, source=Source.DTMF), [], None)
     call = read_recording(tmp_path / "call", KEYS)
     (turn,) = call.turns
@@ -241,11 +250,22 @@ def test_what_is_no_recording_is_not_read(tmp_path: Path) -> None:
         read_recording(tmp_path, KEYS)
 
 
-def test_no_consent_no_recording(tmp_path: Path) -> None:
-    clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
-    with pytest.raises(NotAllowed):
-        Recordings(tmp_path / "call", clock, KEYS, consent=False)
+@pytest.mark.parametrize("words", [(), (True, False), (False,)])
+async def test_without_consent_there_is_no_recording_and_none_is_left_when_it_is_taken_back(
+    tmp_path: Path, words: tuple[bool, ...]
+) -> None:
+    recordings = Recordings(tmp_path, ManualClock(datetime(2026, 1, 15, tzinfo=UTC)), KEYS)
+    handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId("call"), EN_US)
+    for word in words:
+        recordings.consent(CallId("call"), word)
+        async for _ in handler.take(Transcript.typed("what's my balance", EN_US), ReplyId("r")):
+            pass
+        assert (tmp_path / "call").exists() is word
+    async for _ in handler.take(Transcript.typed("what's my balance", EN_US), ReplyId("r")):
+        pass
     assert not (tmp_path / "call").exists()
+    await handler.close()
+    assert not recordings._recorders
 
 
 async def test_a_recording_without_consent_is_not_read(tmp_path: Path) -> None:
@@ -275,9 +295,10 @@ async def test_two_calls_at_once_keep_their_own_sound(tmp_path: Path) -> None:
 
 
 async def test_a_sound_that_can_not_be_kept_never_ends_a_call(tmp_path: Path) -> None:
-    recordings = Recordings(tmp_path, ManualClock(datetime(2026, 1, 15, tzinfo=UTC)), KEYS, consent=True)
+    recordings = Recordings(tmp_path, ManualClock(datetime(2026, 1, 15, tzinfo=UTC)), KEYS)
     recognizer = recordings.recognizer(FakeRecognizer("send money"))
     handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId("call"), EN_US)
+    recordings.consent(CallId("call"), True)
     transcript = await recognizer.transcribe(np.zeros(0, dtype=np.float32), EN_US, final=True)
     events = [event async for event in handler.take(transcript, ReplyId("r"))]
     assert isinstance(events[-1], ReplyDone)

@@ -56,7 +56,7 @@ def test_csv_rows_of_a_call_come_together_in_order(tmp_path: Path) -> None:
     assert first is not None
     assert second is not None
     assert first.slots == {"amount": {"amount_minor": 5000, "currency": "USD"}}
-    assert (first.money, second.money[0].payee, second.decision) == ((), "p1", ("execute", "confirm"))
+    assert (first.moves, second.moves[0].payee, second.decision) == ((), "p1", ("execute", "confirm"))
 
 
 def test_a_folder_with_sidecars(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from app.qa.replay.judge import MoneyVerdict, Tally, judge
 from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove
-from app.qa.replay.policy import Policy, policy
+from app.qa.replay.policy import policy
 from app.qa.replay.record import CandidateRecord, ModelCall, PayeeRecord, SpanRecord
 from app.qa.replay.score import score
 from app.qa.replay.stats import calibration, percentiles, ratios
@@ -42,11 +42,11 @@ def test_character_errors_and_folding() -> None:
 @pytest.mark.parametrize(
     ("changes", "expect", "verdict"),
     [
-        ({"money": (MOVED,)}, {}, MoneyVerdict.FALSE_ACCEPT),
+        ({"money": (MOVED,)}, {"money": ()}, MoneyVerdict.FALSE_ACCEPT),
         ({"money": (MOVED,)}, {"money": (MOVED,)}, MoneyVerdict.RIGHT),
         ({"money": (MOVED, MOVED)}, {"money": (MOVED,)}, MoneyVerdict.FALSE_ACCEPT),
-        ({"money": (MOVED,), "owed": (MOVED,)}, {}, MoneyVerdict.RIGHT),
-        ({"money": (MOVED, MOVED), "owed": (MOVED,)}, {}, MoneyVerdict.FALSE_ACCEPT),
+        ({"money": (MOVED,), "owed": (MOVED,)}, {"money": ()}, MoneyVerdict.RIGHT),
+        ({"money": (MOVED, MOVED), "owed": (MOVED,)}, {"money": ()}, MoneyVerdict.FALSE_ACCEPT),
         ({"money": (MOVED.model_copy(update={"payee": "p2"}),)}, {"money": (MOVED,)}, MoneyVerdict.FALSE_ACCEPT),
         ({"money": (MOVED.model_copy(update={"amount_minor": 1500}),)}, {"money": (MOVED,)}, MoneyVerdict.FALSE_ACCEPT),
         ({}, {"money": (MOVED,)}, MoneyVerdict.MISSED),
@@ -115,9 +115,11 @@ def test_payees(found: PayeeRecord, rank: int, right: bool) -> None:
 
 def test_scores_of_a_run() -> None:
     said = "send fifty dollars to catherine"
-    good = turn(case="a", expect=Expectation(transcript=said, intent="transfer_money", decision="confirm"))
+    good = turn(
+        case="a", audio="a.wav", expect=Expectation(transcript=said, intent="transfer_money", decision="confirm")
+    )
     bad = turn(
-        case="b", heard="send fifteen dollars", intent="deny", route="extract", money=(MOVED,),
+        case="b", audio="b.wav", heard="send fifteen dollars", intent="deny", route="extract", money=(MOVED,),
         expect=Expectation(transcript=said, intent="transfer_money"), models=(ModelCall(purpose="extract", model="m"),),
     )  # fmt: skip
     found = score([result(good), result(bad)])
@@ -172,10 +174,6 @@ def test_percentiles_of_nothing() -> None:
     assert percentiles([1.0, 3.0], (50,)) == {50: 2.0}
 
 
-def test_policies_bound_scores() -> None:
-    found = score([result(turn(money=(MOVED,), expect=Expectation(intent="deny")))]).ratios
-    assert len(policy("money").broken(found)) == 1
-    assert "money_false_accepts" in policy("money").broken(found)[0]
-    assert "not judged" in Policy(at_least={"reply_match": 0.5}).broken(found)[0]
+def test_a_policy_that_does_not_exist() -> None:
     with pytest.raises(NotFound, match="one of"):
         policy("none")

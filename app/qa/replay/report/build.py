@@ -16,6 +16,7 @@ from app.qa.replay.report.charts import all_charts
 from app.qa.replay.report.rows import COLUMNS, detail, judged, recordings, row
 from app.qa.replay.score import Scores, score
 from app.qa.replay.stats import Ratio
+from app.qa.replay.summary import made_by
 
 _SCRIPTS: Final = ("data.js", "table.js", "detail.js", "labels.js", "page.js")
 _PERCENT: Final = 100.0
@@ -24,7 +25,9 @@ _CARDS: Final = (
     ("money_wrong_read_backs", "wrong read-backs", "count"),
     ("right", "turns right", "share"),
     ("wer", "word error rate (en)", "share"),
+    ("wer_normalized", "the same, normalized", "share"),
     ("cer", "character error rate (ja)", "share"),
+    ("cer_normalized", "the same, normalized", "share"),
     ("intent_match", "intent", "share"),
     ("decision_match", "decision", "share"),
     ("reply_match", "reply", "share"),
@@ -70,6 +73,7 @@ def render(run: Run, base: Path, page: Path, scores: Scores | None = None) -> st
     ).from_string(_asset("page.html.j2"))
     return template.render(
         head=asdict(run.head),
+        made=made_by(run),
         policy=_policy(script, style),
         style=Markup(style),  # noqa: S704 - a file of ours
         script=Markup(script),  # noqa: S704 - a file of ours

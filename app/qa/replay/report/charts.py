@@ -71,6 +71,7 @@ def _legend(names: Sequence[tuple[str, str]], y: float) -> list[Markup]:
 
 def curves(results: Sequence[TurnResult], latency: Mapping[str, Latency]) -> Markup:
     """Percentile curves of the whole turn and its slowest stages, on a scale that opens up the tail."""
+    results = [result for result in results if result.record.error is None]
     by_stage: dict[str, list[float]] = {TOTAL: [r.timing.total_ms for r in results]}
     for result in results:
         for stage in result.timing.stages:

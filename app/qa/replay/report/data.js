@@ -13,9 +13,9 @@ const Data = (() => {
       lines ??= document.getElementById("data-details").textContent.split("\n");
       return JSON.parse(lines[index]);
     },
-    audio(path) {
+    audio(turn) {
       audio ??= JSON.parse(document.getElementById("data-audio").textContent);
-      return Object.hasOwn(audio, path) ? audio[path] : null;
+      return Object.hasOwn(audio, turn) ? audio[turn] : null;
     },
   };
 })();

@@ -114,8 +114,16 @@ const Detail = (() => {
     if (record.proposal) rows.push(["", "read back", show(record.proposal)]);
     for (const move of record.money || []) rows.push(["", "booked", show(move)]);
     for (const model of record.models || []) rows.push(["", `model (${model.purpose})`, [model.model, model.prompt, model.outcome].filter(Boolean).join(" · ")]);
-    if (record.error) rows.push(["wrong", "error", record.error]);
+    if (record.error) rows.push(["wrong", "error", [record.error, record.reason].filter(Boolean).join(": ")]);
     return table(["", ""], rows);
+  }
+
+  function sound(record) {
+    const s = record.sound;
+    if (!s) return null;
+    const part = s.start !== undefined || s.end !== undefined ? `${s.start ?? 0} – ${s.end ?? "end"} s` : "";
+    return make("p", {}, [`channel ${s.channel} of ${s.channels} (${s.chosen})`, part, `level ${s.level_db} dB`,
+      s.clipped ? `clipped ${(100 * s.clipped).toFixed(2)} %` : "", s.snr_db !== undefined ? `speech over background ${s.snr_db} dB` : ""].filter(Boolean).join(" · "));
   }
 
   function neighbours(record) {
@@ -128,11 +136,12 @@ const Detail = (() => {
   function open(index) {
     const { record, wrong, stages: list, words } = Data.detail(index);
     opened = index;
-    const source = record.audio ? Data.audio(record.audio) : null;
+    const source = record.audio ? Data.audio(`${record.case}#${record.turn}`) : null;
     panel.replaceChildren(
       make("button", { type: "button", class: "close", "aria-label": "Close", onclick: close }, "✕"),
       make("h2", {}, `${record.case}#${record.turn}`),
       source ? make("audio", { controls: true, preload: "none", src: source }) : record.audio ? make("p", {}, record.audio) : "",
+      ...section("Sound", sound(record)),
       ...section("Heard", marked(record.heard || "", record.spans || [], record.payee), words && words[0] !== words[1] ? edits(...words) : null),
       ...section("Expected", expected(record, wrong)),
       ...section("Outcome", outcome(record)),

@@ -2,24 +2,25 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from io import BytesIO
+from hashlib import sha256
 from os.path import relpath
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
-import av
-import numpy as np
 from pydantic import JsonValue
 
-from app.qa.replay.audio import read_audio
+from app.qa.replay.audio import Clip, decode
 from app.qa.replay.judge import Judgement, judge
-from app.qa.replay.record import TurnResult
+from app.qa.replay.record import SoundRecord, TurnResult
 from app.qa.replay.words import comparable
-from schemas.audio import SAMPLE_RATE
+from app.recordings.files import flac
 from schemas.errors import TellerlineError
 
 EMBED_BYTES: Final = 8 * 1024 * 1024
 """Recordings of a run are put into the page while all of them together stay below this; otherwise they are linked."""
+SOUND: Final = "sound"
+"""Folder beside the page for decoded sound that is too large to be put into it."""
 COLUMNS: Final = (
     "id", "locale", "tags", "right", "money", "said", "heard", "errors", "length", "wanted", "intent", "decision",
     "reply", "route", "ms", "audio_s", "models", "error",
@@ -88,34 +89,63 @@ def judged(results: Sequence[TurnResult]) -> list[tuple[TurnResult, Judgement]]:
 
 
 def recordings(results: Sequence[TurnResult], base: Path, page: Path) -> dict[str, str]:
-    """By path as in the manifest: a data URI for small sets, a link relative to the page for large ones."""
-    names = sorted({r.record.audio for r in results if r.record.audio})
-    present = [name for name in names if (base / name).is_file()]
-    small = sum((base / name).stat().st_size for name in present) <= EMBED_BYTES
-    if not small:
-        return {name: Path(relpath(base / name, page.parent)).as_posix() for name in present}
-    sources = {r.record.audio: r.record.locale for r in results}
-    return {name: uri for name in present if name in sources and (uri := _data_uri(base / name))}
+    """By turn: a data URI for small sets, a link relative to the page for large ones.
+
+    A file that is one turn of one channel is played as it is. Whatever else was decoded — a channel, a part, a file
+    without a header, a format browsers don't know — is played as it was decoded, from FLAC beside the page if large.
+    """
+    heard = [(r.record.id, r.record.audio, r.record.sound) for r in results if r.record.audio and r.record.played]
+    whole = {turn: base / name for turn, name, sound in heard if _as_it_is(name, sound)}
+    whole = {turn: path for turn, path in whole.items() if path.is_file()}
+    small = sum(path.stat().st_size for path in set(whole.values())) <= EMBED_BYTES
+    found: dict[str, str] = {}
+    embedded = 0
+    for turn, name, sound in heard:
+        if turn in whole:
+            found[turn] = _data_uri(whole[turn]) if small else _link(whole[turn], page)
+        elif body := _decoded(base / name, sound):
+            embedded += len(body)
+            found[turn] = _uri("audio/flac", body) if embedded <= EMBED_BYTES else _beside(page, turn, body)
+    return found
+
+
+def _as_it_is(name: str, sound: SoundRecord | None) -> bool:
+    if sound is None:
+        return _suffix(name) in _PLAYABLE
+    part = sound.start is not None or sound.end is not None
+    return sound.channels == 1 and not part and sound.encoding is None and _suffix(name) in _PLAYABLE
+
+
+def _suffix(name: str) -> str:
+    return Path(name).suffix.lower()
+
+
+def _link(path: Path, page: Path) -> str:
+    return quote(Path(relpath(path, page.parent)).as_posix())
+
+
+def _beside(page: Path, turn: str, body: bytes) -> str:
+    folder = page.parent / SOUND
+    folder.mkdir(exist_ok=True)
+    name = f"{sha256(turn.encode()).hexdigest()[:24]}.flac"
+    (folder / name).write_bytes(body)
+    return f"{SOUND}/{name}"
 
 
 def _data_uri(path: Path) -> str:
-    """The file as it is where browsers can play it; anything else as WAV."""
-    kind = _PLAYABLE.get(path.suffix.lower())
-    body = path.read_bytes() if kind else _as_wav(path)
-    return f"data:{kind or 'audio/wav'};base64,{b64encode(body).decode()}" if body else ""
+    return _uri(_PLAYABLE[path.suffix.lower()], path.read_bytes())
 
 
-def _as_wav(path: Path) -> bytes:
-    encoding = "g711_alaw" if path.suffix.lower() in {".al", ".alaw"} else "g711_ulaw"
+def _uri(kind: str, body: bytes) -> str:
+    return f"data:{kind};base64,{b64encode(body).decode()}"
+
+
+def _decoded(path: Path, sound: SoundRecord | None) -> bytes:
+    """What the recogniser was given, as FLAC; nothing where the file is gone since."""
     try:
-        samples = read_audio(path, encoding=encoding)
+        clip = Clip(path)
+        if sound is not None:
+            clip = Clip(path, sound.channel, sound.encoding, sound.rate, sound.start, sound.end)
+        return flac(decode(clip).samples)
     except TellerlineError:
         return b""
-    buffer = BytesIO()
-    with av.open(buffer, "w", format="wav") as container:
-        stream = container.add_stream("pcm_s16le", rate=SAMPLE_RATE, layout="mono")
-        pcm = (samples * 32_767).astype(np.int16).reshape(1, -1)
-        frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="mono")
-        frame.sample_rate = SAMPLE_RATE
-        container.mux([*stream.encode(frame), *stream.encode(None)])
-    return buffer.getvalue()

@@ -1,0 +1,36 @@
+"""HTTP as uvicorn serves it: every answer counted, and every refusal in the form of all our errors."""
+
+import asyncio
+import json
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class BoundedHttp(H11Protocol):
+    """uvicorn's, which calls a head that is too long a malformed one."""
+
+    answered = 0
+    """Requests that have had their answer."""
+
+    def on_response_complete(self) -> None:
+        """Count it: those that came in one piece follow one another without the door."""
+        self.answered += 1
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer 431 or 400, in the form of all our errors."""
+        late = len(self.conn.trailing_data[0]) >= 16 * 1024
+        status, code = (431, "too_large") if late else (400, "bad_input")
+        answer(self.transport, status, code, msg)
+
+
+def answer(transport: asyncio.Transport, status: int, code: str, message: str) -> None:
+    """Write a whole refusal by hand, and close."""
+    body = json.dumps({"error": {"code": code, "message": message, "retryable": status >= 500}}).encode()  # noqa: PLR2004 - server errors
+    reason = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
+    head = (
+        f"HTTP/1.1 {status} {reason.get(status, 'Service Unavailable')}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    transport.write(head.encode() + body)
+    transport.close()

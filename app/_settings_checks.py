@@ -1,0 +1,98 @@
+"""What a setting may hold. Each check says in a line what to write, and repeats no secret."""
+
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+KEY_BYTES: Final = 32
+"""The least that a secret may have."""
+LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_KINDS: Final = 8
+"""Different characters that a key has at least: 32 random hex digits have fewer once in ten million."""
+_DRIVERS: Final = {"postgres": "postgresql+asyncpg", "postgresql": "postgresql+asyncpg"}
+
+
+def word(text: str) -> str:
+    """Printable, without blanks around it."""
+    if text != text.strip() or not text.isprintable():
+        raise ValueError("blanks or characters that do not print: write it without them")
+    return text
+
+
+def address(text: str) -> str:
+    """An http(s) address with a host, or nothing. It goes into logs and errors, so it holds no password."""
+    if not text:
+        return text
+    try:
+        parts = urlsplit(text)
+        named = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        named = False
+    if not named or text != text.strip() or not text.isprintable():
+        raise ValueError("write an address that begins with https://")
+    if "@" in parts.netloc or parts.fragment:
+        raise ValueError("write the address alone, without a user, a password or a #")
+    return text
+
+
+def database(text: str) -> str:
+    """A database that there is a driver for, or nothing; PostgreSQL's usual spellings get theirs."""
+    if not text:
+        return text
+    scheme, mark, rest = text.partition("://")
+    scheme = _DRIVERS.get(scheme, scheme)
+    if not mark or scheme not in {"postgresql+asyncpg", "sqlite"}:
+        raise ValueError("write postgresql://USER@HOST/DATABASE or sqlite:////FILE")
+    return f"{scheme}://{rest}"
+
+
+def networks(text: str) -> str:
+    """Networks, comma-separated, or nothing."""
+    for part in text.split(",") if text else ():
+        try:
+            ip_network(part.strip())
+        except ValueError:
+            raise ValueError("write addresses or networks, such as 10.0.0.0/8, with commas between them") from None
+    return text
+
+
+def secret(given: SecretStr) -> SecretStr:
+    """Long enough, or nothing."""
+    if 0 < len(given.get_secret_value().encode()) < KEY_BYTES:
+        raise ValueError(f"needs at least {KEY_BYTES} bytes; `openssl rand -hex 32` makes one")
+    return given
+
+
+def weak(keys: Mapping[str, SecretStr]) -> Iterator[str]:
+    """The names of keys that nobody drew at random."""
+    for name, key in keys.items():
+        if 0 < len(set(key.get_secret_value())) < _KINDS:
+            yield name
+
+
+def twice(keys: Iterable[SecretStr]) -> bool:
+    """Whether one of them stands there more than once."""
+    values = [value for key in keys if (value := key.get_secret_value())]
+    return len(set(values)) < len(values)
+
+
+def files(certificate: Path | None, key: Path | None, state: Path) -> Iterator[str]:
+    """What is wrong with files that are named: there, of their kind, and made for each other."""
+    if (certificate is None) != (key is None):
+        yield "TELLERLINE_TLS_CERTIFICATE and TELLERLINE_TLS_KEY go together"
+    named = {"TELLERLINE_TLS_CERTIFICATE": certificate, "TELLERLINE_TLS_KEY": key}
+    missing = [f"{name}: no file {path}" for name, path in named.items() if path is not None and not path.is_file()]
+    yield from missing
+    if certificate is not None and key is not None and not missing:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=b"")
+        except (ssl.SSLError, OSError, ValueError):
+            yield "TELLERLINE_TLS_CERTIFICATE, TELLERLINE_TLS_KEY: no certificate with its key in PEM, not encrypted"
+    there = next(part for part in (state, *state.absolute().parents) if part.exists())
+    if not there.is_dir():
+        yield f"TELLERLINE_STATE_DIR: {there} is no folder"

@@ -1,0 +1,54 @@
+"""The `tellerline` command. Each subcommand lives in a module of its own and imports what is heavy when it runs."""
+
+import importlib
+import pkgutil
+import sys
+from typing import Annotated
+
+import typer
+
+from app.cli import _bench
+from app.version import VERSION
+from schemas.errors import TellerlineError
+
+main = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+
+def _register(package: str) -> None:
+    """Add every command of a package: a module each, whose `register` adds it."""
+    for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        if not found.name.startswith("_"):
+            importlib.import_module(f"{package}.{found.name}").register(main)
+
+
+_register("app.cli")
+_register("app.qa.commands")
+_bench.register(main)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"tellerline {VERSION}")
+        raise typer.Exit
+
+
+@main.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    pass
+
+
+def run() -> None:
+    """The console script: what we know to go wrong is told in one line, with exit status 2; faults of ours in full."""
+    try:
+        main()
+    except TellerlineError as error:
+        sys.exit(_told(error))
+
+
+def _told(error: TellerlineError) -> int:
+    print(f"tellerline: {error.code}: {error}", file=sys.stderr)
+    return 2

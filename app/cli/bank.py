@@ -1,0 +1,129 @@
+"""`tellerline bank`: whom the bank's callers may be, and whom they pay."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from schemas.errors import TooLarge
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from schemas.directory import DirectoryRecord
+    from services.banking.directory_import import Changes, Fault, Household
+    from services.store import Store
+
+MAX_LINES: Final = 2_000_000
+MAX_LINE_BYTES: Final = 64 * 1024
+MAX_FAULTS: Final = 50
+"""Faults told before the rest is only counted."""
+
+bank = typer.Typer(no_args_is_help=True, help="The bank's customers, payees, cards, bills and limits.")
+
+
+@bank.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="JSON lines, see `tellerline bank schema`")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would change")] = False,
+) -> None:
+    """Bring FILE into the directory. Faults are told by line, and with any nothing is written. Again is harmless."""
+    from services.banking.directory_import import told
+
+    changes = asyncio.run(_importing(file, dry_run))
+    for line in told(changes):
+        typer.echo(line)
+    if dry_run:
+        typer.echo("nothing was written")
+
+
+@bank.command()
+def schema() -> None:
+    """Print the JSON schema of a line."""
+    import orjson
+
+    from schemas.directory import DirectoryLine
+
+    typer.echo(orjson.dumps(DirectoryLine.model_json_schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+
+
+async def _importing(file: Path, dry_run: bool) -> "Changes":
+    from app.migrate import database
+    from app.settings import read_settings
+    from services.banking.directory_import import households
+
+    faults: list[Fault] = []
+    families, twice = households(_records(file, faults))
+    faults += twice
+    async with database(read_settings()) as store:
+        return await _carried_out(store, families, faults, dry_run)
+
+
+async def _carried_out(store: "Store", families: "list[Household]", faults: "list[Fault]", dry_run: bool) -> "Changes":
+    from collections import Counter
+
+    from services.banking.directory_import import DirectoryImport
+
+    bringing, changes = DirectoryImport(store), Counter[tuple[str, str]]()
+    for family in families:
+        missing, would = await bringing.check(family)
+        faults += missing
+        changes.update(would)
+    if faults:
+        _tell(faults)
+        raise typer.Exit(1)
+    if dry_run:
+        return changes
+    changes.clear()
+    for family in families:
+        changes.update(await bringing.write(family))
+    return changes
+
+
+def _records(file: Path, faults: "list[Fault]") -> "Iterator[tuple[int, DirectoryRecord]]":
+    """Every line that can be read, with its number; the others become faults."""
+    from pydantic import ValidationError
+
+    from rules.load import locales
+    from schemas.directory import CustomerRecord, DirectoryLine
+    from services.banking.directory_import import Fault
+
+    spoken = locales()
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if number > MAX_LINES:
+                raise TooLarge(f"more than {MAX_LINES} lines: bring them in parts")
+            if not line.strip():
+                continue
+            if len(line) > MAX_LINE_BYTES:
+                faults.append(Fault(number, f"longer than {MAX_LINE_BYTES} bytes"))
+                continue
+            try:
+                record = DirectoryLine.model_validate_json(line).root
+            except ValidationError as error:
+                faults += [Fault(number, _said(fault)) for fault in error.errors(include_input=False)]
+                continue
+            if isinstance(record, CustomerRecord) and record.locale not in spoken:
+                faults.append(Fault(number, f"locale: none of {', '.join(spoken)}"))
+                continue
+            yield number, record
+
+
+def _said(fault: "ErrorDetails") -> str:
+    place = ".".join(map(str, fault["loc"][1:])) or "line"
+    return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
+
+
+def _tell(faults: "list[Fault]") -> None:
+    for fault in sorted(faults, key=lambda fault: fault.line)[:MAX_FAULTS]:
+        typer.echo(f"line {fault.line}: {fault.said}", err=True)
+    if len(faults) > MAX_FAULTS:
+        typer.echo(f"and {len(faults) - MAX_FAULTS} more", err=True)
+    typer.echo("nothing was written", err=True)
+
+
+def register(main: typer.Typer) -> None:
+    """Add the commands."""
+    main.add_typer(bank, name="bank")

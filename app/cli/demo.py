@@ -1,0 +1,19 @@
+"""`tellerline demo`: play the recorded calls and show what happened."""
+
+from typing import Annotated
+
+import typer
+
+
+def register(main: typer.Typer) -> None:
+    """Add the subcommand."""
+
+    @main.command()
+    def demo(
+        url: Annotated[str | None, typer.Option(help="a running demo service; one is started without")] = None,
+        call: Annotated[list[str] | None, typer.Option(help="play this call alone; may be repeated")] = None,
+    ) -> None:
+        """Play recorded calls through the service and show what happened. Exit 0 when all went as expected."""
+        from app.demo.run import run
+
+        raise typer.Exit(0 if run(url=url, only=call) else 1)

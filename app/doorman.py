@@ -1,0 +1,254 @@
+"""The door of the process: what a connection may cost before and while it is served, whatever is sent over it.
+
+uvicorn reads a connection as fast as it comes, parses all of it at once, and waits for ever. Here every connection is
+read in small pieces, none of them while another connection's turn is due; the processor time of its parsing is metered;
+a head, a body and a handshake have deadlines; and those who have not said yet who they are have a small number of
+places, where the one that has dawdled longest makes room.
+"""
+
+import asyncio
+import logging
+import time
+from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from app._bounded_http import BoundedHttp, answer
+from app.auth.dependencies import SIGNATURE
+from app.lobby import PARSING_BURST_S, PAUSE_S, Lobby
+from app.websocket import HANDSHAKE_S, BoundedWebSocket
+
+log = logging.getLogger(__name__)
+
+PIECE: Final = 4_096
+"""Bytes that are parsed at a time; a frame of speech has 640."""
+BODY_PIECE: Final = 65_536
+"""And of a body whose length its head told: what is in it is not looked at, however much it is."""
+PARSING_S: Final = 0.06
+"""Processor time a second that one connection's parsing may take; a call takes 0.005."""
+_CREDENTIALS: Final = frozenset({b"authorization", SIGNATURE.encode()})
+REQUEST_S: Final = 0.001
+"""What a request costs behind the parser, at least: as many as can be read at once may be sent one behind the other."""
+FRAME_S: Final = 0.0004
+"""What a frame costs behind the parser."""
+SOUND_S: Final = 0.25e-6
+"""What a byte of a call costs there: two seconds of sound, 16 ms."""
+HEAD_S: Final = 10.0
+"""A request's head comes within this of the connection, or of the answer before it."""
+BODY_S: Final = 15.0
+BODY_BYTES_S: Final = 2_000.0
+"""A body comes within BODY_S and the time that it takes at this rate."""
+CLOSING_S: Final = 10.0
+"""A peer that does not take what was written is cut off this long after it was said goodbye, or 3 × this without it."""
+_LOBBIES: Final[WeakKeyDictionary[ServerState, Lobby]] = WeakKeyDictionary()
+
+
+class _Line:
+    """The transport as a protocol behind the door sees it: reading is the door's business."""
+
+    def __init__(self, transport: asyncio.Transport, door: "Door") -> None:
+        self._transport = transport
+        self._door = door
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def pause_reading(self) -> None:
+        """Nothing more for now."""
+        self._door.hold()
+
+    def resume_reading(self) -> None:
+        """Go on."""
+        self._door.release()
+
+    def set_protocol(self, protocol: asyncio.Protocol) -> None:
+        """The connection was upgraded."""
+        self._door.inner = protocol
+
+
+class Door(asyncio.Protocol):
+    """One connection: stands before uvicorn's protocol and feeds it."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self._loop = _loop or asyncio.get_running_loop()
+        self._lobby = _LOBBIES.setdefault(server_state, Lobby(self._loop))
+        self.inner: asyncio.Protocol = BoundedHttp(config, server_state, app_state, self._loop)
+        self._transport: asyncio.Transport | None = None
+        self._pending = bytearray()
+        self._held = self._served = self._over = False
+        self._left, self._at = PARSING_BURST_S, self._loop.time()
+        self._taken = self._frames = 0
+        self._requests = 0
+        self._state, self._since = "head", self._loop.time()
+
+    # What the event loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Let it in, or not."""
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
+        self._served = self._lobby.enter(self)
+        if self._served:
+            self.inner.connection_made(_Line(self._transport, self))  # type: ignore[arg-type]
+        else:
+            answer(self._transport, 503, "busy", "too many connections")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone."""
+        self._over = True
+        self._lobby.leave(self)
+        self._pending.clear()
+        if self._served:
+            self.inner.connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse a piece at once where nothing is waiting; the rest in turn."""
+        self._pending += data
+        if not self._served:
+            return
+        self._charge_requests()
+        if self._bare and self._lobby.in_debt:
+            self._lobby.queue(self)
+        else:
+            self.feed()
+
+    def _charge_requests(self) -> None:
+        """What was answered since the last time costs this connection, and all that do not say who they are."""
+        if isinstance(self.inner, BoundedHttp):
+            cost = REQUEST_S * (self.inner.answered - self._requests)
+            self._requests, self._left = self.inner.answered, self._left - cost
+            if self._bare:
+                self._lobby.charge(cost)
+
+    @property
+    def _bare(self) -> bool:
+        """Whether its last request came without a credential; a new connection has asked for nothing yet."""
+        cycle = getattr(self.inner, "cycle", None)
+        return cycle is not None and _CREDENTIALS.isdisjoint(name for name, _ in cycle.scope["headers"])
+
+    def eof_received(self) -> bool | None:
+        """The peer sends no more."""
+        return self.inner.eof_received() if self._served else None
+
+    def pause_writing(self) -> None:
+        """The peer does not read."""
+        if self._served:
+            self.inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """It does again."""
+        if self._served:
+            self.inner.resume_writing()
+
+    # What the lobby and the protocol behind call
+
+    def feed(self) -> None:
+        """Parse one piece, if it may be; queue for the next one."""
+        if self._over or self._held or not self._pending or self._transport is None or self._transport.is_closing():
+            return
+        self._charge_requests()
+        now = self._loop.time()
+        self._left = min(PARSING_BURST_S, self._left + (now - self._at) * PARSING_S)
+        self._at = now
+        if self._left < 0:
+            self._transport.pause_reading()
+            self._loop.call_later(max(PAUSE_S, -self._left / PARSING_S), self._lobby.queue, self)
+            return
+        size = BODY_PIECE if self._in_a_body() else PIECE
+        piece = bytes(self._pending[:size])
+        del self._pending[:size]
+        if self._pending:
+            self._transport.pause_reading()
+        self._parse(piece)
+        if not self._held:
+            self.release()
+
+    def _in_a_body(self) -> bool:
+        """Whether a body of a known length is on its way."""
+        cycle = getattr(self.inner, "cycle", None)
+        if not isinstance(self.inner, BoundedHttp) or cycle is None or not cycle.more_body:
+            return False
+        names = {name for name, _ in cycle.scope["headers"]}
+        return b"content-length" in names and b"transfer-encoding" not in names
+
+    def _parse(self, piece: bytes) -> None:
+        began, self._taken = time.thread_time(), self._taken + len(piece)
+        try:
+            self.inner.data_received(piece)
+        except Exception as fault:
+            log.exception("a connection could not be read: %s", type(fault).__name__)
+            self.cut()
+        self._left -= time.thread_time() - began
+        if isinstance(self.inner, BoundedWebSocket):
+            self._left -= FRAME_S * (self.inner.frames_seen - self._frames) + SOUND_S * len(piece)
+            self._frames = self.inner.frames_seen
+
+    def hold(self) -> None:
+        """What is behind has enough for now."""
+        self._held = True
+        if self._transport is not None:
+            self._transport.pause_reading()
+
+    def release(self) -> None:
+        """It has not: what waits here comes first."""
+        self._held = False
+        if self._pending:
+            self._lobby.queue(self)
+        elif self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def cut(self) -> None:
+        """Drop the line without a word."""
+        if self._transport is not None:
+            self._transport.abort()
+        self._lobby.leave(self)
+
+    @property
+    def stranger(self) -> bool:
+        """Whether it is no accepted call."""
+        return not (isinstance(self.inner, BoundedWebSocket) and self.inner.handshake_complete)
+
+    @property
+    def headless(self) -> bool:
+        """Whether it has asked for nothing yet, or nothing since its last answer."""
+        cycle = getattr(self.inner, "cycle", None)
+        return isinstance(self.inner, BoundedHttp) and (cycle is None or cycle.response_complete)
+
+    def check(self, now: float) -> None:
+        """Whether a deadline of what it is doing has passed; then it ends."""
+        state = self._doing()
+        if state != self._state:
+            self._state, self._since, self._taken = state, now, 0
+        patience = {
+            "head": HEAD_S,
+            "body": BODY_S + self._taken / BODY_BYTES_S,
+            "handshake": HANDSHAKE_S,
+            "closing": CLOSING_S,
+            "unread": 3 * CLOSING_S,
+        }.get(state, float("inf"))
+        if now - self._since <= patience or self._transport is None:
+            return
+        if state == "body" and isinstance(self.inner, BoundedHttp) and not self.inner.cycle.response_started:
+            answer(self._transport, 408, "timed_out", "the request takes too long")
+        else:
+            self.cut()
+
+    def _doing(self) -> str:
+        transport, inner = self._transport, self.inner
+        if transport is None or transport.is_closing():
+            return "closing"
+        if isinstance(inner, BoundedWebSocket):
+            return "call" if inner.handshake_complete else "handshake"
+        if self.headless:
+            return "head"
+        assert isinstance(inner, BoundedHttp)
+        if inner.cycle.more_body and not self._held:
+            return "body"
+        return "unread" if transport.get_write_buffer_size() else "answer"

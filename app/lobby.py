@@ -1,0 +1,108 @@
+"""Every connection of one server: who may come in, and whose turn it is to be parsed."""
+
+import asyncio
+import resource
+import time
+from typing import Final, Protocol
+
+SURPLUS_S: Final = 0.25
+"""Processor time a second for all that is more than a piece at a time, of all connections together."""
+PARSING_BURST_S: Final = 0.5
+"""What may be used at once of an allowance that was not."""
+STRANGERS: Final = 512
+"""Connections that are no calls; fewer where the process may have few descriptors."""
+SWEEP_S: Final = 1.0
+PAUSE_S: Final = 0.01
+"""The least wait for allowance: the loop's clock counts milliseconds, within which it would only turn round."""
+
+
+class Guest(Protocol):
+    """A connection, as the lobby sees it."""
+
+    @property
+    def stranger(self) -> bool:
+        """Whether it is no accepted call."""
+        ...
+
+    @property
+    def headless(self) -> bool:
+        """Whether it has asked for nothing yet, or nothing since its last answer."""
+        ...
+
+    def feed(self) -> None:
+        """Parse one piece, if it may be."""
+        ...
+
+    def check(self, now: float) -> None:
+        """Whether a deadline of what it is doing has passed; then it ends."""
+        ...
+
+    def cut(self) -> None:
+        """Drop the line without a word."""
+        ...
+
+
+class Lobby:
+    """Every connection of one server, and the rounds made among them."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._guests: dict[Guest, None] = {}
+        self._surplus: dict[Guest, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._left, self._at = PARSING_BURST_S, loop.time()
+        self._most = min(STRANGERS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+
+    def enter(self, guest: Guest) -> bool:
+        """Take a connection in; past the bound the longest without a head makes room. False where none can."""
+        if len(strangers := [one for one in self._guests if one.stranger]) >= self._most:
+            dawdling = next((one for one in strangers if one.headless), None)
+            if dawdling is None:
+                return False
+            dawdling.cut()
+        self._guests[guest] = None
+        if self._timer is None:
+            self._timer = self._loop.call_later(SWEEP_S, self._sweep)
+        return True
+
+    def leave(self, guest: Guest) -> None:
+        """It is gone."""
+        self._guests.pop(guest, None)
+        self._surplus.pop(guest, None)
+
+    def queue(self, guest: Guest) -> None:
+        """More than a piece is there: it is parsed when it is this connection's turn, one a round of the loop."""
+        if not self._surplus:
+            self._loop.call_soon(self._serve)
+        self._surplus[guest] = None
+
+    def charge(self, seconds: float) -> None:
+        """A request came of one who does not say who they are: all of them together have the same allowance."""
+        self._left -= seconds
+
+    @property
+    def in_debt(self) -> bool:
+        """Whether the allowance is used up."""
+        now = self._loop.time()
+        self._left, self._at = min(PARSING_BURST_S, self._left + (now - self._at) * SURPLUS_S), now
+        return self._left < 0
+
+    def _serve(self) -> None:
+        if not self._surplus:
+            return
+        began = time.thread_time()
+        if self.in_debt:
+            self._loop.call_later(max(PAUSE_S, -self._left / SURPLUS_S), self._serve)
+            return
+        guest = next(iter(self._surplus))
+        del self._surplus[guest]
+        if self._surplus:
+            self._loop.call_soon(self._serve)
+        guest.feed()
+        self._left -= time.thread_time() - began
+
+    def _sweep(self) -> None:
+        now = self._loop.time()
+        for guest in list(self._guests):
+            guest.check(now)
+        self._timer = self._loop.call_later(SWEEP_S, self._sweep) if self._guests else None

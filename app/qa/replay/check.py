@@ -1,0 +1,81 @@
+"""`replay check`: everything that is wrong with a manifest and its recordings, at once, before anything is played."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.qa.replay import policy as policies
+from app.qa.replay import readers
+from app.qa.replay.audio import Clip, decode
+from app.qa.replay.manifest import Case, Manifest, Utterance, by_people
+from app.qa.replay.player import source_of
+from app.qa.replay.vocabulary import case_faults, customer_fault
+from schemas.audio import SAMPLE_RATE
+from schemas.errors import TellerlineError
+
+_THREADS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is wrong, and what is there, in words."""
+
+    faults: tuple[str, ...]
+    says: tuple[str, ...]
+
+
+def examine(path: Path, policy: str = "") -> Found:
+    """Read all of a manifest, decode all of its recordings. Raises NotFound, TooLarge."""
+    manifest, unread = readers.read(path)
+    faults = [*unread, *_named(manifest)]
+    seconds, channels = 0.0, Counter[str]()
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for where, heard in pool.map(lambda turn: _heard(*turn), _recorded(manifest)):
+            if isinstance(heard, str):
+                faults.append(f"{where}: {heard}")
+            else:
+                seconds += heard[0]
+                channels[heard[1]] += 1
+    if policy:
+        faults += [f"policy {policy} needs {lacking}" for lacking in policies.policy(policy).lacks(manifest)]
+    return Found(tuple(faults), tuple(_says(manifest, seconds, channels)))
+
+
+def _named(manifest: Manifest) -> Iterator[str]:
+    for case in manifest.cases:
+        yield from case_faults(case)
+        if fault := customer_fault(case.customer, case.locale):
+            yield f"{case.id}: {fault}"
+
+
+def _recorded(manifest: Manifest) -> Iterator[tuple[Case, int, Utterance, Path]]:
+    for case in manifest.cases:
+        for number, turn in enumerate(case.turns, 1):
+            if turn.audio is not None:
+                yield case, number, turn, manifest.base
+
+
+def _heard(case: Case, number: int, turn: Utterance, base: Path) -> tuple[str, str | tuple[float, str]]:
+    """The turn, and what is wrong with its sound, or its seconds and its channel."""
+    where = f"{case.id}#{number}"
+    try:
+        clip: Clip = source_of(turn, base)
+        decoded = decode(clip)
+    except TellerlineError as error:
+        return where, error.message
+    of = "" if decoded.channels == 1 else f" of {decoded.channels}"
+    return where, (len(decoded.samples) / SAMPLE_RATE, f"channel {decoded.channel}{of}, {decoded.chosen}")
+
+
+def _says(manifest: Manifest, seconds: float, channels: Counter[str]) -> Iterator[str]:
+    turns = [turn for case in manifest.cases for turn in case.turns]
+    labels = Counter(name for turn in turns if turn.expect for name in turn.expect.named)
+    people = sum(1 for turn in turns if (expect := by_people(turn.expect)) and expect.behaviour)
+    machine = sum(1 for turn in turns if turn.expect and turn.expect.by_machine)
+    yield f"{len(manifest.cases)} calls, {len(turns)} turns, {seconds / 60:.1f} min of sound"
+    yield from (f"{count} recordings: {channel}" for channel, count in channels.most_common())
+    yield f"{people} turns labelled by people, {machine} with a machine's labels"
+    yield "labels: " + (", ".join(f"{name} {count}" for name, count in sorted(labels.items())) or "none")

@@ -1,0 +1,66 @@
+"""Whether the next caller could be served: the database takes what a yes writes, and what is done goes on record."""
+
+import asyncio
+from typing import Final
+
+import sqlalchemy as sa
+
+from schemas.errors import NotReady, StoreUnavailable
+from services.banking import tables
+from services.ports import Clock
+from services.record import tables as audit_tables
+from services.record.audit_spool import SpooledAudit
+from services.store import Store, micros, probe
+from services.timing.deadline import within
+
+_FRESH_S: Final = 1.0
+"""An answer serves for so long, however often it is asked for."""
+_PATIENCE_S: Final = 1.5
+_WRITTEN: Final = (tables.transfers, tables.spending, audit_tables.records, audit_tables.head)
+"""What a yes writes to. Nothing of it is changed: whether it could be is checked before any row is looked for."""
+
+
+class Readiness:
+    """Asks the database what it would take, at most once a second."""
+
+    def __init__(self, store: Store, audit: SpooledAudit, clock: Clock) -> None:
+        self._store = store
+        self._audit = audit
+        self._clock = clock
+        self._asked_at = -_FRESH_S
+        self._asking = asyncio.Lock()
+        self._database = ""
+
+    async def check(self) -> None:
+        """Raises NotReady, naming what is missing."""
+        async with self._asking:
+            if self._clock.monotonic() - self._asked_at >= _FRESH_S:
+                self._database = await self._ask()
+                self._asked_at = self._clock.monotonic()
+        missing = [what for what in (self._database, self._records()) if what]
+        if missing:
+            raise NotReady("; ".join(missing))
+
+    def _records(self) -> str:
+        if self._audit.full:
+            return "records: the spool is full"
+        return "records: they wait in the spool" if self._audit.waiting else ""
+
+    async def _ask(self) -> str:
+        """What is wrong with the database; empty when it takes what it is given."""
+        try:
+            with within(_PATIENCE_S):
+                await self._store.transact("store.probe", self._try)
+        except StoreUnavailable as error:
+            return f"database: {error.message}"
+        return ""
+
+    def _try(self, connection: sa.Connection) -> None:
+        at = {"at": micros(self._clock.now())}
+        if connection.execute(sa.update(probe).where(probe.c.id == 1).values(at)).rowcount == 0:
+            connection.execute(sa.insert(probe), {"id": 1} | at)
+        for table in _WRITTEN:
+            column = next(iter(table.c))
+            connection.execute(sa.update(table).where(sa.false()).values({column.name: column}))
+            names = [c.name for c in table.c]
+            connection.execute(sa.insert(table).from_select(names, sa.select(table).where(sa.false())))

@@ -1,0 +1,69 @@
+"""What a recording's folder holds, and how."""
+
+import io
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Literal
+
+import av
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from app.recordings.sealed import SealedFolder
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.transcript import Source
+from services.record.audit_keys import AuditKeys
+
+HEAD_FILE: Final = "recording.json"
+
+
+class RecordingHead(BaseModel):
+    """What the folder is. `consent` and `redacted` are always true: the format has no place for anything else.
+
+    `subject` is the customer's pseudonym and `seed` (hex) this recording's part of the key that seals it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["tellerline.recording@2"] = "tellerline.recording@2"
+    call: str
+    locale: str
+    started_at: datetime
+    subject: str
+    seed: str
+    consent: Literal[True] = True
+    redacted: Literal[True] = True
+
+    def sealed(self, folder: Path, keys: AuditKeys) -> SealedFolder:
+        """The recording's files, in the folder where it is."""
+        return SealedFolder(folder, keys, self.subject, bytes.fromhex(self.seed))
+
+
+class RecordedTurn(BaseModel):
+    """One turn as it was answered. `audio` and `text` are empty where `withheld`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    turn: int
+    at: datetime
+    source: Source
+    audio: str | None = None
+    text: str = ""
+    withheld: bool = False
+    intent: str | None = None
+    route: str | None = None
+    decision: str | None = None
+    reply: str | None = None
+    error: str | None = None
+
+
+def flac(samples: Samples) -> bytes:
+    """Mono samples at 16 kHz as a FLAC file."""
+    file = io.BytesIO()
+    with av.open(file, "w", format="flac") as container:
+        stream = container.add_stream("flac", rate=SAMPLE_RATE, layout="mono")
+        pcm = (np.clip(samples, -1, 1) * 32_767).astype(np.int16).reshape(1, -1)
+        frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="mono")
+        frame.sample_rate = SAMPLE_RATE
+        container.mux([*stream.encode(frame), *stream.encode(None)])
+    return file.getvalue()

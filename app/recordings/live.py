@@ -1,0 +1,165 @@
+"""The two decorators that record a gateway's calls: of the recogniser, and of what opens a call's handler."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+from app.recordings.files import RecordingHead
+from app.recordings.recorder import CallRecorder, Shelf
+from app.recordings.sealed import SEED_BYTES
+from schemas.audio import Samples
+from schemas.errors import TellerlineError
+from schemas.ids import CallId, CustomerId, Locale
+from schemas.interpretation import Interpretation
+from schemas.transcript import Transcript
+from schemas.turn import ReplyEvent, ReplyId
+from services.ports import Amendable, Clock, Recognizer, TurnHandler
+from services.record.audit_keys import AuditKeys
+
+log = logging.getLogger(__name__)
+
+Opener = Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
+"""Opens the turn handler of a call."""
+MAX_CALLS: Final = 10_000
+"""Recordings kept in a folder; past it, calls are no longer recorded."""
+
+
+class Recordings:
+    """Records those of a gateway's calls below `folder` whose callers agreed to it, from then on."""
+
+    def __init__(self, folder: Path, clock: Clock, keys: AuditKeys) -> None:
+        self._folder = folder
+        self._recorders: dict[CallId, CallRecorder] = {}
+        self._clock = clock
+        self._keys = keys
+        self._shelf = Shelf()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def consent(self, call: CallId, agreed: bool) -> None:
+        """The caller's word on being recorded; where it is taken back, what was recorded of the call is deleted."""
+        if recorder := self._recorders.get(call):
+            recorder.agreed = agreed
+            if not agreed:
+                recorder.forget()
+
+    def recognizer(self, inner: Recognizer) -> Recognizer:
+        """The recogniser, with its final decodes kept for their turns."""
+        return _RecordedRecognizer(inner, self._shelf)
+
+    def opener(self, inner: Opener) -> Opener:
+        """What opens a call's handler, with its turns recorded."""
+
+        async def recorded(customer: CustomerId, call: CallId, locale: Locale) -> TurnHandler:
+            handler = await inner(customer, call, locale)
+            if await asyncio.to_thread(self._full):
+                log.warning("calls are no longer recorded: the folder holds %d", MAX_CALLS)
+                return handler
+            head = RecordingHead(
+                call=call,
+                locale=locale,
+                started_at=self._clock.now(),
+                subject=self._keys.subject(customer),
+                seed=secrets.token_hex(SEED_BYTES),
+            )
+            recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf)
+            self._recorders[call] = recorder
+            return _RecordedHandler(handler, recorder, self._shelf, lambda: self._recorders.pop(call, None))
+
+        return recorded
+
+    def _full(self) -> bool:
+        return sum(1 for _ in self._folder.iterdir()) >= MAX_CALLS
+
+
+class _RecordedRecognizer:
+    """Passes everything on and keeps the samples of finals."""
+
+    def __init__(self, inner: Recognizer, shelf: Shelf) -> None:
+        self._inner = inner
+        self._shelf = shelf
+
+    async def transcribe(
+        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+    ) -> Transcript:
+        transcript = await self._inner.transcribe(samples, locale, final=final, confirming=confirming)
+        if final:
+            self._shelf.put(transcript, samples)
+        return transcript
+
+    async def warm_up(self) -> None:
+        await self._inner.warm_up()
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+class _RecordedHandler:
+    """Passes everything on and tells the recorder of taken turns, answered or not."""
+
+    def __init__(self, inner: TurnHandler, recorder: CallRecorder, shelf: Shelf, over: Callable[[], object]) -> None:
+        self._inner = inner
+        self._over = over
+        self._recorder = recorder
+        self._shelf = shelf
+
+    def interpret(self, transcript: Transcript) -> Interpretation:
+        found = self._inner.interpret(transcript)
+        self._shelf.relabel(transcript, found.transcript)
+        return found
+
+    @property
+    def owes(self) -> bool:
+        return self._inner.owes
+
+    async def take(
+        self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None
+    ) -> AsyncIterator[ReplyEvent]:
+        events: list[ReplyEvent] = []
+        error = None
+        inner = self._inner.take(transcript, reply, turn)
+        try:
+            async for event in inner:
+                events.append(event)
+                yield event
+        except TellerlineError as raised:
+            error = raised.code
+            raise
+        finally:
+            if isinstance(inner, AsyncGenerator):
+                await inner.aclose()
+            await self._recorder.turn(transcript, events, error)
+
+    def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        return self._inner.failed(error, reply)
+
+    async def withdraw(self, reply: ReplyId) -> bool:
+        return await self._inner.withdraw(reply)
+
+    async def delivered(self, reply: ReplyId) -> None:
+        await self._inner.delivered(reply)
+
+    async def interrupted(self, reply: ReplyId) -> None:
+        await self._inner.interrupted(reply)
+
+    def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        return self._inner.silence(reply)
+
+    def welcome(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
+        return self._inner.welcome(reply, locale)
+
+    def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
+        return self._inner.greeting(reply, locale)
+
+    @property
+    def has_news(self) -> bool:
+        return self._inner.has_news
+
+    def news(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        return self._inner.news(reply)
+
+    async def close(self, *, hung_up: bool = False) -> None:
+        self._over()
+        await self._inner.close(hung_up=hung_up)

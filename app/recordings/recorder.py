@@ -1,0 +1,132 @@
+"""Writes one call's turns, without what is secret."""
+
+import asyncio
+import logging
+import re
+import shutil
+from collections import deque
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from app.recordings.files import HEAD_FILE, RecordedTurn, RecordingHead, flac
+from schemas.audio import Samples
+from schemas.span import SpanKind
+from schemas.transcript import Source, Transcript
+from schemas.turn import Decided, Normalized, ReplyEvent, ReplyText
+from services.ports import Clock
+from services.record.audit_keys import AuditKeys
+
+log = logging.getLogger(__name__)
+
+MAX_TURNS: Final = 60
+"""Turns kept of one call; what follows is not recorded."""
+_WAITING: Final = 64
+"""Final decodes, of all calls together, whose samples wait for their turn; the oldest make room."""
+_SECRET_KINDS: Final = frozenset({SpanKind.DIGITS})
+_LONG_NUMBER: Final = re.compile(r"\d[\d\s-]{5,}\d")
+
+
+class Shelf:
+    """The samples of final decodes, until the turns they belong to are taken. Found by the very transcript object."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Transcript, Samples]] = deque(maxlen=_WAITING)
+
+    def put(self, transcript: Transcript, samples: Samples) -> None:
+        """Keep a decode's samples."""
+        self._waiting.append((transcript, samples.copy()))
+
+    def relabel(self, heard: Transcript, transcript: Transcript) -> None:
+        """What was heard as one transcript is taken as another."""
+        pairs = ((transcript if kept is heard else kept, samples) for kept, samples in self._waiting)
+        self._waiting = deque(pairs, maxlen=_WAITING)
+
+    def take(self, transcript: Transcript) -> Samples | None:
+        """The samples of `transcript`, which leave the shelf."""
+        found = next((entry for entry in self._waiting if entry[0] is transcript), None)
+        if found is None:
+            return None
+        self._waiting = deque((entry for entry in self._waiting if entry is not found), maxlen=_WAITING)
+        return found[1]
+
+
+class CallRecorder:
+    """Records one call into `folder`. Whatever fails in it ends the recording, never the call."""
+
+    def __init__(self, folder: Path, head: RecordingHead, keys: AuditKeys, clock: Clock, shelf: Shelf) -> None:
+        self._folder = folder
+        self._head = head
+        self._sealed = head.sealed(folder, keys)
+        self._clock = clock
+        self._shelf = shelf
+        self._turns = 0
+        self._lock = Lock()
+        self.agreed = False
+
+    def forget(self) -> None:
+        """Delete what was recorded of the call."""
+        with self._lock:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def turn(self, transcript: Transcript, events: list[ReplyEvent], error: str | None) -> None:
+        """Write a turn, off the event loop."""
+        samples = self._shelf.take(transcript)
+        if self._turns >= MAX_TURNS or not self.agreed:
+            return
+        self._turns += 1
+        try:
+            await asyncio.to_thread(self._write, self._turns, transcript, samples, events, error)
+        except Exception as failed:
+            log.exception("a recording ends early: %s", type(failed).__name__)
+            self._turns = MAX_TURNS
+
+    def _write(
+        self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
+    ) -> None:
+        with self._lock:
+            if self.agreed:  # it may have been taken back while this waited for its thread
+                self._keep(number, transcript, samples, events, error)
+
+    def _keep(
+        self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
+    ) -> None:
+        if not self._folder.exists():
+            self._folder.mkdir(parents=True)
+            (self._folder / HEAD_FILE).write_text(self._head.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        withheld = is_secret(transcript, events)
+        audio = None
+        if samples is not None and not withheld:
+            audio = f"turn-{number:02d}.flac"
+            self._sealed.write(audio, flac(samples))
+        decided = next((e for e in reversed(events) if isinstance(e, Decided)), None)
+        turn = RecordedTurn(
+            turn=number,
+            at=self._clock.now(),
+            source=transcript.source,
+            audio=audio,
+            text="" if withheld else transcript.text,
+            withheld=withheld,
+            intent=decided.understood.intent if decided else None,
+            route=decided.understood.route if decided else None,
+            decision=decided.decision.kind if decided else None,
+            reply=next((e.template for e in events if isinstance(e, ReplyText) and e.template), None),
+            error=error,
+        )
+        self._sealed.write(f"turn-{number:02d}.json", turn.model_dump_json(exclude_defaults=True).encode())
+
+
+def is_secret(transcript: Transcript, events: list[ReplyEvent]) -> bool:
+    """Whether a turn holds keyed digits, a code, or a number long enough to be an account's or a card's.
+
+    Words that were never looked at, since something failed before, may hold anything.
+    """
+    spans = next((e.spans for e in events if isinstance(e, Normalized)), None)
+    decided = [e.understood.slots.digits for e in events if isinstance(e, Decided)]
+    return (
+        transcript.source is Source.DTMF
+        or spans is None
+        or any(slot is not None for slot in decided)
+        or any(span.kind in _SECRET_KINDS for span in spans)
+        or _LONG_NUMBER.search(transcript.text) is not None
+    )

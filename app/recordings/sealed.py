@@ -1,0 +1,44 @@
+"""Files of a recording as they lie on disk: encrypted with a key of the customer's for this recording alone."""
+
+import secrets
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+
+from schemas.errors import MalformedMessage
+from services.record.audit_keys import AuditKeys
+
+SEED_BYTES: Final = 32
+_PURPOSE: Final = b"tellerline.recording.1"
+_NONCE_BYTES: Final = 12
+_SUFFIX: Final = ".sealed"
+
+
+class SealedFolder:
+    """Writes and reads files of a folder, each bound to its name. `subject` is the customer's pseudonym.
+
+    Whoever lacks the master key, or the recording's seed once it was removed, can read none of them.
+    """
+
+    def __init__(self, folder: Path, keys: AuditKeys, subject: str, seed: bytes) -> None:
+        self._folder = folder
+        self._cipher = keys.cipher(subject, seed, _PURPOSE)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Raises OSError."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        sealed = nonce + self._cipher.encrypt(nonce, data, name.encode())
+        (self._folder / f"{name}{_SUFFIX}").write_bytes(sealed)
+
+    def read(self, name: str) -> bytes:
+        """Raises OSError, MalformedMessage where it was changed or sealed with another key."""
+        sealed = (self._folder / f"{name}{_SUFFIX}").read_bytes()
+        try:
+            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], name.encode())
+        except (InvalidTag, ValueError) as error:
+            raise MalformedMessage(f"{name} does not decrypt") from error
+
+    def names(self, pattern: str) -> list[str]:
+        """The names that match, in order."""
+        return sorted(path.name.removesuffix(_SUFFIX) for path in self._folder.glob(f"{pattern}{_SUFFIX}"))

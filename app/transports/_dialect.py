@@ -1,0 +1,50 @@
+"""What a door speaks: the only part of a call's transport in which doors differ. Sans I/O."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from schemas.call import CallConfig, CallEvent, CallInput
+from schemas.errors import BadInput
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a message of a client's comes to: inputs of the call, answers of the door's own, a newer token.
+
+    Or a refusal. `cause` is the client's id of the event.
+    """
+
+    inputs: tuple[CallInput, ...] = ()
+    answers: tuple[object, ...] = ()
+    token: str | None = None
+    refused: BadInput | None = None
+    cause: str | None = None
+
+
+class Dialect(Protocol):
+    """One call's language."""
+
+    @property
+    def config(self) -> CallConfig:
+        """How the call begins."""
+        ...
+
+    def opening(self) -> list[str]:
+        """The first messages."""
+        ...
+
+    def sound(self, data: bytes) -> Given:
+        """Take a binary message."""
+        ...
+
+    def read(self, text: str) -> Given:
+        """Take a text message."""
+        ...
+
+    def encode(self, event: CallEvent, *, audible: bool) -> list[str]:
+        """The messages that tell of `event`, in order; `audible`: the caller may be hearing a reply now."""
+        ...
+
+    def farewell(self) -> list[str]:
+        """The last messages of a call that came to its own end."""
+        ...

@@ -1,0 +1,377 @@
+"""The OpenAI Realtime API over one call, sans I/O: a client's events to the call's inputs, and the call's to its own.
+
+What a client adds to the conversation is context, and decides nothing, but for one thing: words of the user, written in
+one item at the end, to which a reply is asked for before anything else happens, are what the caller typed.
+"""
+
+import base64
+import binascii
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import singledispatchmethod
+from typing import Final
+
+from pydantic import BaseModel
+
+from app.transports._decode import to_input
+from app.transports._dialect import Given
+from app.transports._encode import Encoder
+from app.transports.realtime.ladder import PROPOSAL, TEMPLATE, Ladder, nothing
+from app.transports.realtime.ledger import ROOT, Duplicate, Ledger, shown, words_of
+from app.transports.realtime.settings import CallSettings
+from schemas import call, turn
+from schemas.audio import Encoding
+from schemas.errors import BadInput, MalformedAudio, NotAllowed, TellerlineError, UnknownEvent, WrongState
+from schemas.ids import ProposalId
+from schemas.transcript import Source
+from schemas.turn import ReplyId
+from schemas.wire.client import MAX_TYPED, PlaybackReport, PressKey, RenewToken
+from schemas.wire.event import Event
+from schemas.wire.listening import (
+    AudioCleared,
+    AudioCommitted,
+    DurationUsage,
+    SpeechStartedEvent,
+    SpeechStoppedEvent,
+    TranscriptCompleted,
+    TranscriptDelta,
+)
+from schemas.wire.realtime import client, parse_client_event, server
+from schemas.wire.realtime.items import InputAudio, Message
+from services.ports import Clock
+
+PIECE: Final = 32 * 1024
+"""Bytes of sound that the call is given at a time."""
+REMEMBERED: Final = 32
+"""Replies whose cutting short still means something."""
+OWN: Final = "tellerline."
+
+
+@dataclass
+class _Typed:
+    """Words of the user in the one item that was added since the last reply, and when they came."""
+
+    words: str
+    at: float
+
+
+@dataclass
+class _Held:
+    """The caller began to speak over a reply; it is told once that stops the reply, and not at all for an "uh-huh"."""
+
+    started: SpeechStartedEvent
+    stopped: SpeechStoppedEvent | None = None
+
+
+class Realtime:
+    """One call's `Dialect`. `final`: what ends the call is told as an error that no client takes for a lost line."""
+
+    def __init__(self, settings: CallSettings, clock: Clock, identity: str, *, final: bool = False) -> None:
+        self.settings = settings
+        self.config = settings.config
+        self._clock = clock
+        self._final = final
+        self._own = Encoder(clock, identity)
+        self._conversation = f"conv_{identity}"
+        self._ledger = Ledger()
+        self._count = 0
+        self._carry = b""
+        self._uncommitted = 0
+        self._wished: dict[str, str] | None = None
+        self._typed: _Typed | None = None
+        self._added = 0
+        self._open: Ladder | None = None
+        self._sent: dict[str, Ladder] = {}
+        self._proposals: dict[ReplyId, ProposalId] = {}
+        self._spoken_over: _Held | None = None
+        self._started_ms: dict[str, int] = {}
+
+    # The dialect
+
+    def opening(self) -> list[str]:
+        """The settings in force."""
+        return [self._text(server.SessionBegan(session=self.settings.shown()))]
+
+    def sound(self, data: bytes) -> Given:  # noqa: ARG002 - whatever it is
+        """Sound comes in base64 here."""
+        return Given(refused=BadInput("this protocol has no binary messages"))
+
+    def read(self, text: str) -> Given:
+        """An event; one that the protocol does not have is let through."""
+        try:
+            event = parse_client_event(text)
+        except UnknownEvent:
+            return Given()
+        except client.Refused as refused:
+            return Given(refused=refused, cause=refused.cause)
+        except BadInput as refused:
+            return Given(refused=refused)
+        try:
+            return replace(self._take(event), cause=event.event_id)
+        except (_Refusal, Duplicate) as known:  # clients cause these in good order
+            return Given(answers=(_failure(known, event.event_id),))
+        except BadInput as refused:
+            return Given(refused=refused, cause=event.event_id)
+
+    def encode(self, event: call.CallEvent, *, audible: bool) -> list[str]:
+        """The messages that tell of `event`, our own events among them where they are wanted."""
+        own = [one for one in self._own.tell(event) if self.settings.events and _kind(one).startswith(OWN)]
+        told: list[BaseModel] = list(self._tell(event, audible))
+        within = isinstance(event, call.Said)
+        return [self._text(one) for one in ([*told, *own] if within else [*own, *told])]
+
+    def farewell(self) -> list[str]:
+        """A client that would take the end for a lost line, and call again, is told otherwise."""
+        if not self._final:
+            return []
+        over = server.ErrorDetails(type="invalid_request_error", code="account_deactivated", message="the call is over")
+        return [self._text(server.Failure(error=over))]
+
+    def _text(self, event: BaseModel) -> str:
+        self._count += 1
+        if isinstance(event, Event):
+            event = event.model_copy(update={"event_id": f"event_{self._count}"})
+        return event.model_dump_json(by_alias=True)
+
+    # What the client says
+
+    @singledispatchmethod
+    def _take(self, event: client.ClientEvent) -> Given:
+        raise AssertionError(type(event))
+
+    @_take.register
+    def _(self, event: client.SessionUpdate) -> Given:
+        changes = self.settings.change(event.session)
+        if changes is not None and changes.form is not None:
+            self._carry = b""
+        answer = server.SessionChanged(session=self.settings.shown())
+        return Given((changes,) if changes else (), (answer,))
+
+    @_take.register
+    def _(self, event: client.BufferAppend) -> Given:
+        try:
+            data = self._carry + base64.b64decode(event.audio, validate=True)
+        except (binascii.Error, ValueError):
+            raise MalformedAudio("the audio is not base64") from None
+        odd = len(data) % 2 if self.settings.config.form.encoding is Encoding.PCM16 else 0
+        data, self._carry = data[: len(data) - odd], data[len(data) - odd :]
+        self._uncommitted += len(data)
+        return Given(tuple(call.AudioIn(data[at : at + PIECE]) for at in range(0, len(data), PIECE)))
+
+    @_take.register
+    def _(self, _event: client.BufferCommit) -> Given:
+        return Given((call.CommitIn(),))
+
+    @_take.register
+    def _(self, _event: client.BufferClear) -> Given:
+        self._carry, self._uncommitted = b"", 0
+        return Given((call.ClearIn(),))
+
+    @_take.register
+    def _(self, _event: client.OutputClear) -> Given:
+        return Given()
+
+    @_take.register
+    def _(self, event: client.ItemCreate) -> Given:
+        item = shown(event.item, event.item.id or f"item_{self._clock.new_id()}")
+        last = self._ledger.last
+        before = self._ledger.add(item, event.previous_item_id)
+        words = words_of(event.item)
+        at_the_end = event.previous_item_id in {None, last or ROOT}
+        alone = self._added == 0 and words is not None and 0 < len(words) <= MAX_TYPED
+        self._typed = _Typed(words, self._clock.monotonic()) if at_the_end and alone and words else None
+        self._added += 1
+        return Given(
+            answers=(
+                server.ItemAdded(previous_item_id=before, item=item),
+                server.ItemDone(previous_item_id=before, item=item),
+            )
+        )
+
+    @_take.register
+    def _(self, event: client.ItemTruncate) -> Given:
+        sent = self._sent.get(event.item_id)
+        total = int(sent.sent_ms) if sent and sent.speaks else event.audio_end_ms
+        heard = min(event.audio_end_ms, total)
+        answer = server.ItemTruncated(item_id=event.item_id, content_index=event.content_index, audio_end_ms=heard)
+        whole = sent is not None and sent.speaks and sent is not self._open and event.audio_end_ms >= total
+        if sent is not None and sent.speaks and not whole:
+            sent.heard(heard)
+        return Given(() if whole or sent is None else _unheard(sent.reply), (answer,))
+
+    @_take.register
+    def _(self, event: client.ItemDelete) -> Given:
+        self._ledger.remove(event.item_id)
+        sent = self._sent.get(event.item_id)
+        return Given(_unheard(sent.reply) if sent else (), (server.ItemDeleted(item_id=event.item_id),))
+
+    @_take.register
+    def _(self, event: client.ItemRetrieve) -> Given:
+        item = self._ledger.get(event.item_id)
+        if item is None:
+            raise _Refusal("item_retrieve_invalid_item_id", "no item has this id", "item_id")
+        return Given(answers=(server.ItemRetrieved(item=item),))
+
+    @_take.register
+    def _(self, event: client.ResponseCreate) -> Given:
+        wish = event.response or client.ResponseWish()
+        if wish.conversation == "none" or wish.input is not None:
+            reply = ReplyId(self._clock.new_id())
+            return Given(answers=tuple(nothing(reply, self.settings.modality, self.settings.output, wish.metadata)))
+        if self._open is not None:
+            raise _Refusal("conversation_already_has_active_response", "a reply is being given")
+        typed, self._typed, self._added = self._typed, None, 0
+        self._wished = wish.metadata
+        return Given((call.AskIn(typed.words, typed.at) if typed else call.AskIn(),))
+
+    @_take.register
+    def _(self, event: client.ResponseCancel) -> Given:
+        named = ReplyId(event.response_id) if event.response_id else None
+        stop = call.CancelIn(named)
+        if self._open is not None and named in {None, self._open.reply}:
+            return Given((stop,))
+        gone = _Refusal("response_cancel_not_active", "Cancellation failed: no reply is being given")
+        return Given((stop,), (_failure(gone, event.event_id),))
+
+    @_take.register
+    def _(self, event: PressKey | PlaybackReport) -> Given:
+        return Given((to_input(event),))
+
+    @_take.register
+    def _(self, event: RenewToken) -> Given:
+        return Given(token=event.token)
+
+    # What the call says
+
+    def _tell(self, event: call.CallEvent, audible: bool) -> Iterator[BaseModel]:  # noqa: C901, PLR0912 - one case an event
+        match event:
+            case call.Answered(answer):
+                assert isinstance(answer, BaseModel)
+                yield answer
+            case turn.SpeechStarted(item, at_ms):
+                yield from self._started(SpeechStartedEvent(item_id=item, audio_start_ms=at_ms), audible)
+            case turn.SpeechStopped(item, at_ms):
+                yield from self._stopped(SpeechStoppedEvent(item_id=item, audio_end_ms=at_ms))
+            case turn.Discarded():
+                self._spoken_over = None
+            case turn.Ended() if event.transcript.source is Source.SPEECH:
+                yield from self._ended(event)
+            case call.ReplyCut(_, reason):
+                if reason is call.CutReason.TURN_DETECTED:
+                    yield from self._release()
+            case call.ReplyBegan(reply):
+                yield from self._began(reply)
+            case call.Said(reply, turn.ReadBackReady(proposal)):
+                self._proposals = {reply: proposal.id}
+            case call.Said(reply, turn.ReplyText(text, _, template)):
+                yield from self._said(reply, text, template)
+            case call.Voiced(reply, chunk):
+                if self._open is not None and self._open.reply == reply and self._open.speaks:
+                    yield from self._open.sound(chunk)
+            case call.ReplyEnded():
+                yield from self._over(event)
+            case call.Cleared():
+                yield AudioCleared()
+            case call.KeyPressed() if self.settings.events:
+                yield from self._own.tell(event)
+            case call.Fault(error, cause):
+                yield from self._fault(error, cause)
+
+    def _started(self, started: SpeechStartedEvent, audible: bool) -> Iterator[BaseModel]:
+        self._started_ms = {started.item_id: started.audio_start_ms}
+        if audible:
+            self._spoken_over = _Held(started)
+        else:
+            yield started
+
+    def _stopped(self, stopped: SpeechStoppedEvent) -> Iterator[BaseModel]:
+        if self._spoken_over is not None:
+            self._spoken_over.stopped = stopped
+        else:
+            yield stopped
+
+    def _release(self) -> Iterator[BaseModel]:
+        """What the caller says over a reply counts: tell of it."""
+        held, self._spoken_over = self._spoken_over, None
+        if held is not None:
+            yield held.started
+            if held.stopped is not None:
+                yield held.stopped
+
+    def _ended(self, event: turn.Ended) -> Iterator[BaseModel]:
+        yield from self._release()
+        began = self._started_ms.get(event.item, event.voiced_until_ms)
+        yield from self._committed(event.item, event.transcript.text, (event.voiced_until_ms - began) / 1000)
+
+    def _committed(self, item: str, words: str, seconds: float) -> Iterator[BaseModel]:
+        self._typed, self._added, self._uncommitted = None, 0, 0
+        message = Message(id=item, role="user", content=(InputAudio(),))
+        before = self._ledger.put(message)
+        yield AudioCommitted(item_id=item, previous_item_id=before)
+        yield server.ItemAdded(previous_item_id=before, item=message)
+        yield server.ItemDone(previous_item_id=before, item=message)
+        if self.settings.transcribes:
+            self._ledger.change(message.model_copy(update={"content": (InputAudio(transcript=words),)}))
+            yield TranscriptDelta(item_id=item, delta=words)
+            yield TranscriptCompleted(item_id=item, transcript=words, usage=DurationUsage(seconds=max(0.0, seconds)))
+
+    def _began(self, reply: ReplyId) -> Iterator[BaseModel]:
+        modality, output = self.settings.modality, self.settings.output
+        self._open = Ladder(reply, self._ledger, modality, output, self._conversation, self._wished)
+        self._wished, self._typed, self._added = None, None, 0
+        self._sent[self._open.item] = self._open
+        while len(self._sent) > REMEMBERED:
+            del self._sent[next(iter(self._sent))]
+        if reply in self._proposals:
+            self._open.note(PROPOSAL, self._proposals[reply])
+        yield self._open.created()
+
+    def _said(self, reply: ReplyId, text: str, template: str | None) -> Iterator[BaseModel]:
+        if self._open is None or self._open.reply != reply:
+            return
+        if template and not self._open.text:
+            self._open.note(TEMPLATE, template)
+        yield from self._open.say(text)
+
+    def _over(self, event: call.ReplyEnded) -> Iterator[BaseModel]:
+        if self._open is not None and self._open.reply == event.reply:
+            ladder, self._open = self._open, None
+            yield from ladder.end(event)
+
+    def _fault(self, error: TellerlineError, cause: str | None) -> Iterator[BaseModel]:
+        """A failure that is said, or after which the caller is asked again, is no error: some clients would hang up."""
+        if error.fatal or (isinstance(error, BadInput) and not isinstance(error, WrongState)):
+            yield _failure(error, cause)
+        elif isinstance(error, WrongState) and self.settings.config.patience.manual and self._uncommitted:
+            yield from self._committed(f"item_{self._clock.new_id()}", "", 0.0)
+
+
+class _Refusal(BadInput):
+    """A refusal with the protocol's own code, which clients know."""
+
+    def __init__(self, code: str, message: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.wire = code
+        self.param = param
+
+
+def _failure(error: TellerlineError, cause: str | None) -> server.Failure:
+    """An error's event. A credential that does not hold any more has a code that ends every client's attempts."""
+    code = getattr(error, "wire", "invalid_api_key" if isinstance(error, NotAllowed) else error.code)
+    return server.Failure(
+        error=server.ErrorDetails(
+            type="invalid_request_error" if isinstance(error, BadInput | NotAllowed) else "server_error",
+            code=code,
+            message=error.message,
+            param=getattr(error, "param", None),
+            event_id=cause or getattr(error, "cause", None),
+        )
+    )
+
+
+def _unheard(reply: ReplyId) -> tuple[call.CallInput, ...]:
+    return (call.PlaybackIn(reply, call.PlaybackState.INTERRUPTED),)
+
+
+def _kind(event: BaseModel) -> str:
+    return str(getattr(event, "type", ""))

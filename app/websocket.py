@@ -1,0 +1,89 @@
+"""WebSockets as uvicorn serves them, with bounds on what moves no call on, and an answer to every handshake."""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any, Final
+
+from uvicorn.config import Config
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.server import ServerState
+from websockets.exceptions import ProtocolError
+from websockets.frames import CTRL_OPCODES, Frame, Opcode
+from websockets.http11 import Request
+from websockets.server import ServerProtocol
+
+from schemas.wire.realtime import MAX_MESSAGE
+
+MAX_CONTROL: Final = 64
+"""Pings and pongs between two messages; an honest client's come seconds apart, and speech fifty times a second."""
+MAX_FRAGMENTS: Final = 64
+"""Frames of one message: a kilobyte each of the longest."""
+HANDSHAKE_S: Final = 15.0
+"""A handshake is answered within this, whatever happens behind it."""
+LONGER: Final = {"/v1/realtime": MAX_MESSAGE}
+"""Bytes of a message where clients send more in one than ours do, by path."""
+
+
+class BoundedFrames(ServerProtocol):
+    """Fails the connection in the middle of what it is reading, before the rest of a flood is even looked at."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._control = self._fragments = 0
+
+    def recv_frame(self, frame: Frame) -> None:
+        """Count, then take. Raises ProtocolError."""
+        if frame.opcode in CTRL_OPCODES:
+            self._control += 1
+        else:
+            self._fragments = self._fragments + 1 if frame.opcode is Opcode.CONT else 1
+            self._control = 0 if frame.fin else self._control
+        if self._control > MAX_CONTROL or self._fragments > MAX_FRAGMENTS:
+            raise ProtocolError("too many frames that are no message")
+        if frame.opcode is Opcode.CLOSE:
+            self.current_size = None  # it may come within a message, which the library takes for a fault
+        super().recv_frame(frame)
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """One connection. `frames_seen` counts every frame, for whoever paces it."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.conn = BoundedFrames(max_size=config.ws_max_size, logger=self.logger)
+        self.frames_seen = 0
+
+    def handle_connect(self, event: Request) -> None:
+        """Let messages be as long as the path that is asked for takes them."""
+        path = event.path.partition("?")[0]
+        self.conn.max_message_size = LONGER.get(path, self.conn.max_message_size)
+        super().handle_connect(event)
+
+    def handle_events(self) -> None:
+        """Count what came; then answer a handshake that could not be read, of which uvicorn hears nothing."""
+        self.frames_seen += len(self.conn.events)
+        super().handle_events()
+        if self.conn.handshake_exc is not None and not self.handshake_initiated and not self.close_sent:
+            self._refuse_unreadable()
+
+    def handle_ping(self) -> None:
+        """Pongs that the peer does not read are not kept for it."""
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()
+
+    def _refuse_unreadable(self) -> None:
+        """Send the refusal that `websockets` has prepared (414, 431), or a 400."""
+        self.handshake_complete = self.close_sent = True
+        output = b"".join(self.conn.data_to_send())
+        if not output:
+            output = self.conn.reject(HTTPStatus.BAD_REQUEST, "not a handshake\n").serialize()
+        self.transport.write(output)
+        self.transport.close()

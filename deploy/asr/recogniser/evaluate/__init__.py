@@ -1,0 +1,1 @@
+"""How well it hears: test audio, and scores while it trains."""

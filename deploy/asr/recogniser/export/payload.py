@@ -1,0 +1,148 @@
+"""What training on a lent machine needs, in parts that one call carries: `recogniser payload FOLDER --base BASE …`.
+
+Each part is a folder FOLDER/N of at most `--most` MB: 1 and 2 the weights to begin with, then speech. Speech is Opus
+with transcripts, as `voices/pressed.py` presses it; weights are whole steps of a row's deviation, Huffman-coded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from recogniser.export import binary
+from recogniser.voices import people as human
+from recogniser.voices.pressed import to_opus
+
+RATE = 16_000
+STEPS = {"embedding": 0.1, "linear": 0.06}
+"""Of the weights that a round begins with: a thirtieth of a row's deviation off at most."""
+SPOKEN_LEVEL = 0.945
+NOISE_LEVEL = 0.8
+
+
+def weights(base: Path) -> bytes:
+    """A folder's model.bin on `STEPS`, coded."""
+    model = binary.load(base / "model.bin")
+    return binary.coded(binary.written(binary.quantized(model.floats(), model.aliases, STEPS)))
+
+
+class Speech:
+    """Utterances to be written as one file."""
+
+    def __init__(self) -> None:
+        self.coded: list[bytes] = []
+        self.told: list[tuple[str, str, str]] = []
+
+    def add(self, sound: bytes, text: str, lang: str, kind: str) -> None:
+        """One utterance: Ogg, transcript, language and kind (`human`, `spliced`, `test` or `noise`, or a voice)."""
+        self.coded.append(sound)
+        self.told.append((text, lang, kind))
+
+    def size(self) -> int:
+        """Bytes so far."""
+        return sum(map(len, self.coded))
+
+    def save(self, path: Path) -> None:
+        """Write and begin anew."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text, lang, kind = zip(*self.told, strict=True)
+        np.savez(path, coded=np.frombuffer(b"".join(self.coded), np.uint8), size=np.array([len(c) for c in self.coded]),
+                 text=np.array(text), lang=np.array(lang), kind=np.array(kind))  # fmt: skip
+        print(f"{path}: {len(text)} utterances, {path.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
+        self.coded, self.told = [], []
+
+
+def people(source: Path) -> Iterator[tuple[bytes, str, str, str]]:
+    """Every recording of people, those held out as tests."""
+    for line in (source / "metadata.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        text, corpus = human.transcript(row["text"], row["lang"]), row["file"].split("/")[0]
+        if row["dur"] > 11:
+            continue
+        kind = "test" if human.held_out(corpus, row["speaker"]) else "human"
+        if text is None and kind == "test":
+            continue
+        yield (source / row["file"]).read_bytes(), text or "", row["lang"], f"{kind}:{corpus}"
+
+
+def strangers(folder: Path) -> Iterator[tuple[bytes, str, str, str]]:
+    """Voices never trained on, of a folder of evaluate/acceptance.py's."""
+    for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if not row["voice"].startswith("human:"):
+            kind = f"test:strangers-{row['lang']}"
+            yield (folder / row["file"]).read_bytes(), row["text"], row["lang"], kind
+
+
+def surroundings(folder: Path, kind: str) -> Iterator[tuple[bytes, str, str, str]]:
+    """Noises, or rooms, of a folder."""
+    for path in sorted(p for p in folder.iterdir() if p.suffix in {".wav", ".flac"}):
+        sound, rate = soundfile.read(path, dtype="float32", always_2d=True)
+        mono = sound.mean(axis=1)
+        if rate != RATE:
+            continue
+        if kind == "noise":
+            yield to_opus(np.pad(mono, (0, max(0, RATE - len(mono)))), NOISE_LEVEL), "", "en", f"noise:{path.stem}"
+        else:
+            data = io.BytesIO()
+            soundfile.write(data, mono, RATE, format="FLAC")
+            yield data.getvalue(), "", "en", f"room:{path.stem}"
+
+
+def shards(folders: Sequence[Path]) -> Iterator[tuple[bytes, str, str, str]]:
+    """What voices/synthesise.py and voices/splice.py made."""
+    for path in sorted(p for folder in folders for p in folder.glob("*.npz") if ".tmp" not in p.name):
+        with np.load(path) as shard:
+            sounds = np.split(shard["audio"], np.cumsum(shard["length"])[:-1])
+            for sound, text, voice in zip(sounds, shard["text"], shard["voice"], strict=True):
+                yield to_opus(sound, SPOKEN_LEVEL), str(text), str(shard["lang"]), str(voice)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--base", type=Path, help="folder of train/vocabulary.py's, or of an earlier round")
+    parser.add_argument("--speech", type=Path, help="folder with human/, noise/ and rir/")
+    parser.add_argument("--tests", type=Path, help="folder of evaluate/acceptance.py's, for scores while training")
+    parser.add_argument("--spoken", type=Path, nargs="*", default=[], help="folders of shards")
+    parser.add_argument("--first", type=int, default=4, help="number of the first part of spoken shards")
+    parser.add_argument("--most", type=float, default=26, help="MB of a part")
+    args = parser.parse_args()
+    if args.base:
+        data = weights(args.base)
+        for n, part in enumerate((data[: len(data) // 2], data[len(data) // 2 :]), 1):
+            (args.out / str(n)).mkdir(parents=True, exist_ok=True)
+            (args.out / str(n) / f"weights.{n}").write_bytes(part)
+        shutil.copy(args.base / "tokenizer.json", args.out / "1")
+        print(f"weights: {len(data) / 1e6:.1f} MB", file=sys.stderr)
+    if args.speech:
+        around = [*surroundings(args.speech / "noise", "noise"), *surroundings(args.speech / "rir", "room")]
+        tests = strangers(args.tests) if args.tests else ()
+        _save([*around, *tests, *people(args.speech / "human")], args.out / "3" / "people", args.most * 1e6)
+    if args.spoken:
+        _save(shards(args.spoken), args.out / str(args.first) / "spoken", args.most * 1e6)
+
+
+def _save(rows: Iterable[tuple[bytes, str, str, str]], path: Path, most: float) -> None:
+    """Files of `path` and a number, each in a folder of its own, counted on from the path's."""
+    speech, first = Speech(), int(path.parent.name)
+    for number, full in enumerate(_filled(speech, rows, most)):
+        full.save(path.parent.parent / str(first + number) / f"{path.name}-{first + number}.npz")
+
+
+def _filled(speech: Speech, rows: Iterable[tuple[bytes, str, str, str]], most: float) -> Iterator[Speech]:
+    for row in rows:
+        speech.add(*row)
+        if speech.size() > most:
+            yield speech
+    if speech.coded:
+        yield speech

@@ -1,0 +1,1 @@
+"""What learns from it: a small model from scratch, or Whisper base fine-tuned."""

@@ -1,0 +1,246 @@
+"""Train Whisper base for windows as long as the speech, and for plain words: `recogniser fine-tune whisper folder=…`.
+
+FOLDER is where a payload's parts arrive (weights.1, weights.2, tokenizer.json, *.npz); what arrives later is taken in.
+The weights that it begins with are the teacher, in a long window; the student hears just the speech and a little more,
+distorted. It is to have the teacher's encoder states everywhere, what the teacher writes (Whisper's own spelling) where
+asked so, and the transcript in plain words where it is asked for these. FOLDER/end, if there is one, holds the second
+of the epoch at which training ends. Checkpoints lie in FOLDER/out/NAME, coded as they ship.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from recogniser.config import settings
+from recogniser.evaluate.listen import Listener, score, stretches
+from recogniser.export import binary
+from recogniser.train.batches import IGNORE, Batch, Batches
+from recogniser.train.settings import FineTuning
+from recogniser.train.sound import HELD_OUT_NOISES, RATE, Bank, Clip, Distortion
+from recogniser.train.teacher import Teacher, Words
+from recogniser.train.whisper import Steps, Tensors, Whisper
+
+SHIPPED = {"embedding": 0.35, "linear": 0.2}
+NEXT = {"embedding": 0.1, "linear": 0.07}
+"""For the round after."""
+DECODER_RATE = 0.6
+ARRIVE_S = 20
+"""Between two parts that are taken in: the teacher hears 1,500 utterances in some four seconds."""
+PIECE = 15 << 20
+
+
+def begun(folder: Path) -> tuple[Tensors, dict[str, str]]:
+    """Weights to begin with, and their aliases."""
+    data = b"".join((folder / f"weights.{n}").read_bytes() for n in (1, 2))
+    model = binary.read(zlib.decompress(data))
+    return model.floats(), model.aliases
+
+
+def losses(model: Whisper, batch: Batch, embedding: Tensor) -> dict[str, Tensor]:
+    """Encoder's distance to the teacher, cross-entropy of plain words, and of what the teacher writes its distance."""
+    with torch.autocast(batch.mel.device.type, torch.bfloat16):
+        states = model.encoder(batch.mel)
+        hidden = model.states(batch.inputs, states)
+    out: dict[str, Tensor] = {}
+    if batch.hears.any():
+        want = batch.heard[batch.hears].float()
+        out["encoder"] = (states[batch.hears].float() - want).square().sum() / want.square().sum()
+    valid = batch.targets != IGNORE
+    plain, told = valid & ~batch.taught[:, None], valid & batch.taught[:, None]
+    table = embedding.to(torch.bfloat16).T
+    if plain.any():
+        logits = (hidden[plain].to(torch.bfloat16) @ table).float()
+        out["plain"] = functional.cross_entropy(logits, batch.targets[plain], label_smoothing=0.03)
+    if told.any():
+        own = hidden[told].float()
+        with torch.no_grad():
+            want = (batch.hidden.to(torch.bfloat16) @ table).float().log_softmax(-1)
+        have = (own.to(torch.bfloat16) @ table).float().log_softmax(-1)
+        out["told"] = functional.kl_div(have, want, log_target=True, reduction="sum") / len(own)
+        out["hidden"] = (own - batch.hidden).square().sum() / batch.hidden.square().sum()
+    return out
+
+
+WEIGHTS = {"encoder": 2.0, "plain": 1.0, "told": 1.0, "hidden": 0.5}
+
+
+def kept(model: Whisper, average: dict[str, Tensor], scalars: Tensors, aliases: dict[str, str], out: Path, name: str,
+         steps: dict[str, float]) -> None:  # fmt: skip
+    """Write a checkpoint, coded, in pieces."""
+    shadow = copy.deepcopy(model)
+    shadow.load_state_dict(average, strict=False)
+    tensors = {k: v for k, v in scalars.items() if v.ndim == 0 or k == "decoder/alignment_heads"} | shadow.tensors()
+    data = binary.coded(binary.written(binary.quantized(tensors, aliases, steps)))
+    for old in out.glob(f"{name}.[0-9]"):
+        old.unlink()
+    for n, at in enumerate(range(0, len(data), PIECE)):
+        (out / f"{name}.{n}.tmp").write_bytes(data[at : at + PIECE])
+        (out / f"{name}.{n}.tmp").rename(out / f"{name}.{n}")
+
+
+def turn(path: Path) -> tuple[int, str]:
+    """In which order parts are taken in: people, what was spoken beforehand, then languages by turns."""
+    first = ("people", "spoken").index(path.name.split("-")[0]) if path.name.startswith(("people", "spoken")) else 2
+    return first, path.stem.split("-")[-1] + path.name
+
+
+class Run:
+    """One training."""
+
+    def __init__(self, args: FineTuning) -> None:
+        self.args, self.folder, self.device = args, args.folder, args.device
+        self.out = self.folder / "out" / args.name
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.words = Words.load(self.folder / "tokenizer.json")
+        self.raw, self.aliases = begun(self.folder)
+        self.model = Whisper(self.raw, self.words.task).to(self.device)
+        names = self.words.tokenizer.get_vocab()
+        special = [i for token, i in names.items() if token.startswith("<|") and i != self.words.end]
+        self.teacher = Teacher(self.model, self.words, torch.tensor(special, device=self.device))
+        self.bank, self.rng, self.taken = Bank(self.device), random.Random(args.seed), set[str]()
+        self.batches: Batches | None = None
+        self.tests: list[Clip] = []
+        self.begun, self.step = time.time(), 0
+        self.lately: dict[str, float] = {}
+        self.average: dict[str, Tensor] = {}
+
+    def say(self, text: str) -> None:
+        """Log."""
+        line = f"{time.strftime('%H:%M:%S')} {text}"
+        print(line, flush=True)
+        with (self.out / "log").open("a") as log:
+            log.write(line + "\n")
+
+    def arrive(self) -> None:
+        """Take in the next part that is new; people come first."""
+        for path in sorted(self.folder.glob("[a-z]*.npz"), key=turn):
+            if path.name in self.taken:
+                continue
+            self.taken.add(path.name)
+            clips = self.bank.add(path, self.args.most)
+            if self.batches is None:
+                noises = [
+                    self.bank.take(c)
+                    for c in clips
+                    if c.kind.startswith("noise:") and c.kind[6:] not in HELD_OUT_NOISES
+                ]
+                rooms = [self.bank.take(c) for c in clips if c.kind.startswith("room:")]
+                distortion = Distortion(noises, rooms, self.rng)
+                self.batches = Batches(self.bank, self.teacher, self.words, distortion, self.rng, self.args.frames)
+            self.tests += [c for c in clips if c.kind.startswith("test:")]
+            self.tests += [t for c in clips if c.kind[6:] in HELD_OUT_NOISES for t in stretches(c)]
+            usable = [c for c in clips if not c.kind.startswith(("noise:", "room:", "test:")) and c.length <= 11 * RATE]
+            told = {i for i, c in enumerate(usable) if c.kind.startswith("human:") or i % 40 == 0}
+            self.teacher.take(self.bank, usable, told)
+            self.batches.add(usable)
+            hours, told = sum(c.length for c in usable) / RATE / 3600, sum(c.hidden >= 0 for c in usable)
+            self.say(f"{path.name}: {len(usable)} clips, {hours:.2f} h, {told} written by the teacher")
+            return
+
+    def end(self) -> float:
+        """When training ends, in seconds of the epoch."""
+        path = self.folder / "end"
+        return float(path.read_text()) if path.exists() else self.begun + 60 * self.args.minutes
+
+    def train(self) -> None:
+        """Until the end."""
+        while not any(self.folder.glob("people-*.npz")):
+            time.sleep(0.5)
+        self.arrive()
+        self.begun = time.time()
+        self.average = {k: v.detach().clone() for k, v in self.model.train().named_parameters()}
+        exact, coarse = self.model.embedding.clone(), self.rounded(self.model.embedding)
+        groups, optimizer = self.optimizer()
+        self.say(f"before: {score(Listener(self.model, self.words, self.bank), self.tests)}")
+        due = {"arrive": 0.0, "score": time.time() + self.args.score, "keep": time.time() + self.args.keep}
+        while (now := time.time()) < (end := self.end()) and self.step < self.args.steps:
+            done = (now - self.begun) / (end - self.begun)
+            Steps.linear = SHIPPED["linear"] if done > self.args.coarse else 0.0
+            self.model.embedding.copy_(coarse if done > self.args.coarse else exact)
+            self.learn(done, groups, optimizer)
+            self.beside(due, done)
+        Steps.linear = SHIPPED["linear"]
+        self.model.embedding.copy_(coarse)
+        self.report(1.0)
+        kept(self.model, self.average, self.raw, self.aliases, self.out, "ships", SHIPPED)
+        self.model.embedding.copy_(exact)
+        kept(self.model, self.average, self.raw, self.aliases, self.out, "next", NEXT)
+        (self.out / "finished").write_text("yes\n")
+
+    def optimizer(self) -> tuple[list[list[Tensor]], torch.optim.Optimizer]:
+        """(parameters of encoder and decoder, what moves them)."""
+        groups: list[list[Tensor]] = [
+            list(self.model.encoder.parameters()),
+            [*self.model.decoder.parameters(), self.model.asked],
+        ]
+        rates = (self.args.lr, self.args.lr * DECODER_RATE)
+        told = [{"params": group, "lr": rate, "top": rate} for group, rate in zip(groups, rates, strict=True)]
+        return groups, torch.optim.AdamW(told, betas=(0.9, 0.98), weight_decay=0.01, fused=self.device == "cuda")
+
+    def learn(self, done: float, groups: list[list[Tensor]], optimizer: torch.optim.Optimizer) -> None:
+        """One step, at a share `done` of the time."""
+        assert self.batches is not None
+        rate = min(1.0, (self.step + 1) / 150) * (0.02 + 0.98 * (0.5 + 0.5 * math.cos(math.pi * done)))
+        for told in optimizer.param_groups:
+            told["lr"] = told["top"] * rate
+        strength = min(1.0, self.step / 400) * (1.0 if done < 0.9 else 0.7)
+        batch = self.batches.make(self.batches.group(), strength, min(self.args.plain, self.step / 500))
+        found = losses(self.model, batch, self.model.embedding)
+        loss = sum((WEIGHTS[k] * v for k, v in found.items()), torch.zeros((), device=self.device))
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        for group in groups:
+            torch.nn.utils.clip_grad_norm_(group, 1.0)
+        optimizer.step()
+        self.step += 1
+        decay = min(0.999, self.step / (self.step + 20))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.average.values()), list(self.model.parameters()), 1 - decay)
+        if self.step % 25 == 0:
+            for name, value in found.items():
+                self.lately[name] = 0.8 * self.lately.get(name, value.item()) + 0.2 * value.item()
+
+    def beside(self, due: dict[str, float], done: float) -> None:
+        """What is due: parts that came, scores, checkpoints."""
+        now = time.time()
+        if now > due["arrive"]:
+            due["arrive"] = now + ARRIVE_S
+            self.arrive()
+        if now > due["score"]:
+            due["score"] = now + self.args.score
+            self.report(done)
+        if now > due["keep"]:
+            due["keep"] = now + self.args.keep
+            kept(self.model, self.average, self.raw, self.aliases, self.out, "ships", SHIPPED)
+
+    def rounded(self, embedding: Tensor) -> Tensor:
+        """Embeddings as they ship."""
+        size = embedding.std(1, keepdim=True, correction=0) * SHIPPED["embedding"]
+        return torch.round(embedding / size) * size
+
+    def report(self, done: float) -> None:
+        """Log losses and errors of the average."""
+        shadow = copy.deepcopy(self.model).eval()
+        shadow.load_state_dict(self.average, strict=False)
+        told = " ".join(f"{k} {v:.3f}" for k, v in sorted(self.lately.items()))
+        heard = score(Listener(shadow, self.words, self.bank), self.tests)
+        self.say(f"{self.step} steps, {100 * done:.0f} %: {told} | {heard}")
+
+
+def main() -> None:
+    """Command line."""
+    args = settings(FineTuning, sys.argv[1:])
+    torch.manual_seed(args.seed)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.backends.cuda.enable_cudnn_sdp(enabled=False)  # it plans anew for every shape
+    Run(args).train()

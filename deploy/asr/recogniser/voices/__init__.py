@@ -1,0 +1,1 @@
+"""Who says it: synthesisers, people, and voices made of their recordings; shards of speech."""

@@ -1,0 +1,178 @@
+"""Speech synthesis for training and tests: every engine behind `speak(voice, text, settings)`.
+
+TRAIN_* are voices whose licence lets weights made from them be published; HELD_OUT_* are never trained on.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import soundfile
+import soxr
+
+from recogniser.voices import festival, foreign, kokoro, source_filter
+
+RATE = 16_000
+SCRATCH = Path("/dev/shm")  # memory, where there is any
+DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
+HTS_FOLDERS = (Path(os.environ.get("ASR_HTS_VOICES", "voices")), Path("/usr/share/hts-voice/nitech-jp-atr503-m001"))
+_ACCENTS = (
+    "en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-gb-x-gbclan", "en-gb-x-gbcwmd", "en-029", "en-us-nyc",
+)  # fmt: skip
+_VARIANTS = ("", "+m1", "+m2", "+m3", "+m4", "+m5", "+m6", "+m7", "+m8", "+f1", "+f2", "+f3", "+f4", "+f5", "+klatt",
+             "+klatt2", "+klatt3", "+klatt4", "+Annie", "+Storm", "+linda", "+steph", "+david", "+rob", "+michael",
+             "+Alicia", "+Andrea", "+Lee", "+Gene", "+john", "+paul", "+adam", "+anika", "+belinda")  # fmt: skip
+
+TRAIN_ENGLISH = {
+    "pico:en-US": 16.0, "pico:en-GB": 16.0, "flite:slt": 10.0, "flite:awb": 10.0, "flite:rms": 13.0, "flite:kal16": 8.0,
+    "rhvoice:clb": 10.0, "rhvoice:alan": 8.0, "rhvoice:slt": 5.0, "espeak:en": 16.0,
+    "rhvoice:anna": 4.0, "rhvoice:elena": 4.0, "rhvoice:irina": 4.0, "rhvoice:aleksandr": 4.0, "rhvoice:anatol": 4.0,
+    "rhvoice:natalia": 4.0, "rhvoice:azamat": 4.0, "rhvoice:nazgul": 4.0, "rhvoice:spomenka": 6.0,
+    "pico:de-DE": 6.0, "pico:es-ES": 5.0, "pico:fr-FR": 5.0, "pico:it-IT": 5.0,
+    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
+    "festival:don_diphone": 10.0, "kokoro:en": 40.0, "hibari:en": 60.0,
+}  # fmt: skip
+HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
+TRAIN_JAPANESE = {
+    "jtalk:mei_normal": 20.0, "jtalk:mei_happy": 9.0, "jtalk:takumi_normal": 22.0, "jtalk:takumi_happy": 12.0,
+    "jtalk:tohoku-f01-neutral": 16.0, "jtalk:tohoku-f01-happy": 12.0, "espeak:ja": 28.0,
+    "rhvoice:anna": 1.0, "rhvoice:elena": 1.0, "rhvoice:irina": 1.0, "rhvoice:aleksandr": 1.0, "rhvoice:anatol": 4.0,
+    "rhvoice:natalia": 5.0, "rhvoice:azamat": 5.0, "rhvoice:nazgul": 6.0, "rhvoice:spomenka": 6.0,
+    "pico:de-DE": 5.0, "pico:es-ES": 5.0, "pico:fr-FR": 4.0, "pico:it-IT": 4.0,
+    "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
+    "festival:don_diphone": 5.0, "kokoro:ja": 40.0, "hibari:ja": 10.0,
+}  # fmt: skip
+DRAWN = {"kokoro": kokoro.speak, "hibari": source_filter.speak}
+"""Engines whose speakers are drawn anew for each sentence, at Kokoro's rate of samples."""
+HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """rate: 1 is the voice's own; pitch: factor on F0; tract: all-pass shift of the spectral envelope (open_jtalk)."""
+
+    rate: float = 1.0
+    pitch: float = 1.0
+    tract: float = 0.0
+    accent: str = "en-us"
+
+
+def draw(rng: random.Random, spread: float = 1.0) -> Settings:
+    """Random settings of the training range; spread widens it."""
+    rate = min(1.6, max(0.62, rng.gauss(1.0, 0.14 * spread)))
+    pitch = min(1.5, max(0.65, 2 ** rng.gauss(0.0, 0.2 * spread)))
+    return Settings(rate, pitch, rng.uniform(-0.05, 0.05) * spread, rng.choice(_ACCENTS) + rng.choice(_VARIANTS))
+
+
+def _run(args: list[str], text: str | None = None) -> None:
+    encoding = "latin-1" if args[0] == "text2wave" else "utf-8"  # festival reads bytes
+    subprocess.run(
+        args,
+        input=text,
+        encoding=encoding,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=60,
+    )
+
+
+def _hts(name: str) -> str:
+    return next(str(f / f"{name}.htsvoice") for f in HTS_FOLDERS if (f / f"{name}.htsvoice").exists())
+
+
+def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[list[str], str | None]:
+    if engine == "flite":
+        scale = (
+            ["--setf", f"f0_shift={s.pitch:.2f}"]
+            if name != "kal16"
+            else ["--setf", f"int_f0_target_mean={105 * s.pitch:.0f}"]
+        )
+        return [
+            "flite",
+            "-voice",
+            name,
+            "--setf",
+            f"duration_stretch={1 / s.rate:.2f}",
+            *scale,
+            "-t",
+            text,
+            "-o",
+            out,
+        ], None
+    if engine == "espeak":
+        voice = s.accent if name == "en" else "ja" + (s.accent[s.accent.index("+") :] if "+" in s.accent else "")
+        pitch = min(99, max(0, int(50 + 60 * (s.pitch - 1))))
+        read = text if name == "en" else text.replace(" ", "")
+        return ["espeak-ng", "-v", voice, "-s", str(int(165 * s.rate)), "-p", str(pitch), "-w", out, read], None
+    if engine == "pico":
+        marked = f'<speed level="{100 * s.rate:.0f}"><pitch level="{100 * s.pitch:.0f}">{text}</pitch></speed>'
+        return ["pico2wave", "-l", name, "-w", out, marked], None
+    if engine == "rhvoice":
+        return [
+            "RHVoice-test",
+            "-p",
+            name,
+            "-R",
+            "16000",
+            "-r",
+            f"{100 * s.rate:.0f}",
+            "-t",
+            f"{100 * s.pitch:.0f}",
+            "-o",
+            out,
+        ], text
+    if engine == "festival":
+        return festival.command(name, text, out, s.rate, in_phones=foreign.is_told(f"{engine}:{name}"))
+    alpha = 0.55 + s.tract
+    shift = 12 * float(np.log2(s.pitch))
+    return [
+        "open_jtalk",
+        "-x",
+        DICTIONARY,
+        "-m",
+        _hts(name),
+        "-r",
+        f"{s.rate:.2f}",
+        "-fm",
+        f"{shift:.1f}",
+        "-a",
+        f"{alpha:.3f}",
+        "-ow",
+        out,
+    ], text
+
+
+def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
+    """Float32 audio at 16 kHz with the engine's own silence trimmed to about 50 ms."""
+    engine, name = voice.split(":", 1)
+    if engine in DRAWN:
+        who = random.Random(f"{settings.pitch}:{settings.tract}")  # of many speakers; their pitch is their own
+        said = DRAWN[engine](name, text, settings.rate, who)
+        return trim(soxr.resample(said, kokoro.RATE, RATE, quality="MQ"))
+    if foreign.speaks(voice):
+        text = foreign.respelled(voice, text, settings.accent.split("+")[0])
+    with tempfile.TemporaryDirectory(dir=SCRATCH if SCRATCH.is_dir() else None) as folder:
+        out = f"{folder}/a.wav"
+        args, stdin = _command(engine, name, text, out, settings)
+        _run(args, stdin)
+        audio, rate = soundfile.read(out, dtype="float32")
+    if audio.ndim > 1:
+        audio = audio.mean(axis=1)
+    if rate != RATE:
+        audio = soxr.resample(audio, rate, RATE, quality="MQ")
+    return trim(audio)
+
+
+def trim(audio: np.ndarray, keep: int = 800) -> np.ndarray:
+    """Cut leading and trailing parts 45 dB below the peak, keeping `keep` samples of each."""
+    loud = np.flatnonzero(np.abs(audio) > 0.0056 * (np.abs(audio).max() + 1e-9))
+    if not len(loud):
+        return audio[:0]
+    return audio[max(0, loud[0] - keep) : loud[-1] + keep]

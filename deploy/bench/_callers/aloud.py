@@ -1,0 +1,83 @@
+"""A call whose sentences are spoken in real time, as into an open microphone."""
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from app.line import FRAME, heard_out
+from deploy.bench._callers.caller import CODE
+from deploy.bench._callers.hear import Answer
+from deploy.bench._callers.play import Aloud, Call, Reply
+from deploy.bench._callers.told import note
+from deploy.bench._callers.voice import spoken
+from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._oracle import stamped
+from schemas.audio import SAMPLE_RATE
+
+PATIENCE_S: Final = 12.0
+"""Longest wait for an answer after a sentence; a caller who hears nothing says something again."""
+_CUT: Final = 0.8
+"""A turn that ends before so much of the voice cut it off."""
+
+
+@dataclass(slots=True)
+class Stamps:
+    """Marks the frames of what is being said, so that an oracle knows it; those of silence are left as they are."""
+
+    key: int = 0
+    first: int = 0
+    last: int = -1
+
+    def __call__(self, pcm: bytes, number: int) -> bytes:
+        """A frame of PCM16 on its way out."""
+        inside = self.first <= number <= self.last
+        return stamped(self.key, pcm, number - self.first) if inside else pcm
+
+
+@dataclass(slots=True)
+class SpokenCall(Call):
+    """A call in which sentences are spoken; one-time codes are typed."""
+
+    stamps: Stamps = field(default_factory=Stamps)
+    aloud: Aloud = field(default_factory=lambda: Aloud(""))
+
+    async def say(self, text: str) -> Answer:
+        """Speak a sentence, hear the answer to all of it out, and tell what it was."""
+        if text == CODE:
+            return await Call.say(self, text)
+        said = await asyncio.to_thread(spoken, self.aloud.voice, text, self.customer)
+        if self.aloud.notes is not None:
+            note(self.aloud.notes, said)
+        lead = np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32)
+        samples = np.concatenate((lead, said.samples))
+        begins_s = self.opened.say(samples) - self.opened.started
+        first = round(begins_s * SAMPLE_RATE) // FRAME
+        self.stamps.key, self.stamps.first = said.key, first
+        self.stamps.last = first + samples.size // FRAME + 1
+        heard = Reply()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(samples.size / SAMPLE_RATE + PATIENCE_S):
+                await self._listen(heard, (begins_s + LEAD_S) * 1000, said)
+        return heard.answer(self.ear, self.orders)
+
+    async def _listen(self, heard: Reply, begins_ms: float, said: Utterance) -> None:
+        """Until the turn that holds the last sound was answered, or nobody minds it."""
+        late_ms = begins_ms + said.voiced_s * 1000 * _CUT
+        last_ms, open_replies = 0.0, 0
+        async for event in self.opened.events():
+            heard.take(event, self.orders)
+            match event["type"]:
+                case "tellerline.turn.ended":
+                    last_ms = event["voiced_until_ms"]
+                case "response.created":
+                    open_replies += 1
+                case "response.done":
+                    open_replies -= 1
+                    await self.opened.send(heard_out(event["response"]["id"]))
+                case "tellerline.turn.discarded" if event.get("reason") == "courtesy":
+                    return
+            if last_ms >= late_ms and event["type"] == "tellerline.timings" and not open_replies:
+                return

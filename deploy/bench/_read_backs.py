@@ -1,0 +1,154 @@
+"""Read-backs that are drawn by a seed, and whether what was heard holds what they said, slot by slot."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from random import Random  # noqa: TID251 - seeded
+from typing import Final
+
+from metaphone import doublemetaphone
+
+from schemas.decision import Reply, ReplyParam
+from schemas.ids import Locale, RuleId, language
+from schemas.money import Money, exponent
+from schemas.span import DateValue, MoneyValue
+from services.normalization import Normalizer
+from services.response.phrases import speak
+from services.speech.ruby import annotated
+
+NAMES: Final = Path("tests/data/speech")
+_MAGNITUDES: Final = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+_FIRST: Final = date(2026, 1, 1)
+_NOW: Final = datetime(2026, 1, 1, 12)  # noqa: DTZ001 - a caller's local moment
+_CURRENCY: Final = {"en-US": "USD", "en-GB": "GBP", "ja-JP": "JPY"}
+_WORDS: Final = {
+    "en": {"account": "checking", "card": "debit card", "bill": "electricity", "now": "now"},
+    "ja": {"account": "普通預金", "card": "デビットカード", "bill": "電気料金", "now": "本日"},
+}
+_SPELT: Final = re.compile(r",? and (?:\$(?:0\.)?)?(\d{1,2}|[a-z]+)(?= cents?\b)|,? and \$0\.(\d\d)\b")
+"""How the recogniser writes "and seven cents": ", and $7 cents", ", and 7 cents", ", and $0.07"."""
+_BESIDES: Final = re.compile("[4四]\\s?(?:けた|ケタ|桁)")
+"""The four of "the last four figures" is none of them."""
+ToKana = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What has to be understood: its kind, and the value as money, day, digits or name (its reading in Japanese)."""
+
+    kind: str
+    value: Money | date | str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """A reply as it is spoken, and its slots."""
+
+    text: str
+    slots: tuple[Slot, ...]
+
+
+def read_backs(locale: Locale, count: int, seed: int) -> Iterator[ReadBack]:
+    """Five kinds in turn: a balance, a bill with its day, the end of a card's number, a name, a whole transfer."""
+    draw = Random(f"{seed} {locale}")
+    names = [line.split("\t") for line in (NAMES / f"names_{language(locale)}.txt").read_text("utf-8").splitlines()]
+    for index in range(count):
+        yield _KINDS[index % len(_KINDS)](draw, locale, names)
+
+
+def _amount(draw: Random, locale: Locale) -> Money:
+    currency = _CURRENCY[locale]
+    whole = draw.randrange(1, draw.choice(_MAGNITUDES))
+    minor = draw.randrange(100) if exponent(currency) and draw.random() < 0.6 else 0  # noqa: PLR2004 - the more usual
+    return Money(whole * 10 ** exponent(currency) + minor, currency)
+
+
+def _balance(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> ReadBack:
+    amount = _amount(draw, locale)
+    account = _WORDS[language(locale)]["account"]
+    text = speak(Reply(RuleId("balance.one"), {"amount": amount, "account": account}), locale)
+    return ReadBack(text, (Slot("amount", amount),))
+
+
+def _bill(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> ReadBack:
+    due, day = _amount(draw, locale), _FIRST + timedelta(days=draw.randrange(3 * 365))
+    bill = _WORDS[language(locale)]["bill"]
+    text = speak(Reply(RuleId("bill.due"), {"bill": bill, "due": due, "date": day}), locale)
+    return ReadBack(text, (Slot("amount", due), Slot("date", day)))
+
+
+def _card(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> ReadBack:
+    last4 = f"{draw.randrange(10_000):04d}"
+    card = Reply(RuleId("name.card"), {"name": _WORDS[language(locale)]["card"], "last4": last4})
+    return ReadBack(speak(Reply(RuleId("card.already_locked"), {"card": card}), locale), (Slot("digits", last4),))
+
+
+def _name(draw: Random, locale: Locale, names: Sequence[list[str]]) -> ReadBack:
+    written, slot = _named(draw.choice(names))
+    text = speak(Reply(RuleId("warn.new_payee"), {"payee": Reply(RuleId("name.payee"), {"name": "@"})}), locale)
+    return ReadBack(text.replace("@", written), (slot,))
+
+
+def _transfer(draw: Random, locale: Locale, names: Sequence[list[str]]) -> ReadBack:
+    written, slot = _named(draw.choice(names))
+    amount, words = _amount(draw, locale), _WORDS[language(locale)]
+    payee = Reply(RuleId("name.payee"), {"name": "@"})
+    params: dict[str, ReplyParam] = {"amount": amount, "payee": payee, "source": words["account"], "when": words["now"]}
+    text = speak(Reply(RuleId("confirm.transfer"), params), locale)
+    return ReadBack(text.replace("@", written), (slot, Slot("amount", amount)))
+
+
+def _named(name: list[str]) -> tuple[str, Slot]:
+    return annotated(*name) if len(name) > 1 else name[0], Slot("name", name[-1])
+
+
+_KINDS: Final = (_balance, _bill, _card, _name, _transfer)
+
+
+def understood(slot: Slot, heard: str, locale: Locale, kana: ToKana) -> bool:
+    """Whether the words that were heard hold the value: by our own normalization, names by how they sound."""
+    heard = _SPELT.sub(lambda cents: f" and {cents[1] or cents[2] + ' cents'}", _BESIDES.sub("", heard))
+    spans = Normalizer.for_locale(locale).normalize(heard, now=_NOW, currencies=(_CURRENCY[locale],))
+    match slot.value:
+        case Money(minor, currency):
+            return any(span.value == MoneyValue(minor, currency) for span in spans)
+        case date():
+            return any(span.value == DateValue.day(slot.value) for span in spans)
+        case _ if slot.kind == "digits":
+            return slot.value in {re.sub(r"\D", "", str(span.value)) for span in spans} | {_figures(heard)}
+        case _:
+            return sounds_in(slot.value, heard, language(locale), kana)
+
+
+def _figures(heard: str) -> str:
+    """Every figure in order, however they are grouped."""
+    return "".join(c for c in unicodedata.normalize("NFKC", heard) if c.isdigit())
+
+
+def sounds_in(name: str, heard: str, lang: str, kana: ToKana) -> bool:
+    """Whether something that sounds like `name` is in the words."""
+    if lang == "ja":
+        return _kana(name) in _kana(kana(heard))
+    if "".join(_words(name)) in "".join(_words(heard)):  # "Blue Wave" is Bluewave
+        return True
+    wanted = "".join(sound for word in _words(name) for sound in doublemetaphone(word)[:1])
+    return wanted in "".join(doublemetaphone(word)[0] for word in _words(heard))
+
+
+def _words(text: str) -> list[str]:
+    named = text.lower().replace("&", " and ").replace("ltd", "limited")
+    return re.findall(r"[a-z]+", named.replace("'", "").replace(".", ""))
+
+
+def _kana(text: str) -> str:
+    """Kana as it sounds: long vowels alike however they are written."""
+    plain = re.sub(r"[^ァ-ヴー]", "", unicodedata.normalize("NFKC", text))
+    plain = re.sub(
+        "(?<=[オコソトノホモヨロヲゴゾドボポョ])[ウオ]|(?<=[ウクスツヌフムユルグズヅブプュ])ウ|(?<=[エケセテネヘメレゲゼデベペ])[イエ]",
+        "ー",
+        plain,
+    )
+    return plain.replace("ヅ", "ズ").replace("ヂ", "ジ").replace("ヲ", "オ")

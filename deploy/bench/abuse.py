@@ -1,0 +1,254 @@
+"""What honest callers feel while others attack: a table of attacks, each beside typed turns of a call and requests.
+
+The service, the attackers and the honest ones are three processes. Before and after each attack the honest ones are
+alone, so that a machine that is busy with something else makes both figures worse, and their ratio stays what it is;
+a ratio that is too much, or of two figures alone that are far from each other, is taken three times, and the middle one
+counts. What the service holds is compared with what it held once its pools were full.
+"""
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import httpx
+import typer
+from rich.console import Console
+
+from app.qa.figures import Figure, publish
+from deploy.bench._bombs import wav
+from deploy.bench._felt import MOST_RATIO, Felt, Row, restless
+
+PAUSE_S: Final = 0.08
+"""Between an answer and the next question."""
+REST_S: Final = 1.0
+"""Between an attack and the next measurement."""
+SETTLE_S: Final = 45.0
+"""What deadlines may take to bring everything back."""
+RSS_RATIO: Final = 1.1
+FILLERS: Final = 4
+"""Requests of each kind at a time that fill the service's pools of threads, connections and decoders."""
+
+Look = dict[str, float]
+
+
+def bench(
+    json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
+    seconds: Annotated[float, typer.Option(help="Of each attack, and of the time before it.", min=1)] = 4.0,
+    only: Annotated[str, typer.Option(help="Attacks whose name holds this.")] = "",
+) -> None:
+    """Attack a service of our own in every way, and tell what those felt who meant well. Ends with 1 where too much."""
+    from app.demo.run import service
+
+    limits = {"TELLERLINE_REQUESTS_PER_MINUTE": "1800", "TELLERLINE_CALLS_PER_CUSTOMER": "4"}
+    limits |= {"TELLERLINE_CALLS_PER_MINUTE": "30", "TELLERLINE_CONNECTIONS_PER_MINUTE": "1200"}
+    with service(**limits) as base:
+        figures = asyncio.run(_all(base, seconds, only))
+    workload = f"each attack {seconds:.0f} s after as long without; an honest call and typed requests beside it"
+    publish("abuse", workload, figures, json)
+    if figures["too_much"]:
+        raise typer.Exit(1)
+
+
+async def _all(base: str, seconds: float, only: str) -> dict[str, Figure]:
+    from deploy.bench._attacks import ATTACKS
+
+    service, console = _serving(base), Console(width=160)
+    console.print("p95 in ms without -> with attack: requests, turns of a call; the ratio; those that failed;")
+    console.print("cores of the service and of its decoders; the service's MB, descriptors, threads and tasks")
+    figures: dict[str, Figure] = {}
+    await _filled(base, seconds)
+    before = await _look(base, service)
+    too_much = 0
+    for name in (name for name in ATTACKS if only in name):
+        row, times = await _judged(base, service, name, seconds)
+        too_much += not row.ratio <= MOST_RATIO or row.beside.failed > row.alone.failed
+        key = name.replace(" ", "_").replace(":", "")
+        figures |= {f"{key}_{part}": value for part, value in row.figures().items()}
+        held = await _look(base, service)
+        console.print(_line(name, row, times, held), highlight=False)
+    after = await _settled(base, service, before)
+    figures |= {f"{name}_before": before[name] for name in before} | {f"{name}_after": after[name] for name in after}
+    back = _back(after, before)
+    return figures | {"attacks_felt": too_much, "all_came_back": back, "too_much": too_much > 0 or not back}
+
+
+def _line(name: str, row: Row, times: int, held: Look) -> str:
+    (text, call), (text_with, call_with) = row.alone.p95(), row.beside.p95()
+    felt = f"{text:4.0f} -> {text_with:4.0f}  {call:4.0f} -> {call_with:4.0f}  x{row.ratio:.2f} of {times}"
+    kept = "  ".join(f"{held[part]:.0f}" for part in ("rss_mb", "fds", "threads", "tasks"))
+    return f"{name:26s} {felt}  {row.beside.failed}  {row.cores:.2f} {row.decoders:.2f}  {kept}"
+
+
+async def _judged(base: str, service: int, name: str, seconds: float) -> tuple[Row, int]:
+    """An attack, three times where once says little; the one in the middle, and how often it was tried."""
+    rows = [await _once(base, service, name, seconds)]
+    if rows[0].doubtful:
+        rows += [await _once(base, service, name, seconds) for _ in range(2)]
+    return sorted(rows, key=lambda row: row.ratio)[len(rows) // 2], len(rows)
+
+
+async def _once(base: str, service: int, name: str, seconds: float) -> Row:
+    earlier = await _honest(base, seconds / 2)
+    used, decoders = _cpu_s(service), _children_cpu_s(service)
+    beside = await _honest(base, seconds, partial(_attacked, base, name, seconds))
+    used, decoders = _cpu_s(service) - used, _children_cpu_s(service) - decoders
+    await asyncio.sleep(REST_S)
+    later = await _honest(base, seconds / 2)
+    unlike = restless(earlier, later)
+    earlier.add(later)
+    return Row(earlier, beside, unlike, used / seconds, decoders / seconds)
+
+
+async def _filled(base: str, seconds: float) -> None:
+    """Honest ones, more than there are otherwise, until every pool of the service holds what it may."""
+    from app.line import demo_token
+
+    headers = {"Authorization": f"Bearer {await demo_token(base, 'takahashi-misaki')}"}
+    until = time.monotonic() + seconds
+    async with httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client:
+        speech, kind = wav(b""), {"Content-Type": "audio/wav"}
+        kinds: list[Callable[[], Awaitable[Any]]] = [
+            lambda: client.post("/v1/utterances?locale=en-US", content=speech, headers=kind),
+            lambda: _ask(client),
+        ]
+
+        async def repeat(one: Callable[[], Awaitable[Any]]) -> None:
+            while time.monotonic() < until:
+                with contextlib.suppress(httpx.HTTPError):
+                    await one()
+
+        await asyncio.gather(_honest(base, seconds), *(repeat(kind) for kind in kinds * FILLERS))
+
+
+@asynccontextmanager
+async def _attacked(base: str, name: str, seconds: float) -> AsyncIterator[None]:
+    """An attack goes on, by alex-morgan, who has nothing to do with the honest ones."""
+    from app.line import demo_token
+    from deploy.bench._attacks import Target, run
+
+    token = await demo_token(base, "alex-morgan")
+    spawning = multiprocessing.get_context("spawn")
+    ready = spawning.Event()
+    attacker = spawning.Process(target=run, args=(name, Target(base, token, 0.0), seconds + 0.5, ready))
+    attacker.start()
+    await asyncio.to_thread(ready.wait, 60)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(attacker.join, seconds + 10)
+        if attacker.is_alive():
+            attacker.kill()
+
+
+async def _honest(base: str, seconds: float, beside: Callable[[], Any] | None = None) -> Felt:
+    """Two customers who mean well, for a while: one types within a call, one asks over HTTP."""
+    from app.line import demo_token, line, session
+
+    felt = Felt()
+    token = await demo_token(base, "imogen-hartley")
+    async with contextlib.AsyncExitStack() as stack:
+        headers = {"Authorization": f"Bearer {token}"}
+        client = await stack.enter_async_context(httpx.AsyncClient(base_url=base, headers=headers, timeout=10))
+        if beside is not None:
+            await stack.enter_async_context(beside())
+        opened = await stack.enter_async_context(line(base, token, session("en-US"), live=False))
+        until = time.monotonic() + seconds
+        await asyncio.gather(
+            _repeat(until, felt, felt.text, lambda: _ask(client)),
+            _repeat(until, felt, felt.call, _turns(opened)),
+        )
+    return felt
+
+
+async def _repeat(until: float, felt: Felt, times: list[float], one: Callable[[], Awaitable[None]]) -> None:
+    while time.monotonic() < until:
+        began = time.monotonic()
+        try:
+            await one()
+        except (httpx.HTTPError, OSError, TimeoutError, EOFError):
+            felt.failed += 1
+        times.append((time.monotonic() - began) * 1000)
+        await asyncio.sleep(PAUSE_S)
+
+
+async def _ask(client: httpx.AsyncClient) -> None:
+    (await client.post("/v1/text", json={"text": "what's my balance", "locale": "en-US"})).raise_for_status()
+
+
+def _turns(opened: Any) -> Callable[[], Awaitable[None]]:
+    from app.line import heard_out, typed
+
+    events = opened.events()
+
+    async def turn() -> None:
+        await opened.send(typed("what's my balance"))
+        async for event in events:
+            if event["type"] == "response.done":
+                await opened.send(heard_out(event["response"]["id"]))
+                return
+        raise EOFError("the call is over")
+
+    return turn
+
+
+async def _settled(base: str, service: int, before: Look) -> Look:
+    """What is held once every deadline has passed, or as soon as it is no more than before."""
+    until = time.monotonic() + SETTLE_S
+    while True:
+        await _honest(base, 0.5)  # idle threads of a pool end when the next one is asked for
+        now = await _look(base, service)
+        if _back(now, before) or time.monotonic() > until:
+            return now
+        await asyncio.sleep(1.0)
+
+
+def _back(after: Look, before: Look) -> bool:
+    """Whether nothing is held any more."""
+    held = all(after[part] <= before[part] for part in ("fds", "threads", "tasks"))
+    return held and after["rss_mb"] <= RSS_RATIO * before["rss_mb"]
+
+
+async def _look(base: str, service: int) -> Look:
+    from deploy.bench.soak import _metrics, _process
+
+    async with httpx.AsyncClient(base_url=base, timeout=10) as client:
+        told = _metrics((await client.get("/metrics")).text)
+    return _process(service) | {"tasks": told["tellerline_tasks"]}
+
+
+def _cpu_s(process: int, *, ended: bool = False) -> float:
+    """Processor time that a process has used, or its children that have ended."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    user, system = fields[13:15] if ended else fields[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _children_cpu_s(process: int) -> float:
+    """And that of its children, those that have ended as well."""
+    total = _cpu_s(process, ended=True)
+    for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            total += _cpu_s(int(child))
+    return total
+
+
+def _serving(base: str) -> int:
+    """The child that was told to listen there."""
+    told = f"TELLERLINE_PORT={base.rpartition(':')[2]}".encode()
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    return next(int(child) for child in children if told in _environment(child))
+
+
+def _environment(process: str) -> list[bytes]:
+    """What a process was started with; one that has just ended has nothing left of it."""
+    try:
+        return Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return []

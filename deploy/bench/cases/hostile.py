@@ -1,0 +1,50 @@
+"""Ears that hear strings from strangers: a language and a state of a call, through the whole text path."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from deploy.bench.cases.conversations import Call, Played, Player, Turn
+from deploy.bench.cases.garble import GarbleFile, garbled
+
+_CALLERS: Final = {
+    "alex-morgan": ("", "send money to ken sato", "send fifty dollars", "send fifty dollars to ken sato"),
+    "takahashi-misaki": ("", "佐藤花子さんに送金したい", "五千円送って", "佐藤花子さんに五千円送って"),
+}
+"""Demo customers, and what they said before: nothing, or what leads to a question or to a read-back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ears:
+    """One customer's call at one place."""
+
+    player: Player
+    before: str
+    call: Call
+
+    @classmethod
+    def of_everyone(cls) -> "list[Ears]":
+        """Every language at every place of a call."""
+        return [cls.of(Player.of(name), before) for name, places in _CALLERS.items() for before in places]
+
+    @classmethod
+    def of(cls, player: Player, before: str) -> "Ears":
+        """A call that has come to where `before` leads."""
+        call = player.call(Played())
+        if before:
+            call.play(Turn(say=before))
+        return cls(player, before, call)
+
+    def hear(self, text: str) -> None:
+        """Take `text` through normalization, payees, understanding and the decision. Raises what they raise."""
+        self.call.fork().play(Turn(say=text))
+
+
+def faults(file: GarbleFile, count: int, seed: int) -> Iterator[tuple[str, Exception]]:
+    """Of `count` strings those that raised, and what."""
+    ears = Ears.of_everyone()
+    for number, text in enumerate(garbled(file, count, seed)):
+        try:
+            ears[number % len(ears)].hear(text)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
+            yield text, error

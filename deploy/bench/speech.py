@@ -1,0 +1,116 @@
+"""`tellerline bench speech`: read-backs that we speak, heard by a recogniser that never heard the engine before."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+import numpy as np
+import orjson
+import soxr
+import typer
+from faster_whisper import WhisperModel
+
+from app.qa.figures import Figure, percentile, publish
+from deploy.bench._read_backs import ReadBack, read_backs, understood
+from schemas.audio import SAMPLE_RATE
+from schemas.ids import Locale, language
+from services.speech.kokoro import KokoroEngine, KokoroSettings
+from services.speech.speaker import Speaker
+
+LOCALES: Final = ["en-US", "ja-JP"]
+SEED: Final = 44
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenTally:
+    """A read-back, what was heard of it, and the milliseconds to its first sound and to its last."""
+
+    locale: str
+    text: str
+    heard: str
+    right: dict[str, bool]
+    first_ms: float
+    whole_ms: float
+    sound_ms: float
+
+
+def bench(
+    model: Annotated[Path, typer.Option(help="A folder with Whisper base as published (CTranslate2).")],
+    count: Annotated[int, typer.Option(help="Read-backs a language.")] = 300,
+    locale: Annotated[list[str], typer.Option(help="Locales to speak.")] = LOCALES,
+    seed: Annotated[int, typer.Option(help="Draws other read-backs.")] = SEED,
+    voice: Annotated[str, typer.Option(help="Whose voice; the locale's own where none is named.")] = "",
+    log: Annotated[Path | None, typer.Option(help="Write every read-back to this JSONL file as it is heard.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the figures as JSON.")] = None,
+) -> None:
+    """Speak amounts, days, digits and names by the embedded engine, and count by slot what is understood."""
+    figures: dict[str, Figure] = {}
+    ear = WhisperModel(str(model), device="cpu", compute_type="int8", cpu_threads=1)
+    for name in locale:
+        found = asyncio.run(_heard(Locale(name), list(read_backs(Locale(name), count, seed)), ear, voice, log))
+        figures |= _figures(name, found)
+    publish(
+        "speech", f"{count} read-backs a language, seed {seed}, Kokoro-82M int8, heard by {model.name}", figures, json
+    )
+
+
+async def _heard(
+    locale: Locale, said: list[ReadBack], ear: WhisperModel, voice: str, log: Path | None
+) -> list[SpokenTally]:
+    kana = _kana() if language(locale) == "ja" else str
+    speaker = Speaker(KokoroEngine(KokoroSettings(stand_back=0)))
+    found = []
+    try:
+        for read_back in said:
+            found.append(await _one(locale, read_back, speaker, ear, voice, kana))
+            if log is not None:
+                with log.open("ab") as file:
+                    file.write(orjson.dumps(asdict(found[-1])) + b"\n")
+    finally:
+        await speaker.close()
+    return found
+
+
+async def _one(
+    locale: Locale, said: ReadBack, speaker: Speaker, ear: WhisperModel, voice: str, kana: Callable[[str], str]
+) -> SpokenTally:
+    began, first, pcm, rate = time.perf_counter(), 0.0, b"", 0
+    async for chunk in speaker.speak(said.text, locale, voice):
+        first = first or time.perf_counter()
+        pcm, rate = pcm + chunk.pcm, chunk.rate
+    ended = time.perf_counter()
+    wave = np.frombuffer(pcm, "<i2").astype(np.float32) / 32768
+    segments, _ = ear.transcribe(
+        soxr.resample(wave, rate, SAMPLE_RATE), language=language(locale), beam_size=5, condition_on_previous_text=False
+    )
+    heard = "".join(segment.text for segment in segments)
+    right = {f"{at}.{slot.kind}": understood(slot, heard, locale, kana) for at, slot in enumerate(said.slots)}
+    return SpokenTally(
+        locale, said.text, heard, right, (first - began) * 1e3, (ended - began) * 1e3, len(wave) / rate * 1e3
+    )
+
+
+def _kana() -> Callable[[str], str]:
+    """Readings of what was heard: its kanji are the recogniser's choice."""
+    import pyopenjtalk
+
+    return lambda heard: "".join(word["pron"] for word in pyopenjtalk.run_frontend(heard, use_sudachi_kanji_yomi=False))
+
+
+def _figures(name: str, found: list[SpokenTally]) -> dict[str, Figure]:
+    lang = name.replace("-", "_").lower()
+    figures: dict[str, Figure] = {f"{lang}_read_backs": len(found)}
+    slots: dict[str, list[bool]] = {"slots": []}
+    for one in found:
+        for slot, right in one.right.items():
+            slots["slots"].append(right)
+            slots.setdefault(slot.partition(".")[2], []).append(right)
+    for kind, rights in slots.items():
+        figures[f"{lang}_{kind}_right_percent"] = 100 * sum(rights) / max(1, len(rights))
+        figures[f"{lang}_{kind}_n"] = len(rights)
+    figures[f"{lang}_first_over_whole_p50"] = percentile([one.first_ms / one.whole_ms for one in found], 50)
+    figures[f"{lang}_real_time_factor_p50"] = percentile([one.whole_ms / one.sound_ms for one in found], 50)
+    return figures

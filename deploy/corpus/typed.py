@@ -1,0 +1,65 @@
+"""Typed calls made of labelled sentences: answers to a read-back, and sentences that must never move money.
+
+Few people were recorded saying no. What decides whether money moves is words, so the words are replayed as typed.
+"""
+
+import csv
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from deploy.bench.cases.negatives import negatives, sentences
+
+DATA: Final = Path(__file__).parents[2] / "tests" / "data"
+BOOKED: Final = "book"
+_ORDERS: Final = {
+    "en": ("en-US", "alex-morgan", "send fifty dollars to Emily Morgan", "emily-morgan", 5_000, "USD"),
+    "ja": ("ja-JP", "takahashi-misaki", "サトウハナコに五千円送って", "sato-hanako", 5_000, "JPY"),
+}
+_NO_READ_BACK: Final = ["execute", "clarify", "answer", "refuse", "handoff"]
+
+
+def typed_cases(each: int = 1) -> Iterator[dict[str, Any]]:
+    """Labelled answers to a transfer (of the yeses one in four) as calls of two turns, and `each` of every negative."""
+    for language in _ORDERS:
+        yield from _answers(language)
+        yield from _negatives(language, each)
+
+
+def _answers(language: str) -> Iterator[dict[str, Any]]:
+    locale, customer, order, payee, minor, currency = _ORDERS[language]
+    amount = {"amount_minor": minor, "currency": currency}
+    asked = {"text": order, "expect": {"decision": "confirm", "slots": {"amount": amount, "payee": payee}, "money": []}}
+    with (DATA / "consent" / f"{language}.tsv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.reader(file, dialect="excel-tab") if row and row[0] == "transfer"]
+    yeses = [row for row in rows if row[1] == BOOKED]
+    rows = [*yeses[::4], *(row for row in rows if row[1] != BOOKED)]
+    for number, (_, outcome, words) in enumerate(rows, 1):
+        booked = [amount | {"payee": payee}] if outcome == BOOKED else []
+        answered = {"text": words, "expect": {"money": booked}}
+        yield _case(f"{locale}/answer {number:03}", locale, customer, f"answer: {outcome}", [asked, answered])
+
+
+def _negatives(language: str, each: int) -> Iterator[dict[str, Any]]:
+    locale, customer = _ORDERS[language][:2]
+    file = negatives(DATA / "never" / f"{language}.yaml")
+    for number, (kind, sentence) in enumerate(sentences(file, each), 1):
+        said = {"text": sentence, "expect": {"decision": _NO_READ_BACK, "money": []}}
+        yield _case(f"{locale}/never {number:03}", locale, customer, f"never: {kind}", [said])
+
+
+def _main() -> None:
+    for case in typed_cases():
+        sys.stdout.buffer.write(orjson.dumps(case) + b"\n")
+
+
+def _case(name: str, locale: str, customer: str, group: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
+    tags = {"kind": "typed", "group": group}
+    return {"id": name, "locale": locale, "customer": customer, "tags": tags, "turns": turns}
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,181 @@
+"""What a Realtime client may send. Sound comes in base64 alone."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, JsonValue, RootModel, ValidationError
+from pydantic_core import from_json
+
+from schemas.errors import MalformedMessage, TooLarge
+from schemas.wire.client import PlaybackReport, PressKey, RenewToken
+from schemas.wire.realtime.items import MAX_ID, ItemName, ItemWish
+from schemas.wire.realtime.lenient import Lenient
+from schemas.wire.realtime.session import SessionWish
+from schemas.wire.unreadable import faults
+
+MAX_MESSAGE: Final = 256 * 1024
+"""Bytes of one message: four seconds of sound."""
+MAX_METADATA: Final = 16
+"""Pairs of a response's metadata; a value has at most 512 characters."""
+
+Cause = Annotated[str, Field(max_length=512)] | None
+"""The client's own id of an event, which a refusal repeats."""
+Metadata = Annotated[
+    dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]], Field(max_length=MAX_METADATA)
+]
+
+
+class Sent(Lenient):
+    """The head of every event of a client's."""
+
+    event_id: Cause = None
+
+
+class SessionUpdate(Sent):
+    """Settings to change; what can't be honoured is let through, and shown as it is by session.updated."""
+
+    type: Literal["session.update"]
+    session: SessionWish
+
+
+class BufferAppend(Sent):
+    """Sound, in base64; a sample may be cut in two."""
+
+    type: Literal["input_audio_buffer.append"]
+    audio: str
+
+
+class BufferCommit(Sent):
+    """The caller is done; where nothing was said, nothing follows."""
+
+    type: Literal["input_audio_buffer.commit"]
+
+
+class BufferClear(Sent):
+    """Drop what was said so far."""
+
+    type: Literal["input_audio_buffer.clear"]
+
+
+class OutputClear(Sent):
+    """Meant for other transports: here a reply is stopped by response.cancel."""
+
+    type: Literal["output_audio_buffer.clear"]
+
+
+class ItemCreate(Sent):
+    """Add an item: at the end, at the front (`root`), or after another one. It starts no reply.
+
+    Only written words of the user that stand alone at the end, and to which a reply is asked for next, are the
+    caller's; whatever else is added, histories above all, is context and decides nothing.
+    """
+
+    type: Literal["conversation.item.create"]
+    item: ItemWish
+    previous_item_id: Annotated[str, Field(max_length=MAX_ID)] | None = None
+
+
+class ItemTruncate(Sent):
+    """So much of a reply was heard, the rest was not: a read-back has to be heard again."""
+
+    type: Literal["conversation.item.truncate"]
+    item_id: ItemName
+    content_index: Annotated[int, Field(ge=0, le=64)] = 0
+    audio_end_ms: Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class ItemDelete(Sent):
+    """Take an item out."""
+
+    type: Literal["conversation.item.delete"]
+    item_id: ItemName
+
+
+class ItemRetrieve(Sent):
+    """Show an item."""
+
+    type: Literal["conversation.item.retrieve"]
+    item_id: ItemName
+
+
+class ResponseWish(Lenient):
+    """Of a reply that is asked for. Instructions, tools and further input are let through unread."""
+
+    conversation: str | None = None
+    input: list[JsonValue] | None = None
+    metadata: Metadata | None = None
+
+
+class ResponseCreate(Sent):
+    """Reply to what was said since the last reply; where nothing was, the first time with a greeting."""
+
+    type: Literal["response.create"]
+    response: ResponseWish | None = None
+
+
+class ResponseCancel(Sent):
+    """Stop the reply. What was submitted to the bank is not stopped."""
+
+    type: Literal["response.cancel"]
+    response_id: Annotated[str, Field(max_length=MAX_ID)] | None = None
+
+
+ClientEvent = Annotated[
+    SessionUpdate
+    | BufferAppend
+    | BufferCommit
+    | BufferClear
+    | OutputClear
+    | ItemCreate
+    | ItemTruncate
+    | ItemDelete
+    | ItemRetrieve
+    | ResponseCreate
+    | ResponseCancel
+    | PressKey
+    | PlaybackReport
+    | RenewToken,
+    Field(discriminator="type"),
+]
+
+
+class _Message(RootModel[ClientEvent]):
+    """Any event of a client's."""
+
+
+class Refused(MalformedMessage):
+    """An event that can't be read. `param` is where, `cause` the client's own id of it."""
+
+    def __init__(self, message: str, param: str | None = None, cause: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+        self.cause = cause
+
+
+def parse_client_event(message: str) -> ClientEvent:
+    """Read a message. Raises Refused, UnknownEvent, TooLarge; none of them repeats what was sent but its event_id."""
+    if len(message) > MAX_MESSAGE:
+        raise TooLarge(f"a message is at most {MAX_MESSAGE} bytes long")
+    try:
+        return _Message.model_validate_json(message).root
+    except ValidationError as invalid:
+        wrong = invalid
+    kinds, places = faults(wrong, _NAMES)
+    raise Refused(f"{', '.join(kinds)} at {', '.join(places)}"[:400], places[0] or None, _cause(message))
+
+
+def _cause(message: str) -> str | None:
+    """The event_id of an event that is wrong elsewhere."""
+    try:
+        event = from_json(message)
+    except ValueError:
+        return None
+    cause = event.get("event_id") if isinstance(event, dict) else None
+    return cause if isinstance(cause, str) and len(cause) <= MAX_ID else None
+
+
+_NAMES: Final = frozenset(
+    {"session", "audio", "input", "output", "format", "turn_detection", "transcription", "output_modalities", "type"}
+    | {"rate", "item", "item_id", "content", "content_index", "audio_end_ms", "role", "previous_item_id", "response"}
+    | {"metadata", "response_id", "event_id", "text", "tellerline", "locale", "playback", "recording", "events", "id"}
+    | {"digit", "state", "token", "language", "create_response", "silence_duration_ms", "eagerness"}
+)

@@ -1,0 +1,1 @@
+"""The core banks behind the ledger."""

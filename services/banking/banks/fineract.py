@@ -1,0 +1,259 @@
+"""Apache Fineract as the core bank: accounts and account transfers over its HTTP API.
+
+Fineract replays a stored answer for an `Idempotency-Key` it has seen, says 409 while the first request is still being
+worked on, and never compares the payload. So the key is bound to the order's fingerprint in our own table before the
+first request leaves; the key also stands in the transfer's description, by which an outcome is found again.
+Payees, cards, bills and limits, which Fineract does not keep, come from the directory.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+import httpx
+import sqlalchemy as sa
+
+from rules.act import zone
+from schemas.banking import (
+    Account,
+    BankOutcome,
+    BankReceipt,
+    CustomerProfile,
+    Transaction,
+    TransactionFilter,
+    TransferOrder,
+)
+from schemas.errors import BankGarbage, BankUnavailable, InFlight, KeyReused, NotFound
+from schemas.ids import AccountId, BillId, CustomerId
+from schemas.money import Money
+from services.banking.banks import directory
+from services.banking.banks import fineract_answers as answers
+from services.banking.banks import tables as t
+from services.banking.seal import fingerprint
+from services.ports import Clock
+from services.store import Store, insert_new, instant, micros
+
+log = logging.getLogger(__name__)
+
+MAX_BYTES: Final = 16 * 1024 * 1024
+"""Of an answer; an account's history, which comes whole, may take a few."""
+MAX_TRANSACTIONS: Final = 50
+_MAY_BE_UNDER_WAY: Final = timedelta(hours=1)
+"""How long after a request was sent first the core may still be carrying it out."""
+_SAVINGS: Final = 2
+"""Fineract's code for a savings account."""
+_DATE_FORMAT: Final = "yyyy-MM-dd"
+
+
+@dataclass(frozen=True, slots=True)
+class FineractSettings:
+    """Where Fineract is and who we are to it. `timeout_s` bounds every request, its answer read to the end."""
+
+    url: str
+    user: str
+    password: str
+    tenant: str = "default"
+    office: int = 1
+    timeout_s: float = 5.0
+
+    def client(self) -> httpx.AsyncClient:
+        """A pooled client with the tenant's header and our credentials; close it when done."""
+        return httpx.AsyncClient(
+            base_url=self.url,
+            auth=(self.user, self.password),
+            headers={"Fineract-Platform-TenantId": self.tenant},
+            timeout=self.timeout_s,
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=32),
+        )
+
+
+class FineractBank(directory.Directory):
+    """CoreBank over Fineract and the directory. A customer's and a payee's `route` are their ids in Fineract."""
+
+    def __init__(self, settings: FineractSettings, client: httpx.AsyncClient, store: Store, clock: Clock) -> None:
+        super().__init__(store, clock)
+        self._settings = settings
+        self._client = client
+
+    async def profile(self, customer: CustomerId) -> CustomerProfile:
+        """Accounts, cards, bills and limits, as of now. Raises NotFound, BankUnavailable, BankGarbage."""
+        accounts, now = await self.accounts(customer), self._clock.now()
+        return await self._store.look(lambda connection: directory.profile(customer, connection, accounts, now))
+
+    async def accounts(self, customer: CustomerId) -> Sequence[Account]:
+        """The customer's active savings accounts with balances."""
+        found = await self._get(f"/v1/clients/{await self._client_id(customer)}/accounts")
+        rows = answers.rows_of(found, "savingsAccounts")
+        return [answers.account_of(row) for row in rows if answers.flagged(row, "status", "active")]
+
+    async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
+        """Booked transactions of the customer's accounts, newest first."""
+        owned = [account.id for account in await self.accounts(customer)]
+        if wanted.account_id is not None and wanted.account_id not in owned:
+            return []
+        chosen = owned if wanted.account_id is None else [wanted.account_id]
+        details = await asyncio.gather(*(self._history(customer, account) for account in chosen))
+        moved = [
+            answers.transaction_of(account, row) for account, rows in zip(chosen, details, strict=True) for row in rows
+        ]
+        fitting = sorted(filter(wanted.fits, moved), key=lambda m: (m.booked_on, int(m.id)), reverse=True)
+        return fitting[: min(wanted.limit, MAX_TRANSACTIONS)]
+
+    async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
+        """Move money once for `key`. Raises KeyReused, InFlight, BankUnavailable, BankGarbage (outcome unknown)."""
+        first_sent_at = await self._bind(customer, order, key)
+        refused = await self._refused(customer, order)
+        if refused:
+            return await self._not_sent(customer, key, refused, first_sent_at)
+        body = await self._request(customer, order, key)
+        receipt = answers.receipt_of(
+            *await self._asked("POST", "/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
+        )
+        if receipt.outcome is BankOutcome.DONE:
+            await self._pay_off(customer, key)
+        return receipt
+
+    async def _not_sent(
+        self, customer: CustomerId, key: str, refused: str, first_sent_at: datetime | None
+    ) -> BankReceipt:
+        """What can't be sent is declined, unless it was sent while it could be. Raises InFlight while that may be."""
+        if first_sent_at is not None:
+            before = await self.transfer_outcome(customer, key)
+            if before.outcome is BankOutcome.DONE:
+                return before
+            if self._clock.now() - first_sent_at < _MAY_BE_UNDER_WAY:
+                raise InFlight
+        return BankReceipt(BankOutcome.DECLINED, reason=refused)
+
+    async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
+        """What became of `key`: looked for in the source account's history; NOT_FOUND when it never was there."""
+        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer)
+        sent = await self._store.look(lambda connection: connection.execute(sa.select(t.wire_keys).where(mine)).first())
+        if sent is None:
+            return BankReceipt(BankOutcome.NOT_FOUND)
+        for row in await self._history(customer, AccountId(sent.source)):
+            transfer = row.get("transfer") or {}
+            if isinstance(transfer, dict) and transfer.get("transferDescription") == key and not row.get("reversed"):
+                await self._pay_off(customer, key)
+                return BankReceipt(BankOutcome.DONE, answers.reference_of(transfer.get("id")) or "")
+        return BankReceipt(BankOutcome.NOT_FOUND)
+
+    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str) -> datetime | None:
+        """Tie the key to the order before anything is sent; since when it has been, if it was. Raises KeyReused."""
+        print_ = fingerprint(customer, order)
+        row = {
+            "customer_id": customer,
+            "key": key,
+            "fingerprint": print_,
+            "source": order.source,
+            "bill_id": order.bill_id,
+            "amount_minor": order.amount.minor,
+            "currency": order.amount.currency,
+            "at": micros(self._clock.now()),
+        }
+        stored = sa.select(t.wire_keys).where(t.wire_keys.c.key == key)
+
+        def binding(connection: sa.Connection) -> tuple[bool, sa.Row[Any]]:
+            return insert_new(connection, t.wire_keys, row), connection.execute(stored).one()
+
+        fresh, known = await self._store.transact("bank.bind", binding)
+        if known.customer_id != customer or known.fingerprint != print_:
+            raise KeyReused
+        return None if fresh else instant(known.at)
+
+    async def _refused(self, customer: CustomerId, order: TransferOrder) -> str:
+        """Why an order can't be sent, as a stable code: what Fineract itself would not notice; empty when it can."""
+        try:
+            if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
+                return "bill_not_due"
+            if order.payee_id is not None:
+                version = (await self.payee(customer, order.payee_id)).version
+                return "" if version == order.payee_version else "payee_changed"
+            owned = {account.id: account.balance.currency for account in await self.accounts(customer)}
+            fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
+            return "" if fits and owned.get(order.source) else "no_such_account"
+        except NotFound:
+            return "no_such_payee"
+
+    async def _still_due(self, customer: CustomerId, bill: BillId, amount: Money) -> bool:
+        dues = [known.due for known in await self.bills(customer) if known.id == bill]
+        return any(due.currency == amount.currency and due.minor >= amount.minor for due in dues)
+
+    async def _request(self, customer: CustomerId, order: TransferOrder, key: str) -> answers.Json:
+        """The body of an account transfer."""
+        client = await self._client_id(customer)
+        if order.payee_id is None:
+            target, owner = order.to_account, client
+        else:
+            route = (await self.payee_row(customer, order.payee_id)).route
+            owner, _, target = route.partition("/")
+        own = await self._store.look(partial(directory.person, customer))
+        return {
+            "fromOfficeId": self._settings.office,
+            "fromClientId": client,
+            "fromAccountType": _SAVINGS,
+            "fromAccountId": order.source,
+            "toOfficeId": self._settings.office,
+            "toClientId": owner,
+            "toAccountType": _SAVINGS,
+            "toAccountId": target,
+            "transferDate": self._clock.now().astimezone(zone(own.zone)).date().isoformat(),
+            "transferAmount": str(answers.major_units(order.amount)),
+            "transferDescription": key,
+            "dateFormat": _DATE_FORMAT,
+            "locale": "en",
+        }
+
+    async def _pay_off(self, customer: CustomerId, key: str) -> None:
+        """Take a payment that went through off its bill, once: the note on the key goes as the bill shrinks."""
+        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer) & t.wire_keys.c.bill_id.is_not(None)
+        today = self._clock.now().date()
+
+        def paying(connection: sa.Connection) -> bool:
+            due = connection.execute(sa.select(t.wire_keys).where(mine).with_for_update()).first()
+            if due is None:
+                return True
+            connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
+            paid = Money(due.amount_minor, due.currency)
+            return directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
+
+        if not await self._store.transact("bank.bill", paying):
+            log.error("a payment went through for a bill that was no longer due; it waits for a person")
+
+    async def _client_id(self, customer: CustomerId) -> str:
+        route: str = (await self._store.look(partial(directory.person, customer))).route
+        return route
+
+    async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[answers.Json]:
+        """An account's transactions as Fineract has them, after checking that it is this customer's."""
+        found = await self._get(f"/v1/savingsaccounts/{account}", {"associations": "transactions"})
+        if str(found.get("clientId")) != await self._client_id(customer):
+            raise NotFound("no such account")
+        return answers.rows_of(found, "transactions")
+
+    async def _get(self, path: str, parameters: Mapping[str, str] | None = None) -> answers.Json:
+        """Read a resource. Raises NotFound, BankUnavailable, BankGarbage."""
+        status, text = await self._asked("GET", path, params=parameters)
+        if status == httpx.codes.NOT_FOUND:
+            raise NotFound("the bank has no such thing")
+        if status != httpx.codes.OK:
+            raise BankUnavailable(f"the bank answered {status}")
+        return await asyncio.to_thread(answers.body_of, text)
+
+    async def _asked(self, method: str, path: str, **sent: Any) -> tuple[int, bytes]:
+        """The status and text of the answer to a request. Raises BankUnavailable, BankGarbage past the bound."""
+        text = bytearray()
+        try:
+            async with asyncio.timeout(self._settings.timeout_s), self._client.stream(method, path, **sent) as answer:
+                async for part in answer.aiter_bytes():
+                    text += part
+                    if len(text) > MAX_BYTES:
+                        raise BankGarbage("an answer beyond its bound")
+                return answer.status_code, bytes(text)
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise BankUnavailable(f"no answer: {type(error).__name__}") from error

@@ -1,0 +1,116 @@
+"""What Fineract's answers mean: read strictly, since each of them stands for somebody's money."""
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+import httpx
+
+from schemas.banking import Account, BankOutcome, BankReceipt, Transaction
+from schemas.errors import BankGarbage, BankUnavailable, InFlight
+from schemas.ids import AccountId
+from schemas.money import EXPONENTS, MAX_MINOR, Money
+
+Json = dict[str, Any]
+
+_REFERENCE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_DECLINES: Final = {
+    "error.msg.savingsaccount.transaction.insufficient.account.balance": "insufficient_funds",
+    "error.msg.savings.account.debit.not.allowed": "account_blocked",
+}
+
+
+def receipt_of(status: int, text: bytes) -> BankReceipt:
+    """What an answer to a transfer means. Only a body that says so is a yes, only a domain error a no."""
+    if status == httpx.codes.CONFLICT:
+        raise InFlight
+    if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {401, 404, 408, 425, 429}:
+        raise BankUnavailable(f"the bank answered {status}")
+    body = body_of(text)
+    if status == httpx.codes.OK:
+        reference = reference_of(body.get("resourceId"))
+        if reference is None:
+            raise BankGarbage("a transfer without an id")
+        return BankReceipt(BankOutcome.DONE, reference)
+    errors = body.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
+    code = first.get("userMessageGlobalisationCode") or body.get("userMessageGlobalisationCode")
+    if status not in {400, 403} or not isinstance(code, str):
+        raise BankGarbage(f"the bank answered {status} without a reason")
+    return BankReceipt(BankOutcome.DECLINED, reason=_DECLINES.get(code, "declined"))
+
+
+def reference_of(given: object) -> str | None:
+    """A transfer's id as text; None where it is none that the ledger could keep."""
+    text = "" if isinstance(given, bool) or not isinstance(given, int | str) else str(given)
+    return text if _REFERENCE.fullmatch(text) else None
+
+
+def body_of(text: bytes) -> Json:
+    """An answer's JSON object, its decimals exact. Raises BankGarbage."""
+    try:
+        body = json.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
+        raise BankGarbage("an answer that is no JSON") from error
+    if not isinstance(body, dict):
+        raise BankGarbage("an answer that is no object")
+    return body
+
+
+def rows_of(body: Json, name: str) -> Sequence[Json]:
+    """The objects of a list in an answer; none where it has no such list. Raises BankGarbage."""
+    rows = body.get(name, [])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise BankGarbage(f"malformed {name}")
+    return rows
+
+
+def flagged(row: Json, group: str, name: str) -> bool:
+    """Whether a flag within a group of a row is true."""
+    inner = row.get(group)
+    return isinstance(inner, dict) and inner.get(name) is True
+
+
+def account_of(row: Json) -> Account:
+    """An account with its balances. Raises BankGarbage."""
+    try:
+        balance = _money(row["accountBalance"], row["currency"]["code"])
+        available = _money(row.get("availableBalance", row["accountBalance"]), row["currency"]["code"])
+        number = str(row["accountNo"])
+        return Account(AccountId(str(row["id"])), str(row["productName"])[:100], number[-4:], balance, available)
+    except (KeyError, TypeError) as error:
+        raise BankGarbage("a malformed account") from error
+
+
+def transaction_of(account: AccountId, row: Json) -> Transaction:
+    """A booked transaction, negative where money left. Raises BankGarbage."""
+    try:
+        kind, amount = row["transactionType"], _money(row["amount"], row["currency"]["code"])
+        leaves = kind.get("withdrawal") is True or (kind.get("code") or "").endswith(("withdrawal", "feeDeduction"))
+        booked = date(*row["date"])
+        note = str((row.get("transfer") or {}).get("toClientName") or row.get("note") or kind.get("value") or "")
+        signed = Money(-amount.minor if leaves else amount.minor, amount.currency)
+        return Transaction(str(int(row["id"])), account, booked, signed, note[:200])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BankGarbage("a malformed transaction") from error
+
+
+def _money(value: object, currency: object) -> Money:
+    """An amount in major units as Money. Raises BankGarbage where it has too many digits or is no number."""
+    if not isinstance(currency, str) or currency not in EXPONENTS or isinstance(value, bool):
+        raise BankGarbage("an amount in no currency we know")
+    try:
+        minor = Decimal(str(value)).scaleb(EXPONENTS[currency])
+    except InvalidOperation as error:
+        raise BankGarbage("an amount that is no number") from error
+    if not minor.is_finite() or minor != minor.to_integral_value() or abs(minor) > MAX_MINOR:
+        raise BankGarbage("an amount that is not whole")
+    return Money(int(minor), currency)
+
+
+def major_units(money: Money) -> Decimal:
+    """An amount as Fineract is sent it."""
+    return Decimal(money.minor).scaleb(-EXPONENTS[money.currency])

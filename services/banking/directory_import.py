@@ -1,0 +1,219 @@
+"""Brings a bank's customers, payees, cards, bills and limits into the directory; the same file twice changes nothing.
+
+What is not in the file stays as it is. A payee whose account, name or holder changed gets a new version, so that no
+confirmation that was read back before still counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from schemas.directory import (
+    BillRecord,
+    CardRecord,
+    CustomerRecord,
+    DirectoryRecord,
+    LimitsRecord,
+    PayeeRecord,
+    RemoveRecord,
+)
+from schemas.ids import CustomerId
+from services.banking.banks import tables as t
+from services.banking.banks.directory import MAX_PAYEES
+from services.store import Store
+
+Row = Mapping[str, Any]
+Changes = Counter[tuple[str, str]]
+"""How many of each kind were new, changed, removed or already so, by (kind, what)."""
+
+_ACCOUNT: Final = ("name", "kana", "bank", "account_last4", "currency", "holder", "route")
+"""What a payee's version stands for."""
+_TABLES: Final = {"payee": t.payees, "card": t.cards, "bill": t.bills}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with one line, counted from 1."""
+
+    line: int
+    said: str
+
+
+@dataclass(slots=True)
+class Household:
+    """All that a file says of one customer, by line."""
+
+    customer: str
+    records: list[tuple[int, DirectoryRecord]] = field(default_factory=list)
+
+
+def households(records: Iterable[tuple[int, DirectoryRecord]]) -> tuple[list[Household], list[Fault]]:
+    """Records by customer in the order of their first line, and the lines that say something twice."""
+    found: dict[str, Household] = {}
+    seen: dict[tuple[str, ...], int] = {}
+    faults: list[Fault] = []
+    for line, record in records:
+        before = seen.setdefault(_identity(record), line)
+        if before != line:
+            faults.append(Fault(line, f"says again what line {before} says"))
+        found.setdefault(record.customer, Household(record.customer)).records.append((line, record))
+    return list(found.values()), faults
+
+
+def _identity(record: DirectoryRecord) -> tuple[str, ...]:
+    match record:
+        case CustomerRecord():
+            return ("customer", record.customer)
+        case LimitsRecord():
+            return ("limits", record.customer, record.currency)
+        case RemoveRecord():
+            return (record.kind, record.customer, record.id)
+        case _:
+            return (record.type, record.customer, record.id)
+
+
+class DirectoryImport:
+    """Writes households, each in a transaction of its own, or only says what would change."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def check(self, household: Household) -> tuple[list[Fault], Changes]:
+        """What is missing for a household to be written, and what writing it would change."""
+        return await self._store.look(partial(_check, household))
+
+    async def write(self, household: Household) -> Changes:
+        """Write it. Raises StoreUnavailable; a household is written whole or not at all."""
+        return await self._store.transact("bank.import", partial(_write, household))
+
+
+def _known(customer: CustomerId, connection: sa.Connection, table: sa.Table) -> dict[str, Row]:
+    key = "customer_id" if table is not t.customers else "id"
+    rows = connection.execute(sa.select(table).where(table.c[key] == customer)).mappings()
+    name = "currency" if table is t.limits else "id"
+    return {row[name]: dict(row) for row in rows}
+
+
+def _check(household: Household, connection: sa.Connection) -> tuple[list[Fault], Changes]:
+    plan = _plan(household, connection)
+    records = household.records
+    faults = []
+    if not plan.customer_known and not any(isinstance(record, CustomerRecord) for _, record in records):
+        faults.append(Fault(records[0][0], f"no such customer: {household.customer}"))
+    payees = {key for kind, key in plan.after if kind == "payee"}
+    for line, record in records:
+        if isinstance(record, BillRecord) and record.payee not in payees:
+            faults.append(Fault(line, f"the bill's payee is not there: {record.payee}"))
+        if isinstance(record, BillRecord) and (record.minimum_minor or 0) > record.due_minor:
+            faults.append(Fault(line, "the least to be paid is more than what is due"))
+    if len(payees) > MAX_PAYEES:
+        faults.append(Fault(records[-1][0], f"more than {MAX_PAYEES} payees"))
+    return faults, plan.changes
+
+
+def _write(household: Household, connection: sa.Connection) -> Changes:
+    plan = _plan(household, connection)
+    for table, row in plan.inserts:
+        connection.execute(sa.insert(table).values(**row))
+    for table, row in plan.updates:
+        connection.execute(sa.update(table).where(_same(table, row)).values(**row))
+    for table, row in plan.deletes:
+        connection.execute(sa.delete(table).where(_same(table, row)))
+    return plan.changes
+
+
+def _same(table: sa.Table, row: Row) -> sa.ColumnElement[bool]:
+    return sa.and_(*(column == row[column.name] for column in table.primary_key))
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What has to be written for one household, over what is there."""
+
+    customer_known: bool
+    after: set[tuple[str, str]] = field(default_factory=set)
+    inserts: list[tuple[sa.Table, Row]] = field(default_factory=list)
+    updates: list[tuple[sa.Table, Row]] = field(default_factory=list)
+    deletes: list[tuple[sa.Table, Row]] = field(default_factory=list)
+    changes: Changes = field(default_factory=Counter)
+
+    def put(self, kind: str, table: sa.Table, before: Row | None, row: dict[str, Any]) -> None:
+        """One row as it shall be."""
+        if before is None:
+            self.inserts.append((table, row))
+            self.changes[kind, "new"] += 1
+        elif any(before[name] != value for name, value in row.items()):
+            self.updates.append((table, row))
+            self.changes[kind, "changed"] += 1
+        else:
+            self.changes[kind, "as before"] += 1
+
+
+def _plan(household: Household, connection: sa.Connection) -> _Plan:
+    customer = CustomerId(household.customer)
+    people = _known(customer, connection, t.customers)
+    known = {kind: _known(customer, connection, table) for kind, table in _TABLES.items()}
+    limits = _known(customer, connection, t.limits)
+    plan = _Plan(customer in people, {(kind, key) for kind, rows in known.items() for key in rows})
+    places = Counter({kind: len(rows) for kind, rows in known.items()})
+    for _, record in household.records:
+        match record:
+            case CustomerRecord():
+                row = record.model_dump(exclude={"type", "customer"}) | {"id": customer}
+                plan.put("customer", t.customers, people.get(customer), row)
+            case LimitsRecord():
+                row = record.model_dump(exclude={"type", "customer"}) | {"customer_id": customer}
+                plan.put("limits", t.limits, limits.get(record.currency), row)
+            case RemoveRecord():
+                _remove(plan, record, known[record.kind].get(record.id))
+            case _:
+                before = known[record.type].get(record.id)
+                plan.after.add((record.type, record.id))
+                places[record.type] += before is None
+                plan.put(record.type, _TABLES[record.type], before, _row(record, before, places[record.type]))
+    return plan
+
+
+def _remove(plan: _Plan, record: RemoveRecord, before: Row | None) -> None:
+    plan.after.discard((record.kind, record.id))
+    if before is not None:
+        plan.deletes.append((_TABLES[record.kind], before))
+    plan.changes[record.kind, "removed" if before is not None else "as before"] += 1
+
+
+def _row(record: PayeeRecord | CardRecord | BillRecord, before: Row | None, place: int) -> dict[str, Any]:
+    """The record as its table has it; what a file leaves open stays as it is."""
+    row = record.model_dump(exclude={"type", "customer"}) | {"customer_id": record.customer}
+    match record:
+        case PayeeRecord():
+            paid = record.last_paid.isoformat() if record.last_paid else None
+            row |= {"aliases": list(record.aliases), "last_paid": paid or (before or {}).get("last_paid")}
+            row["version"] = _version(row, before)
+        case CardRecord():
+            row["locked"] = record.locked if record.locked is not None else bool((before or {}).get("locked", False))
+            row["position"] = before["position"] if before else place
+        case BillRecord():
+            row["payee_id"] = row.pop("payee")
+            row |= {"due_on": record.due_on.isoformat(), "position": before["position"] if before else place}
+    return row
+
+
+def _version(row: Row, before: Row | None) -> int:
+    if before is None:
+        return 1
+    version: int = before["version"]
+    return version + any(before[name] != row[name] for name in _ACCOUNT)
+
+
+def told(changes: Changes) -> Sequence[str]:
+    """One line a kind, for people."""
+    kinds = sorted({kind for kind, _ in changes})
+    order = ("new", "changed", "removed", "as before")
+    return [
+        f"{kind}: " + ", ".join(f"{changes[kind, what]} {what}" for what in order if changes[kind, what])
+        for kind in kinds
+    ]

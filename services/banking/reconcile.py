@@ -1,0 +1,94 @@
+"""The reconciler keeps every promise that a crash, a timeout or a later day left open.
+
+It asks the bank what became of a transfer, and sends again only what the bank never saw, under the same key. It also
+submits what was confirmed for today, closes proposals nobody answered, and makes promises true (`promises.py`).
+
+Any number of reconcilers may run: each attempt is leased by compare-and-set.
+"""
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from schemas.banking import BankOutcome, BankReceipt, TransferState
+from schemas.ids import CustomerId, ProposalId
+from schemas.transfer import TransferReceipt
+from services.banking import transfers
+from services.banking.entries import Entry
+from services.banking.proposals import Parts, binding
+from services.banking.submit import Submitter
+from services.store import micros
+
+log = logging.getLogger(__name__)
+
+BATCH: Final = 100
+"""Transfers looked at in one pass, at most."""
+
+
+class Reconciler:
+    """Settles what the ledger left unsettled, a pass at a time."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
+        self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
+
+    async def run_once(self) -> int:
+        """One pass over what is due; how many transfers were settled. Raises StoreUnavailable."""
+        await self._parts.promises.settle()
+        await transfers.expire(self._store, self._clock.now(), self._policy.longest_life)
+        settled, now = 0, self._clock.now()
+        for customer, proposal in await transfers.due(self._store, now, self._policy.longest_wait, BATCH):
+            receipt = await self._attempt(customer, proposal)
+            if receipt is not None and receipt.state in {TransferState.SUCCEEDED, TransferState.FAILED}:
+                settled += 1
+        return settled
+
+    async def _attempt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt | None:
+        entry = await self._lease(customer, proposal)
+        if entry is None:
+            return None
+        if not self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal):
+            log.error("a transfer's row no longer fits its seal; it waits for a person")
+            return await self._submitter.settle(customer, entry, BankReceipt(BankOutcome.PENDING, reason="seal_broken"))
+        if entry.state is TransferState.CONFIRMED:
+            return await self._start(customer, entry)
+        answer = await self._submitter.outcome(customer, entry)
+        if answer.outcome is BankOutcome.NOT_FOUND:
+            if self._may_resend(entry):
+                return await self._submitter.submit(customer, entry)
+            log.error("a transfer the bank never saw is too old to send again; it waits for a person")
+            answer = replace(answer, reason="too_old_to_resend")
+        return await self._submitter.settle(customer, entry, answer)
+
+    async def _lease(self, customer: CustomerId, proposal: ProposalId) -> Entry | None:
+        """Take a transfer for one attempt; None when another worker was faster."""
+        now = self._clock.now()
+        until = now + timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
+
+        def leasing(connection: sa.Connection) -> Entry | None:
+            entry = transfers.find(customer, connection, proposal)
+            if entry is None or entry.state not in transfers.UNSETTLED:
+                return None
+            if not transfers.lease(customer, connection, entry, until):
+                return None
+            return replace(entry, attempts=entry.attempts + 1)
+
+        return await self._store.transact("reconcile.lease", leasing)
+
+    async def _start(self, customer: CustomerId, entry: Entry) -> TransferReceipt | None:
+        """The day of a confirmed transfer has come."""
+        change = ((TransferState.CONFIRMED,), TransferState.SUBMITTING)
+        now = self._clock.now()
+        at = {"submitted_at": micros(now), "updated_at": micros(now)}
+        if not await transfers.move_alone(customer, self._store, "reconcile.start", entry.proposal.id, change, at):
+            return None
+        return await self._submitter.submit(customer, replace(entry, state=TransferState.SUBMITTING, submitted_at=now))
+
+    def _may_resend(self, entry: Entry) -> bool:
+        """Only while the bank still remembers keys: later a repeat could move the money a second time."""
+        since = entry.submitted_at
+        return since is not None and self._clock.now() - since < timedelta(seconds=self._policy.resend_within_s)

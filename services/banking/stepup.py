@@ -1,0 +1,138 @@
+"""The second factor: a one-time code sent outside the call, or an approval in the authenticated app.
+
+A pass is bound to one purpose and spent by one use. The code is stored only as a keyed digest.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final, Protocol
+
+import sqlalchemy as sa
+
+from rules.act import MoneyPolicy
+from schemas.errors import ConfigInvalid, RateLimited
+from schemas.ids import CustomerId
+from schemas.stepup import Challenge
+from services.banking.tables import challenges
+from services.ports import Clock
+from services.store import Store, alone, changed, instant, micros
+
+_c = challenges.c
+_HOUR: Final = timedelta(hours=1)
+MIN_KEY_BYTES: Final = 32
+
+
+class CodeSender(Protocol):
+    """Takes a code to the customer by a way that is not the call."""
+
+    @property
+    def channel(self) -> str:
+        """How it travels: "app", "text_message", or else words that can be said."""
+        ...
+
+    async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:
+        """Deliver. Raises DependencyFailed."""
+        ...
+
+
+def random_code(digits: int) -> str:
+    """An unguessable code of so many digits."""
+    return f"{secrets.randbelow(10**digits):0{digits}d}"
+
+
+class SecondFactor:
+    """StepUp over a Store."""
+
+    def __init__(
+        self,
+        store: Store,
+        sender: CodeSender,
+        clock: Clock,
+        policy: MoneyPolicy,
+        key: bytes,
+        *,
+        make_code: Callable[[int], str] = random_code,
+    ) -> None:
+        if len(key) < MIN_KEY_BYTES:
+            raise ConfigInvalid(f"a step-up key needs {MIN_KEY_BYTES} bytes")
+        self._store = store
+        self._sender = sender
+        self._clock = clock
+        self._policy = policy
+        self._key = key
+        self._make_code = make_code
+
+    async def begin(self, customer: CustomerId, purpose: str) -> Challenge:
+        """Send a code for `purpose`. Raises RateLimited past the policy's number an hour."""
+        now = self._clock.now()
+        code = self._make_code(self._policy.code_digits)
+        life = timedelta(seconds=self._policy.code_life_s)
+        tries = self._policy.code_attempts
+        challenge = Challenge(self._clock.new_id(), purpose, self._sender.channel, now + life, tries)
+        recent = sa.select(sa.func.count()).where((_c.customer_id == customer) & (_c.created_at > micros(now - _HOUR)))
+        fresh = {
+            "id": challenge.id,
+            "customer_id": customer,
+            "purpose": purpose,
+            "code_mac": self._mac(customer, challenge.id, code),
+            "created_at": micros(now),
+            "expires_at": micros(challenge.expires_at),
+        }
+
+        def beginning(connection: sa.Connection) -> None:
+            alone(connection, f"stepup.begin:{customer}")
+            if connection.execute(recent).scalar_one() >= self._policy.challenges_per_hour:
+                raise RateLimited("too many step-ups", retry_after_s=_HOUR.total_seconds())
+            connection.execute(sa.insert(challenges), fresh)
+
+        await self._store.transact("stepup.begin", beginning)
+        await self._sender.send(customer, challenge, code)
+        return challenge
+
+    async def verify(self, customer: CustomerId, challenge: Challenge, response: str) -> bool:
+        """Whether the code is right; each try counts, right or wrong, and tries and time are bounded."""
+        now = micros(self._clock.now())
+        mine = self._live(customer, challenge.id, now) & (_c.attempts < self._policy.code_attempts)
+        tried = sa.update(challenges).where(mine).values(attempts=_c.attempts + 1)
+        passed = sa.update(challenges).where(self._live(customer, challenge.id, now)).values(passed_at=now)
+        stored = sa.select(_c.code_mac, _c.purpose).where((_c.customer_id == customer) & (_c.id == challenge.id))
+        given = self._mac(customer, challenge.id, response.strip())
+
+        def verifying(connection: sa.Connection) -> bool:
+            if changed(connection.execute(tried)) != 1:
+                return False
+            row = connection.execute(stored).one()
+            if row.purpose != challenge.purpose or not hmac.compare_digest(row.code_mac, given):
+                return False
+            return changed(connection.execute(passed)) == 1
+
+        return await self._store.transact("stepup.verify", verifying)
+
+    async def waiting(self, customer: CustomerId) -> tuple[Challenge, ...]:
+        """The customer's challenges that wait for a code or an approval, newest first, at most ten."""
+        now = micros(self._clock.now())
+        mine = (_c.customer_id == customer) & _c.passed_at.is_(None) & (_c.expires_at > now)
+        wanted = sa.select(challenges).where(mine).order_by(_c.created_at.desc()).limit(10)
+        rows = await self._store.look(lambda connection: connection.execute(wanted).all())
+        channel, tries = self._sender.channel, self._policy.code_attempts
+        return tuple(Challenge(r.id, r.purpose, channel, instant(r.expires_at), tries - r.attempts) for r in rows)
+
+    async def passed(self, customer: CustomerId, purpose: str) -> bool:
+        """Whether a live, unspent pass for `purpose` exists; asking spends it, and of many askers one gets it."""
+        now = self._clock.now()
+        since = micros(now - timedelta(seconds=self._policy.pass_life_s))
+        mine = (_c.customer_id == customer) & (_c.purpose == purpose) & (_c.passed_at > since) & _c.spent_at.is_(None)
+        newest = sa.select(_c.id).where(mine).order_by(_c.passed_at.desc()).limit(1).scalar_subquery()
+        spend = sa.update(challenges).where((_c.id == newest) & mine).values(spent_at=micros(now))
+        return await self._store.execute("stepup.spend", spend) == 1
+
+    def _live(self, customer: CustomerId, challenge: str, now: int) -> sa.ColumnElement[bool]:
+        mine = (_c.customer_id == customer) & (_c.id == challenge)
+        return mine & _c.passed_at.is_(None) & (_c.expires_at > now)
+
+    def _mac(self, customer: CustomerId, challenge: str, code: str) -> str:
+        text = f"{len(customer)}:{customer}{len(challenge)}:{challenge}{code}"
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()

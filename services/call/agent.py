@@ -1,0 +1,181 @@
+"""The pipeline as one live call drives it: its turns, each put on record, and what became of its replies."""
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
+
+from schemas.decision import Action, Reply
+from schemas.errors import TellerlineError
+from schemas.ids import Locale, ProposalId, RuleId
+from schemas.interpretation import Interpretation
+from schemas.transcript import Transcript
+from schemas.transfer import Owed, Proposal
+from schemas.turn import ReadBackReady, ReplyEvent, ReplyId
+from services.dialogue import ReadbackDelivered, ReadbackUnheard, Resumed, Silence
+from services.execution import ActionExecutor, Banking, Deeds, News
+from services.interpretation import Interpreter
+from services.observability.metrics import Stamps
+from services.pipeline import Pipeline, ReplyEvents
+from services.ports import Amendable, Answerer, Extractor
+from services.record import TurnRecorder, TurnTrace
+from services.response.renderer import ResponseRenderer, said_as
+from services.session import Caller, DialogueSession
+from services.timing.finish import finish
+
+log = logging.getLogger(__name__)
+
+
+class Agent:
+    """One call's `TurnHandler`."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        banking: Banking,
+        answerer: Answerer,
+        extractor: Extractor | None,
+        recorder: TurnRecorder,
+        pending: Proposal | None = None,
+        owed: Sequence[Owed] = (),
+    ) -> None:
+        """`owed` is what the customer has yet to be told the end of, `pending` what a dropped call left unanswered."""
+        self._pending = pending
+        self._clock = banking.clock
+        self._recorder = recorder
+        self._executor = ActionExecutor(banking, caller.customer, caller.call)
+        self._news = News(self._executor, owed)
+        self._session = DialogueSession(banking.clock, caller)
+        self._interpreter = Interpreter(caller.index, banking.clock.monotonic)
+        self._deeds = Deeds(self._executor, self._news, self._session)
+        renderer = ResponseRenderer(answerer, caller.customer)
+        self._pipeline = Pipeline(
+            caller.customer, self._session, self._interpreter, extractor, self._deeds, renderer, self._news, recorder
+        )
+        self._answering: ReplyId | None = None
+        self._confirmable: tuple[ReplyId, ProposalId] | None = None
+
+    # What the live call asks
+
+    def interpret(self, transcript: Transcript) -> Interpretation:
+        """The words that are meant and what they mean, in the dialogue's present state; kept for `take`."""
+        found = self._interpreter.meant(transcript, self._session.context)
+        return replace(found, binding=self._session.binds(found))
+
+    @property
+    def owes(self) -> bool:
+        """Whether something was done that the caller has not heard of."""
+        return bool(self._session.untold)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is something to be told, and nothing else to be answered."""
+        return self._news.waiting and self._session.idle
+
+    # Replies
+
+    def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
+        """Decide and act on a turn."""
+        return self._recorded(reply, lambda trace: self._pipeline.utterance(transcript, trace, turn))
+
+    def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What to say when the caller says nothing."""
+        return self._recorded(reply, lambda trace: self._pipeline.event(Silence(), trace))
+
+    def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What to say after an error."""
+        deed = self._deeds.open
+        return self._recorded(reply, lambda trace: self._owned_up(error, deed, trace))
+
+    def welcome(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
+        """What to say to a caller who has not said anything, where the client wants the first word said."""
+        self._session.locale = locale
+        return self._recorded(reply, self._welcomed)
+
+    def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
+        """What became of earlier transfers, and what a dropped call left to be confirmed, read back anew."""
+        pending, self._pending = self._pending, None
+        if pending is None and not self._news.waiting:
+            return None
+        self._session.locale = locale
+        if pending is None:
+            return self.news(reply)
+        return self._recorded(reply, lambda trace: self._taken_up(pending, trace))
+
+    def news(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        """What became of transfers whose end the caller waits for."""
+        return self._recorded(reply, self._told)
+
+    async def _owned_up(self, error: TellerlineError, deed: Action | None, trace: TurnTrace) -> ReplyEvents:
+        failed = await self._deeds.own_up(error, deed)
+        async for event in self._pipeline.event(failed, trace):
+            yield event
+
+    async def _taken_up(self, pending: Proposal, trace: TurnTrace) -> ReplyEvents:
+        self._executor.take_up(pending)
+        yield ReadBackReady(pending)
+        async for event in self._pipeline.event(Resumed(pending), trace):
+            yield event
+
+    async def _welcomed(self, trace: TurnTrace) -> ReplyEvents:
+        yield said_as(Reply(RuleId("say.greeting")), self._session.locale)
+        yield trace.done()
+
+    async def _told(self, trace: TurnTrace) -> ReplyEvents:
+        for event in self._pipeline.tidings(trace):
+            yield event
+        yield trace.done()
+
+    async def _recorded(self, reply: ReplyId, turn: Callable[[TurnTrace], ReplyEvents]) -> AsyncIterator[ReplyEvent]:
+        """Carry a turn out, and put it on record however far it comes."""
+        self._answering = reply
+        self._session.begin()
+        self._deeds.begin()
+        trace = TurnTrace(reply, Stamps(self._clock.monotonic))
+        try:
+            async with contextlib.aclosing(turn(trace)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            await self._record(trace)
+
+    async def _record(self, trace: TurnTrace) -> None:
+        """That a turn can't be put on record changes nothing of what was done and said, nor of why it ended."""
+        try:
+            await finish(self._recorder.turn(trace))
+        except TellerlineError as error:
+            self._recorder.error(error)
+            log.error("a turn is not on record: %s", error.code)  # noqa: TRY400 - its cause is known
+
+    # What became of a reply, and of the call
+
+    async def withdraw(self, reply: ReplyId) -> bool:
+        """Undo the turn that `reply` answered, if nothing irrevocable came of it."""
+        if reply != self._answering or self._deeds.irrevocable:
+            return False
+        if self._session.take_back():
+            await self._executor.void()
+        return True
+
+    async def delivered(self, reply: ReplyId) -> None:
+        """The caller heard all of `reply`: a read-back may now be confirmed, and what it told of is known."""
+        self._session.heard(reply)
+        await self._news.heard(reply)
+        proposal = self._session.read_back_by(reply)
+        if proposal is not None and await self._executor.delivered():
+            self._session.decide(ReadbackDelivered(proposal))
+            self._confirmable = reply, proposal
+
+    async def interrupted(self, reply: ReplyId) -> None:
+        """The caller did not hear all of `reply`: a read-back must be heard again, though it was taken for heard."""
+        self._news.unheard(reply)
+        self._session.read_back_by(reply)  # it is asked for once
+        if self._confirmable is not None and self._confirmable[0] == reply:
+            self._session.decide(ReadbackUnheard(self._confirmable[1]))
+
+    async def close(self, *, hung_up: bool = False) -> None:
+        """The call is over. What was read back may be taken up by the customer's next call, unless they hung up."""
+        await self._news.close()
+        if hung_up and self._session.proposal is not None:
+            await self._executor.void()
+        await self._recorder.event("call.ended")

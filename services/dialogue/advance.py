@@ -1,0 +1,203 @@
+"""What a task still lacks, and the one question to ask about it next; an order, once it lacks nothing."""
+
+from dataclasses import replace
+
+from schemas.banking import TransferOrder
+from schemas.decision import (
+    Answer,
+    Clarify,
+    Confirm,
+    Decision,
+    Execute,
+    LockCard,
+    ReadBalance,
+    ReadTransactions,
+    Refuse,
+    Reply,
+    ReplyParam,
+)
+from schemas.intent import Intent, SlotName
+from schemas.span import MoneyValue
+from services.dialogue.errands import bills_due, history, payees
+from services.dialogue.events import Facts
+from services.dialogue.names import (
+    account_name,
+    bill,
+    card,
+    card_name,
+    payee_told_apart,
+    reply,
+    said_name,
+    same_but_for_bank,
+)
+from services.dialogue.phases import Asking, DialogueState, Memory, Offering, Proposing, Step, Task, Unlocking
+from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
+from services.dialogue.rules import dialogue_rules
+
+
+def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
+    """Do the task when nothing is missing, else ask for the first thing that is."""
+    match task.intent:
+        case Intent.TRANSFER_MONEY:
+            return _transfer(memory, task, facts)
+        case Intent.BILL_PAYMENT:
+            return _bill(memory, task, facts)
+        case Intent.CARD_LOCK | Intent.CARD_UNLOCK:
+            return _card(memory, task, facts)
+        case Intent.BALANCE_INQUIRY:
+            if task.account_heard:
+                memory = memory.first(reply("say.no_such_account", heard=task.account_heard))
+            return done(memory, Execute(ReadBalance(task.account)))
+        case Intent.RECENT_TRANSACTIONS:
+            return done(memory, Execute(ReadTransactions(history(task, facts))))
+        case Intent.BILL_INQUIRY:
+            return done(memory, Answer(reply=bills_due(task, facts)))
+        case _:
+            return done(memory, payees(task, facts))
+
+
+def done(memory: Memory, decision: Decision) -> Step:
+    """Leave the task: it is being done."""
+    return DialogueState(memory=memory), decision
+
+
+def ask(memory: Memory, question: Asking, said: Reply) -> Step:
+    """Ask about the task."""
+    return DialogueState(question, memory), Clarify(said, question.slot, question.choices)
+
+
+def _transfer(memory: Memory, task: Task, facts: Facts) -> Step:
+    nobody = task.payee is None and task.target is None
+    if nobody and (task.payee_candidates or task.payee_heard):
+        return _which_payee(memory, task, facts)
+    if task.account_heard:
+        return _which_account(memory, task, facts)
+    if not task.amounts:
+        to = reply("ask.amount") if task.payee is None else reply("ask.amount_to", payee=said_name(facts, task.payee))
+        return ask(memory, Asking(task, SlotName.AMOUNT), to)
+    if len(task.amounts) > 1:
+        return _which_amount(memory, task, facts)
+    if nobody:
+        return ask(memory, Asking(task, SlotName.PAYEE), reply("ask.payee"))
+    return _propose(memory, task, facts)
+
+
+def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
+    candidates = task.payee_candidates
+    if not candidates:
+        cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
+        return ask(memory, cleared, reply("ask.payee_unknown", heard=task.payee_heard))
+    question = Asking(task, SlotName.PAYEE, tuple(candidates))
+    banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
+    if banks:
+        name = reply("name.payee", name=said_name(facts, candidates[0]))
+        return ask(memory, question, reply("ask.payee_bank", payee=name, banks=banks))
+    names = tuple(payee_told_apart(facts, c, candidates) for c in candidates)
+    said = reply("ask.payee_is_it", payee=names[0]) if len(names) == 1 else reply("ask.payee_which", payees=names)
+    return ask(memory, question, said)
+
+
+def _which_amount(memory: Memory, task: Task, facts: Facts) -> Step:
+    source = source_of(task, facts)
+    currency = source.balance.currency if source is not None else facts.profile.accounts[0].balance.currency
+    values = task.amounts[: dialogue_rules().choices]
+    spoken: tuple[ReplyParam, ...] = tuple(money(value, currency, facts) for value in values)
+    question = Asking(task, SlotName.AMOUNT, tuple(map(amount_key, values)))
+    return ask(memory, question, reply("ask.amount_which", amounts=spoken))
+
+
+def amount_key(value: MoneyValue) -> str:
+    """An amount as an offered choice's id."""
+    return f"{value.amount_minor}:{value.currency or ''}"
+
+
+def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
+    due = bill(facts, task.bill)
+    if due is None:
+        return _which_bill(memory, task, facts)
+    if len(task.amounts) > 1:
+        return _which_amount(memory, task, facts)
+    if not task.amounts and bill_amount(task, due) is None:
+        assert due.minimum is not None, "without a minimum the amount is what is due"
+        said = reply("ask.bill_amount", bill=due.name, due=due.due, minimum=due.minimum)
+        return ask(memory, Asking(task, SlotName.AMOUNT), said)
+    return _propose(memory, task, facts)
+
+
+def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
+    offered = facts.profile.bills[: dialogue_rules().choices]
+    if not offered:
+        return done(memory, Refuse(reply("bill.none_open")))
+    names = tuple(each.name for each in offered)
+    question = Asking(replace(task, bill_heard=""), SlotName.BILL, tuple(each.id for each in offered))
+    if task.bill_heard:
+        return ask(memory, question, reply("ask.bill_unknown", heard=task.bill_heard, bills=names))
+    return ask(memory, question, reply("ask.bill", bills=names))
+
+
+def _which_account(memory: Memory, task: Task, facts: Facts) -> Step:
+    """The account that words are about, which name none or not surely one; it is asked for until it is named."""
+    accounts = facts.profile.accounts
+    if any(account.name.casefold() in task.account_heard.casefold() for account in accounts):
+        return ask(memory, Asking(task, SlotName.SOURCE), reply("ask.source"))
+    names: tuple[ReplyParam, ...] = tuple(account_name(facts, a.id) for a in accounts)
+    said = reply("ask.account_unknown", heard=task.account_heard, accounts=names)
+    return ask(memory, Asking(task, SlotName.SOURCE), said)
+
+
+def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
+    """A question about words of the command that nothing was made of; None where every one has its place."""
+    if task.account_heard:
+        return _which_account(memory, task, facts)
+    if task.date_heard:
+        return ask(memory, Asking(task, SlotName.DATE), reply("ask.date_which", heard=task.date_heard))
+    if task.unread:
+        said = reply("ask.unread", heard=task.unread)
+        return DialogueState(Offering(replace(task, unread=""), said), memory), Clarify(said)
+    return None
+
+
+def _propose(memory: Memory, task: Task, facts: Facts) -> Step:
+    asked = _unread(memory, task, facts)
+    if asked is not None:
+        return asked
+    order = order_of(task, facts)
+    if isinstance(order, TransferOrder):
+        return DialogueState(Proposing(task, order), memory), Confirm(order)
+    return _problem(memory, task, order)
+
+
+def _problem(memory: Memory, task: Task, found: Problem) -> Step:
+    """Say what is wrong, and ask for the slot that would mend it."""
+    match found.slot:
+        case None:
+            return done(memory, Refuse(found.reply))
+        case SlotName.AMOUNT:
+            task = replace(task, amounts=(), portion="")
+        case SlotName.DATE:
+            task = replace(task, on=None)
+        case SlotName.TARGET:
+            task = replace(task, target=None)
+        case SlotName.PAYEE:
+            task = replace(task, payee=None)
+    return ask(memory, Asking(task, found.slot), found.reply)
+
+
+def _card(memory: Memory, task: Task, facts: Facts) -> Step:
+    lock = task.intent is Intent.CARD_LOCK
+    open_to = tuple(c for c in facts.profile.cards if c.locked is not lock)
+    chosen = card(facts, task.card) or (open_to[0] if len(open_to) == 1 else None)
+    if chosen is None and open_to:
+        offered = open_to[: dialogue_rules().choices]
+        names: tuple[ReplyParam, ...] = tuple(card_name(facts, c) for c in offered)
+        said = reply("ask.card_lock" if lock else "ask.card_unlock", cards=names)
+        return ask(memory, Asking(task, SlotName.CARD, tuple(c.id for c in offered)), said)
+    if chosen is None:
+        return done(memory, Refuse(reply("card.none_to_lock" if lock else "card.none_to_unlock")))
+    if chosen.locked is lock:
+        said = reply("card.already_locked" if lock else "card.already_unlocked", card=card_name(facts, chosen))
+        return done(memory, Refuse(said))
+    if lock:
+        return done(memory, Execute(LockCard(chosen.id)))
+    unlocking = Unlocking(chosen.id)
+    return DialogueState(unlocking, memory), Execute(unlocking.action)

@@ -1,0 +1,133 @@
+"""What was done is told until it was heard, and words right after it are answered with what can still be done."""
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from rules.load import RuleFile, load
+from schemas.banking import TransferOrder, TransferState
+from schemas.decision import Answer, Clarify, Reply
+from schemas.ids import Locale, language
+from schemas.intent import Intent
+from services.dialogue.events import Event, Facts, Silence, UserUtterance
+from services.dialogue.names import both, reply
+from services.dialogue.phases import DialogueState, Done, Idle, Memory, OfferingPerson, Outcome, Step
+
+_PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
+_UNSPACED: Final = frozenset({"ja"})
+_PERSON_HELPS: Final = frozenset({Done.MOVED, Done.BOOKED, Done.PENDING})
+"""What nothing in the bank's core takes back: a person may."""
+_ACTS: Final = frozenset(
+    {Intent.CONFIRM, Intent.DENY, Intent.CANCEL, Intent.CORRECT, Intent.INFORM, Intent.WAIT, Intent.FAREWELL, None}
+)
+"""What may be about the thing done; any other intent is a wish of its own."""
+
+
+class Aftermath(RuleFile):
+    """rules/dialogue/aftermath_<language>.yaml: what is said right after something was done."""
+
+    content: tuple[str, ...]
+    regret: tuple[str, ...]
+
+
+def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> Done:
+    """What became of a transfer, as callers mind it."""
+    if state in {TransferState.UNKNOWN, TransferState.SUBMITTING}:
+        return Done.PENDING
+    if state not in {TransferState.SUCCEEDED, TransferState.CONFIRMED}:
+        return Done.NOTHING
+    later = order is not None and order.on is not None and order.on > facts.today
+    return Done.BOOKED if later else Done.MOVED
+
+
+def noted(memory: Memory, done: Done, told: Reply) -> Memory:
+    """With something done, which `told` says, to be told until it was heard."""
+    return replace(memory, outcomes=(*_unheard(memory), Outcome(done, told)))
+
+
+def unheard(state: DialogueState) -> tuple[Outcome, ...]:
+    """What was done and not yet heard of."""
+    return _unheard(state.memory)
+
+
+def _unheard(memory: Memory) -> tuple[Outcome, ...]:
+    return tuple(outcome for outcome in memory.outcomes if not outcome.heard)
+
+
+def heard(memory: Memory, told: tuple[Outcome, ...]) -> Memory:
+    """`told` has been heard."""
+    return replace(memory, outcomes=tuple(replace(o, heard=True) if o in told else o for o in memory.outcomes))
+
+
+def passed(memory: Memory) -> Memory:
+    """Something else was said: what was heard is no longer what "no" or "wait" is about."""
+    return replace(memory, outcomes=_unheard(memory))
+
+
+def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
+    """What to say to words about what was just done, after it was told again where that is due; None for others."""
+    if not state.memory.outcomes or not isinstance(state.phase, Idle):
+        return None
+    again = bool(unheard(state))
+    match event:
+        case Silence():
+            return (state, Answer()) if again else None
+        case UserUtterance(extraction=None):
+            return _said(state, event, facts.locale, again=again)
+        case _:
+            return None
+
+
+def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
+    """`again`: what was done is told again before this."""
+    intent = event.understood.intent
+    if again and intent is Intent.REPEAT:
+        return state, Answer()
+    if intent is Intent.FAREWELL:
+        return state, Answer(reply=reply("say.goodbye"))
+    if intent not in _ACTS:
+        return None
+    if intent is Intent.CONFIRM or _content(event.text, locale):
+        return state, Answer() if again else Clarify(reply("say.ok_what_else"))
+    if _regret(event.text, intent, locale):
+        return _too_late(state, told_now=again)
+    return None
+
+
+def _too_late(state: DialogueState, *, told_now: bool) -> Step:
+    """The truth: what was done stands, and what can still be done about it."""
+    last = state.memory.outcomes[-1]
+    said = reply(f"after.{last.done.value}")
+    if not told_now and last.done is not Done.NOTHING:
+        said = both(last.told, said)
+    if last.done in _PERSON_HELPS:
+        return state.at(OfferingPerson()), Clarify(said)
+    return state, Answer(reply=said)
+
+
+def _content(text: str, locale: Locale) -> bool:
+    return _patterns(locale)[0].fullmatch(_plain(text, locale)) is not None
+
+
+def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
+    turned_down = intent in {Intent.DENY, Intent.CANCEL}
+    return turned_down or _patterns(locale)[1].match(_plain(text, locale)) is not None
+
+
+def _plain(text: str, locale: Locale) -> str:
+    space = "" if language(locale) in _UNSPACED else " "
+    return space.join(_PUNCTUATION.sub(" ", text.replace("’", "'")).lower().split())
+
+
+@lru_cache(maxsize=8)
+def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """An utterance of nothing but contentment, and the beginning of one of regret."""
+    rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
+    space, end = ("", "") if language(locale) in _UNSPACED else (" ", r"\b")
+    content, regret = _either(rules.content), _either(rules.regret)
+    return re.compile(rf"{content}(?:{space}{content})*"), re.compile(rf"(?:{content}{space})*{regret}{end}")
+
+
+def _either(phrases: tuple[str, ...]) -> str:
+    return f"(?:{'|'.join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))})"

@@ -1,0 +1,187 @@
+"""What a yes, a no, a wish to stop or a value does: a `match` a phase."""
+
+from schemas.decision import Clarify, Confirm, Execute, Handoff, VerifyStepUp
+from schemas.intent import Intent, SlotName, Understood
+from services.dialogue.advance import advance
+from services.dialogue.commands import queued
+from services.dialogue.events import Facts
+from services.dialogue.names import reply
+from services.dialogue.phases import (
+    Asking,
+    Behind,
+    Changing,
+    Confirming,
+    DialogueState,
+    Idle,
+    Offering,
+    OfferingPerson,
+    Proposing,
+    ReadBack,
+    Reading,
+    Step,
+    SteppingUp,
+    Submitting,
+    Task,
+    Unlocking,
+    Waiting,
+)
+from services.dialogue.prompts import asked_again, missed, unclear
+from services.dialogue.resume import cancelled, declined, dropped, go_on, going_on, read_again, refused
+from services.dialogue.tasks import is_money
+from services.dialogue.terms import agreed, surely
+from services.dialogue.values import choose, value
+
+
+def answered(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: C901, PLR0911 - a case a phase
+    """An answer, as the phase takes it."""
+    match state.phase:
+        case Asking() as at:
+            return _asking(state, at, heard, facts)
+        case Waiting():
+            return _waiting(state, heard, facts)
+        case Changing(task):
+            return _changing(state, task, heard, facts)
+        case Proposing() as at:
+            return _proposing(state, at, heard, facts)
+        case Reading(it):
+            return _reading(state, it, heard, facts)
+        case Confirming(it):
+            return _confirming(state, it, heard, facts)
+        case SteppingUp(then):
+            return _stepping_up(state, then, heard, facts)
+        case Offering(task):
+            return _offering(state, task, heard, facts)
+        case OfferingPerson(behind):
+            return _offering_person(state, behind, heard, facts)
+        case Idle() | Submitting() | Unlocking():
+            return _idle(state, heard, facts)
+
+
+def _idle(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """Nothing waits for an answer."""
+    match heard.intent:
+        case Intent.CONFIRM:
+            return asked_again(state, facts)
+        case Intent.DENY:
+            return go_on(state, reply("say.ok_what_else"), facts)
+        case Intent.CANCEL:
+            return go_on(dropped(state), reply("cancel.nothing"), facts)
+        case _:
+            return missed(state, facts)
+
+
+def _asking(state: DialogueState, at: Asking, heard: Understood, facts: Facts) -> Step:
+    """A yes takes the only choice, a no to payees asks for another one."""
+    match heard.intent:
+        case Intent.CONFIRM if len(at.choices) == 1 and agreed(state, heard, facts):
+            return choose(state, 1, facts)
+        case Intent.DENY if at.choices and at.slot is SlotName.PAYEE:
+            return choose(state, 0, facts)
+        case _:
+            return _waiting(state, heard, facts)
+
+
+def _waiting(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """A no gives up what waits, a yes is asked about, and a value goes into it."""
+    match heard.intent:
+        case Intent.CONFIRM:
+            return asked_again(state, facts)
+        case Intent.DENY | Intent.CANCEL:
+            return cancelled(state, facts)
+        case _:
+            return value(state, heard, facts)
+
+
+def _changing(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+    """A yes leads to an offer to go on, never to the same read-back; a second no gives it up."""
+    if heard.intent is Intent.CONFIRM and agreed(state, heard, facts):
+        state, said = going_on(state, task)
+        return state, Clarify(said)
+    return _waiting(state, heard, facts)
+
+
+def _proposing(state: DialogueState, at: Proposing, heard: Understood, facts: Facts) -> Step:
+    """There is nothing yet that a yes could bind to."""
+    match heard.intent:
+        case Intent.CONFIRM if heard.then is not None and not agreed(state, heard, facts):
+            return queued(state, heard), Confirm(at.order)
+        case Intent.DENY:
+            return refused(state, at.task)
+        case _:
+            return _waiting(state, heard, facts)
+
+
+def _reading(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts) -> Step:
+    """A yes to what was not heard in full has it read again."""
+    match heard.intent:
+        case Intent.CONFIRM:
+            return read_again(queued(state, heard).memory, it)
+        case Intent.DENY:
+            return refused(state, it.task)
+        case _:
+            return _waiting(state, heard, facts)
+
+
+def _confirming(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts) -> Step:
+    """The one place where a transfer is submitted: by a yes that the grammar proved to be one, to what was heard."""
+    match heard.intent:
+        case Intent.CONFIRM if heard.consent is not None and agreed(state, heard, facts) and surely(heard):
+            submitting = Submitting(it, heard.consent)
+            return state.at(submitting), Execute(submitting.action)
+        case Intent.CONFIRM if heard.then is not None and not agreed(state, heard, facts):
+            return read_again(queued(state, heard).memory, it)
+        case Intent.CONFIRM if not surely(heard):
+            return read_again(state.memory, it, unsure=True)
+        case Intent.CONFIRM:
+            return unclear(state, facts)
+        case _:
+            return _reading(state, it, heard, facts)
+
+
+def _stepping_up(state: DialogueState, then: Submitting | Unlocking, heard: Understood, facts: Facts) -> Step:
+    """A code is verified; a yes is none."""
+    code, topic = heard.slots.digits, heard.slots.topic
+    match heard.intent:
+        case Intent.CONFIRM if agreed(state, heard, facts):
+            return state, Clarify(reply("step_up.not_yet"))
+        case Intent.CONFIRM if heard.then is not None and isinstance(then, Submitting):
+            return read_again(queued(state, heard).memory, then.it)
+        case Intent.INFORM | Intent.CORRECT if code is not None:
+            return state, Execute(VerifyStepUp(code.value))
+        case Intent.INFORM | Intent.CORRECT if topic is not None:
+            return state, Clarify(reply(f"step_up.{topic.value}"))
+        case _:
+            return _waiting(state, heard, facts)
+
+
+def _offering(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+    """A yes does what was offered; a value is none."""
+    match heard.intent:
+        case Intent.CONFIRM if agreed(state, heard, facts) and surely(heard):
+            return advance(state.memory, task, facts)
+        case Intent.CONFIRM:
+            return unclear(state, facts)
+        case Intent.DENY:
+            return go_on(dropped(state), reply("say.ok_what_else"), facts)
+        case Intent.CANCEL:
+            return cancelled(state, facts)
+        case _:
+            chosen = is_money(task) or heard.slots.choice is not None  # "both", of the cards that may be stopped
+            return value(state, heard, facts) if chosen else missed(state, facts)
+
+
+def _offering_person(state: DialogueState, behind: Behind, heard: Understood, facts: Facts) -> Step:
+    """A yes brings a person in; a no comes back to what waits."""
+    match heard.intent:
+        case Intent.CONFIRM if agreed(state, heard, facts) and surely(heard):
+            return dropped(state), Handoff(reply("handoff.now"))
+        case Intent.CONFIRM:
+            return unclear(state, facts)
+        case Intent.DENY if not isinstance(behind, Idle):
+            return declined(state.memory.missed(0), behind, facts)
+        case Intent.CANCEL if not isinstance(behind, Idle):
+            return cancelled(state, facts)
+        case Intent.DENY | Intent.CANCEL:
+            return go_on(dropped(state), reply("say.ok_what_else"), facts)
+        case _:
+            return value(state, heard, facts) if is_money(state.task) else missed(state, facts)

@@ -1,0 +1,140 @@
+"""Commands: what is at hand is left, corrected or put aside for them."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from schemas.decision import Answer, Clarify, Confirm, Refuse
+from schemas.intent import Intent, Route, Slots, Understood
+from services.dialogue.advance import advance
+from services.dialogue.errands import offer_of
+from services.dialogue.events import Facts
+from services.dialogue.phases import (
+    Asking,
+    Changing,
+    Confirming,
+    DialogueState,
+    Idle,
+    Offering,
+    OfferingPerson,
+    Proposing,
+    Reading,
+    Step,
+    Task,
+    Unlocking,
+    Waiting,
+)
+from services.dialogue.resume import go_on, read_again
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import is_money, merged, task_of
+
+COMMANDS: Final = frozenset(
+    {
+        Intent.BALANCE_INQUIRY,
+        Intent.RECENT_TRANSACTIONS,
+        Intent.TRANSFER_MONEY,
+        Intent.BILL_PAYMENT,
+        Intent.BILL_INQUIRY,
+        Intent.CARD_LOCK,
+        Intent.CARD_UNLOCK,
+        Intent.RECIPIENT_LOOKUP,
+    }
+)
+
+
+def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """Do what was asked for; offer it first where it is not sure to be meant."""
+    limit = dialogue_rules().choices
+    if _read_back(state) and named(heard, dialogue_rules().besides):  # what is read back is not lost for another one
+        return _besides(queued(state, replace(heard, then=heard)))
+    task, state = leaning(state, heard), queued(state, heard)
+    waiting = state.task
+    if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
+        if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
+            task = replace(task, unread="")
+        offer = offer_of(task, facts)
+        return state.at(Offering(task, offer)), Clarify(offer)
+    if waiting is not None and is_money(waiting) and not is_money(task):
+        return _digression(state, waiting, task, facts)
+    if waiting is not None and _goes_on(state, waiting, task):
+        amounts = task.amounts
+        task = merged(waiting, heard, limit)
+        task = replace(task, amounts=amounts) if named(heard, dialogue_rules().again) else task
+    elif named(heard, dialogue_rules().that_bill) and state.memory.recent:
+        task = replace(task, bill=state.memory.recent.bill)
+    return advance(replace(state.memory, recent=task), task, facts)
+
+
+def _read_back(state: DialogueState) -> bool:
+    """Whether an order is at hand that is complete, and not yet agreed to or refused."""
+    return state.read_back is not None or isinstance(state.phase, Proposing)
+
+
+def _besides(state: DialogueState) -> Step:
+    """What is read back comes first: it is said once more, and a yes counts only after that."""
+    match state.phase:
+        case Proposing(_, order):
+            return state, Confirm(order)
+        case _:
+            assert state.read_back is not None, "an order is read back"
+            return read_again(state.memory, state.read_back)
+
+
+def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:
+    """Whether a command is about what waits already: its like, and no whole order of its own."""
+    if waiting.intent is not said.intent:
+        return False
+    anew = bool(said.amounts) and (said.payee is not None or said.target is not None or bool(said.payee_heard))
+    match state.phase:
+        case Asking() | Waiting():
+            return True
+        case Offering() | Reading() | Confirming() | Changing():
+            return not anew
+        case _:
+            return False
+
+
+def _other_card_step(state: DialogueState, task: Task) -> bool:
+    """Whether "it" may be the card that was spoken of, and something else than was offered is to be done to it."""
+    offered = state.task.intent if isinstance(state.phase, Offering | OfferingPerson) and state.task else None
+    return {offered, task.intent} == {Intent.CARD_LOCK, Intent.CARD_UNLOCK} and task.card is None
+
+
+def _digression(state: DialogueState, waiting: Task, task: Task, facts: Facts) -> Step:
+    """Do something else first; the money task waits, and any read-back of it is void."""
+    aside, decision = advance(state.memory, task, facts)
+    behind = Changing(waiting) if isinstance(state.phase, Changing) else Waiting(waiting)
+    match aside.phase:
+        case Idle():
+            kept = aside.at(behind)
+        case Unlocking(card):
+            kept = aside.at(Unlocking(card, behind))
+        case _:  # the aside itself lacks something: the older task waits behind it
+            queue = (waiting, *aside.memory.queue)[: dialogue_rules().queued]
+            return aside.keeping(replace(aside.memory, queue=queue)), decision
+    said = decision.reply if isinstance(decision, Refuse | Answer) else None
+    return (kept, decision) if said is None else go_on(kept, said, facts)
+
+
+def queued(state: DialogueState, heard: Understood) -> DialogueState:
+    """What was said after the command waits its turn."""
+    rules, then, queue = dialogue_rules(), heard.then, state.memory.queue
+    while then is not None and then.intent in COMMANDS:
+        queue = (*queue, leaning(state, then))[: rules.queued]
+        then = then.then
+    return state if queue == state.memory.queue else state.keeping(replace(state.memory, queue=queue))
+
+
+def leaning(state: DialogueState, heard: Understood) -> Task:
+    """The task of a command; one that leans on the last order ("the same for Cathy") has what that had."""
+    rules = dialogue_rules()
+    task = task_of(heard, rules.choices)
+    base = state.task if _read_back(state) else state.memory.ordered
+    if base is None or not named(heard, rules.again):
+        return task
+    return merged(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
+
+
+def named(heard: Understood, rules: Collection[str]) -> bool:
+    """Whether a template of these names took the words."""
+    return heard.rule is not None and heard.rule.partition("@")[0] in rules

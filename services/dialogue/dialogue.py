@@ -1,0 +1,126 @@
+"""The reducer: every event a dialogue can meet, and what follows from it."""
+
+from dataclasses import replace
+
+from schemas.consent import Awaited
+from schemas.decision import Answer, Decision, Execute, Reply
+from schemas.intent import Context, SlotName
+from services.dialogue import aftermath, outcomes
+from services.dialogue.events import (
+    ActionDone,
+    ActionFailed,
+    Event,
+    Facts,
+    OutcomesHeard,
+    Proposed,
+    ReadbackDelivered,
+    ReadbackUnheard,
+    Resumed,
+    Silence,
+    StepUpFailed,
+    StepUpPassed,
+    StepUpStarted,
+    TransferSettled,
+    UserUtterance,
+)
+from services.dialogue.names import both, marks
+from services.dialogue.phases import (
+    Asking,
+    Confirming,
+    DialogueState,
+    Proposing,
+    Reading,
+    Step,
+    SteppingUp,
+    Submitting,
+    Unlocking,
+    Waiting,
+)
+from services.dialogue.prompts import silent
+from services.dialogue.terms import terms_of
+from services.dialogue.words import understood
+
+
+def decide(state: DialogueState, event: Event, facts: Facts) -> Step:
+    """One event in, the next state and one decision out. Pure: the same arguments give the same result."""
+    if isinstance(state.phase, Unlocking) and isinstance(event, UserUtterance | Silence):
+        return _meanwhile(state, state.phase, event, facts)
+    after, decision = aftermath.reacted(state, event, facts) or _dispatch(state, event, facts)
+    if isinstance(event, UserUtterance):
+        after = after.keeping(aftermath.passed(after.memory))
+    return _spoken(after, decision)
+
+
+def _meanwhile(state: DialogueState, unlocking: Unlocking, event: Event, facts: Facts) -> Step:
+    """What is said while a card is being unlocked is said to what waits behind that."""
+    after, decision = decide(state.at(unlocking.behind), event, facts)
+    return (after.at(unlocking) if after.phase == unlocking.behind else after), decision
+
+
+def _dispatch(state: DialogueState, event: Event, facts: Facts) -> Step:  # noqa: C901, PLR0911, PLR0912 - one case an event
+    match event:
+        case UserUtterance():
+            return understood(state, event, facts)
+        case Silence():
+            return silent(state, facts)
+        case Proposed():
+            return outcomes.proposed(state, event, facts)
+        case Resumed():
+            return outcomes.resumed(state, event, facts)
+        case ReadbackDelivered(proposal):
+            return outcomes.delivered(state, proposal)
+        case ReadbackUnheard(proposal):
+            return outcomes.undelivered(state, proposal)
+        case OutcomesHeard(told):
+            return state.keeping(aftermath.heard(state.memory, told)), Answer()
+        case ActionDone():
+            return outcomes.action_done(state, event, facts)
+        case ActionFailed():
+            return outcomes.action_failed(state, event, facts)
+        case StepUpStarted():
+            return outcomes.step_up_started(state, event)
+        case StepUpPassed():
+            return outcomes.step_up_passed(state, facts)
+        case StepUpFailed():
+            return outcomes.step_up_failed(state, event, facts)
+        case TransferSettled():
+            return outcomes.transfer_settled(state, event, facts)
+
+
+def _spoken(state: DialogueState, decision: Decision) -> Step:
+    """Put what still has to be said before the decision's own words, and remember them for "say that again"."""
+    if isinstance(decision, Execute) or decision.reply is None:
+        return state, decision
+    whole: Reply = decision.reply
+    for first in reversed(state.memory.preface):
+        whole = both(first, whole)
+    return state.keeping(replace(state.memory, preface=(), last=decision.reply)), replace(decision, reply=whole)
+
+
+def context_of(state: DialogueState, facts: Facts) -> Context:
+    """What the next utterance is heard against."""
+    at, recent, terms = state.phase, state.memory.recent, terms_of(state, facts)
+    return Context(
+        asked=at.slot if isinstance(at, Asking) else None,
+        confirming=state.task is not None or isinstance(at, SteppingUp),
+        choices=len(state.choices),
+        offered=marks(facts, state.choices) if state.asked is SlotName.PAYEE else (),
+        code=isinstance(at, SteppingUp),
+        recent=recent.intent if recent is not None and terms.awaited is Awaited.NOTHING else None,
+        accounts=facts.profile.accounts,
+        cards=facts.profile.cards,
+        bills=facts.profile.bills,
+        terms=terms,
+    )
+
+
+def amount_open(state: DialogueState) -> bool:
+    """Whether an amount was given that has not been agreed to: what comes next may go on with it."""
+    at_hand = isinstance(state.phase, Asking | Waiting | Proposing | Reading | Confirming)
+    return at_hand and state.task is not None and bool(state.task.amounts)
+
+
+def voided(before: DialogueState, after: DialogueState) -> bool:
+    """Whether the ledger must void the call's open proposal: it was given up or is being replaced."""
+    open_ = before.proposal is not None and not isinstance(before.phase, Submitting)
+    return open_ and after.proposal != before.proposal

@@ -1,0 +1,169 @@
+"""What is read at once when a caller asks for it, and how it is said: balances, histories, bills due, payees."""
+
+import heapq
+from dataclasses import replace
+from operator import attrgetter, itemgetter
+
+from schemas.banking import Account, Card, Transaction, TransactionFilter
+from schemas.decision import (
+    Execute,
+    LockCard,
+    ReadBalance,
+    ReadPayees,
+    ReadTransactions,
+    Refuse,
+    Reply,
+    ReplyParam,
+    UnlockCard,
+)
+from schemas.intent import Intent
+from schemas.money import Money
+from schemas.payee import Payee
+from schemas.span import MoneyValue
+from services.dialogue.events import ActionDone, Facts
+from services.dialogue.names import (
+    account_name,
+    bill,
+    both,
+    by_reading,
+    card_name,
+    day_name,
+    payee_name,
+    payee_told_apart,
+    reply,
+    said_name,
+)
+from services.dialogue.phases import Task
+from services.dialogue.policy import money, source_of
+from services.dialogue.rules import dialogue_rules
+
+
+def offer_of(task: Task, facts: Facts) -> Reply:
+    """Whether this is wanted, with the amount and the payee that were said."""
+    if task.intent is not Intent.TRANSFER_MONEY or (len(task.amounts) != 1 and task.payee is None):
+        return reply(f"offer.{task.intent.value}")
+    name = "" if task.payee is None else said_name(facts, task.payee)
+    if len(task.amounts) != 1:
+        return reply("offer.transfer_to", payee=name)
+    source = source_of(task, facts)
+    amount = money(task.amounts[0], "" if source is None else source.balance.currency, facts)
+    return (
+        reply("offer.transfer_of_to", amount=amount, payee=name) if name else reply("offer.transfer_of", amount=amount)
+    )
+
+
+def bills_due(task: Task, facts: Facts) -> Reply:
+    """What is due, and when: for the bill asked about, else for the next ones."""
+    due = bill(facts, task.bill)
+    if due is not None and due.minimum is not None:
+        return reply(
+            "bill.due_minimum", bill=due.name, due=due.due, minimum=due.minimum, date=day_name(facts, due.due_on)
+        )
+    if due is not None:
+        return reply("bill.due", bill=due.name, due=due.due, date=day_name(facts, due.due_on))
+    if not facts.profile.bills:
+        return reply("bill.none_open")
+    coming = sorted(facts.profile.bills, key=lambda b: b.due_on)[: dialogue_rules().choices]
+    rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in coming)
+    listed = reply("bill.list", bills=rows)
+    return both(reply("bill.unknown", heard=task.bill_heard), listed) if task.bill_heard else listed
+
+
+def history(task: Task, facts: Facts) -> TransactionFilter:
+    """What is asked of an account's history."""
+    currency = facts.profile.accounts[0].balance.currency if facts.profile.accounts else "USD"
+
+    def bound(value: MoneyValue | None) -> Money | None:
+        return None if value is None else money(value, currency, facts)
+
+    return TransactionFilter(
+        account_id=task.account,
+        since=None if task.period is None else task.period.start,
+        until=None if task.period is None else task.period.end,
+        merchant=task.merchant or _paid_to(task, facts),
+        at_least=bound(task.at_least),
+        at_most=bound(task.at_most),
+        limit=dialogue_rules().transactions_listed,
+        received=task.received,
+    )
+
+
+def _paid_to(task: Task, facts: Facts) -> str:
+    """Who was paid, as the account's history names them: the payee, or whoever sends the bill."""
+    due = bill(facts, task.bill)
+    payee = task.payee if due is None else due.payee_id
+    return task.payee_heard if payee is None else payee_name(facts, payee)
+
+
+def payees(task: Task, facts: Facts) -> Execute | Refuse:
+    """Look for the payee who was named; without a name, for those who were paid last."""
+    if task.payee is not None:
+        return Execute(ReadPayees((task.payee,)))
+    if task.payee_candidates:
+        return Execute(ReadPayees(task.payee_candidates))
+    if task.payee_heard:
+        return Refuse(reply("payees.not_found", heard=task.payee_heard))
+    return Execute(ReadPayees(tuple(p.id for p in _paid_last(facts, dialogue_rules().payees_listed))))
+
+
+def _paid_last(facts: Facts, count: int) -> list[Payee]:
+    """Those who were paid last, then others, by name; a book may have ten thousand."""
+    paid = ((-p.last_paid.toordinal(), p.name, p) for p in facts.payees.values() if p.last_paid is not None)
+    found = [payee for _, _, payee in heapq.nsmallest(count, paid, key=itemgetter(0, 1))]
+    if len(found) < count:
+        never = (p for p in facts.payees.values() if p.last_paid is None)
+        found += heapq.nsmallest(count - len(found), never, key=attrgetter("name"))
+    return found
+
+
+def result(event: ActionDone, facts: Facts) -> Reply:
+    """What was read or done, in a sentence."""
+    match event.action:
+        case ReadBalance(wanted):
+            return _balances(tuple(a for a in event.accounts if wanted is None or a.id == wanted), facts)
+        case ReadTransactions():
+            return _transactions(event.transactions[: dialogue_rules().transactions_listed], facts)
+        case ReadPayees(found):
+            names: tuple[ReplyParam, ...] = tuple(payee_told_apart(facts, p, found) for p in found)
+            return reply("payees.found", payees=names) if names else reply("payees.none")
+        case LockCard():
+            return _card("card.locked", event.card, facts)
+        case UnlockCard():
+            return _card("card.unlocked", event.card, facts)
+
+
+def _card(said: str, card: Card | None, facts: Facts) -> Reply:
+    return reply(said) if card is None else reply(f"{said}_it", card=card_name(facts, card))
+
+
+def _balances(rows: tuple[Account, ...], facts: Facts) -> Reply:
+    if not rows:
+        return reply("balance.none")
+    if len(rows) == 1:
+        return reply("balance.one", account=account_name(facts, rows[0].id), amount=rows[0].available)
+    parts: tuple[ReplyParam, ...] = tuple(
+        reply("part.account_balance", account=account_name(facts, a.id), amount=a.available) for a in rows
+    )
+    return reply("balance.all", accounts=parts)
+
+
+def _transactions(rows: tuple[Transaction, ...], facts: Facts) -> Reply:
+    if not rows:
+        return reply("transactions.none")
+    said = _by_reading({row.merchant for row in rows}, facts)
+    parts: tuple[ReplyParam, ...] = tuple(_row(row, said, facts) for row in rows)
+    return reply("transactions.one", row=parts[0]) if len(rows) == 1 else reply("transactions.list", rows=parts)
+
+
+def _by_reading(names: set[str], facts: Facts) -> dict[str, str]:
+    """What payees among `names` are called aloud, where that is not as they are written."""
+    return {p.name: p.kana for p in facts.payees.values() if p.kana and p.name in names} if by_reading(facts) else {}
+
+
+def _row(row: Transaction, said: dict[str, str], facts: Facts) -> ReplyParam:
+    """A transaction; its sign chooses the sentence, and a day of this year is said without it."""
+    amount = replace(row.amount, minor=abs(row.amount.minor))
+    kind = "part.transaction" if row.amount.minor < 0 else "part.transaction_in"
+    this_year = row.booked_on.year == facts.today.year
+    when = reply("date.short", day=row.booked_on) if this_year else reply("date.full", date=row.booked_on)
+    return reply(kind, when=when, merchant=said.get(row.merchant, row.merchant), amount=amount)

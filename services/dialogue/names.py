@@ -1,0 +1,152 @@
+"""Speakable names of things: accounts by name and last digits, payees with what tells them apart."""
+
+import unicodedata
+from collections.abc import Iterable
+from datetime import date
+
+from schemas.banking import Account, Bill, Card
+from schemas.decision import Reply, ReplyParam
+from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId, language
+from schemas.payee import Payee
+from services.dialogue.events import Facts
+from services.dialogue.rules import dialogue_rules
+
+
+def reply(id_: str, **params: ReplyParam) -> Reply:
+    """A reply by its template's id."""
+    return Reply(RuleId(id_), params)
+
+
+def both(first: Reply, second: Reply) -> Reply:
+    """One sentence, and another."""
+    return reply("say.both", first=first, second=second)
+
+
+def account(facts: Facts, id_: AccountId | None) -> Account | None:
+    """The caller's account with this id."""
+    return next((a for a in facts.profile.accounts if a.id == id_), None)
+
+
+def card(facts: Facts, id_: CardId | None) -> Card | None:
+    """The caller's card with this id."""
+    return next((c for c in facts.profile.cards if c.id == id_), None)
+
+
+def bill(facts: Facts, id_: BillId | None) -> Bill | None:
+    """The caller's bill with this id."""
+    return next((b for b in facts.profile.bills if b.id == id_), None)
+
+
+def account_name(facts: Facts, id_: AccountId) -> Reply:
+    """An account as said aloud; its last digits only where names repeat."""
+    found = account(facts, id_)
+    if found is None:
+        return reply("name.some_account")
+    twins = [a for a in facts.profile.accounts if a.name == found.name]
+    if len(twins) > 1:
+        return reply("name.account_ending", name=found.name, last4=found.last4)
+    return reply("name.account", name=found.name)
+
+
+def by_reading(facts: Facts) -> bool:
+    """Whether names are said as they sound, and told apart by what can be heard."""
+    return language(facts.locale) in dialogue_rules().by_reading
+
+
+def card_name(facts: Facts, found: Card) -> Reply:
+    """A card as said aloud."""
+    alone = len([c for c in facts.profile.cards if c.name == found.name]) < 2  # noqa: PLR2004 - itself and another
+    if alone and by_reading(facts):
+        return reply("name.card_only", name=found.name)
+    return reply("name.card", name=found.name, last4=found.last4)
+
+
+def day_name(facts: Facts, day: date) -> Reply:
+    """A day as said aloud."""
+    near = by_reading(facts) and day.year == facts.today.year
+    return reply("date.near", near=day) if near else reply("date.full", date=day)
+
+
+def payee_name(facts: Facts, id_: PayeeId) -> str:
+    """A payee's name as written in the book."""
+    found = facts.payees.get(id_)
+    return found.name if found is not None else ""
+
+
+def said_name(facts: Facts, id_: PayeeId) -> str:
+    """A payee's name as said aloud."""
+    found = facts.payees.get(id_)
+    return "" if found is None else _said(found, facts)
+
+
+def _said(payee: Payee, facts: Facts) -> str:
+    return payee.kana if payee.kana and by_reading(facts) else payee.name
+
+
+def payee_told_apart(facts: Facts, id_: PayeeId, rivals: Iterable[PayeeId]) -> Reply:
+    """A payee's name, with bank, relationship or last digits where a rival's is the same, or sounds like it."""
+    found = facts.payees.get(id_)
+    if found is None:
+        return reply("name.payee", name="")
+    name = _said(found, facts)
+    twins = [facts.payees[r] for r in rivals if r in facts.payees and _alike(facts.payees[r], found, facts)]
+    if len(twins) < 2:  # noqa: PLR2004 - itself and another
+        return reply("name.payee", name=name)
+    if by_reading(facts) and found.bank and len({t.bank for t in twins}) == len(twins):
+        return reply("name.payee_bank", name=name, bank=found.bank)
+    if found.relationship and len({t.relationship for t in twins}) == len(twins):
+        return reply("name.payee_relation", name=name, relation=found.relationship)
+    return reply("name.payee_ending", name=name, last4=found.account_last4)
+
+
+def payee_at_bank(facts: Facts, id_: PayeeId) -> Reply:
+    """A payee for a read-back: with the bank, in a language that says it."""
+    found = facts.payees.get(id_)
+    name = payee_told_apart(facts, id_, facts.payees)
+    if found is None or not found.bank or not by_reading(facts) or name.id == "name.payee_bank":
+        return name
+    return reply("name.payee_at", payee=name, bank=found.bank)
+
+
+def same_but_for_bank(facts: Facts, ids: tuple[PayeeId, ...]) -> tuple[str, ...]:
+    """The banks by which payees of one name are told apart; none where something else has to."""
+    found = [facts.payees[id_] for id_ in ids if id_ in facts.payees]
+    banks = tuple(dict.fromkeys(payee.bank for payee in found if payee.bank))
+    one_name = len({_said(payee, facts) for payee in found}) == 1
+    return banks if by_reading(facts) and one_name and len(banks) == len(ids) > 1 else ()
+
+
+def _alike(one: Payee, other: Payee, facts: Facts) -> bool:
+    if not by_reading(facts):
+        return one.name == other.name
+    return _sound(_said(one, facts)) == _sound(_said(other, facts))
+
+
+def _sound(name: str) -> str:
+    """A name without what is easily misheard on a line: voicing, long vowels, the space."""
+    plain = (c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
+    return "".join(plain).replace("ー", "").replace(" ", "").replace("　", "")
+
+
+def last_digits(facts: Facts, key: str) -> str:
+    """The last digits of an offered payee's account or of an offered card; none for anything else."""
+    payee = facts.payees.get(PayeeId(key))
+    offered = card(facts, CardId(key))
+    return payee.account_last4 if payee is not None else offered.last4 if offered is not None else ""
+
+
+def marks(facts: Facts, choices: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The words that tell each offered payee from the others: bank, part of its name, relationship, aliases."""
+    said = [_said_of(facts.payees[PayeeId(key)]) if PayeeId(key) in facts.payees else {} for key in choices]
+    return tuple(
+        tuple(word for word in own if not any(word in other for other in said if other is not own)) for own in said
+    )
+
+
+def _said_of(payee: Payee) -> dict[str, None]:
+    """In order and without repetition."""
+    vague = dialogue_rules().vague
+    ending = next((end for end in vague if not payee.bank.isascii() and payee.bank.endswith(end)), "")
+    parts = [word for word in payee.bank.split() if word.casefold() not in vague] if payee.bank.isascii() else []
+    words = (payee.bank, payee.bank.removesuffix(ending), *parts, payee.relationship, *payee.aliases)
+    return dict.fromkeys(word.casefold() for word in words if word)

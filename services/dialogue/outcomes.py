@@ -1,0 +1,211 @@
+"""What came of a decision: a seal, a result, a failure, a second factor, a settled transfer."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.banking import TransferOrder, TransferState
+from schemas.decision import Answer, Clarify, Confirm, Execute, LockCard, Reply, ReplyParam, UnlockCard
+from schemas.errors import TellerlineError
+from schemas.ids import ProposalId
+from schemas.intent import SlotName
+from schemas.transfer import UNPROMISED, Proposal, TransferReceipt
+from services.dialogue.advance import advance, ask
+from services.dialogue.aftermath import done_with, noted
+from services.dialogue.errands import result
+from services.dialogue.events import (
+    ActionDone,
+    ActionFailed,
+    Facts,
+    Proposed,
+    Resumed,
+    StepUpFailed,
+    StepUpStarted,
+    TransferSettled,
+)
+from services.dialogue.names import both, reply
+from services.dialogue.phases import (
+    Asking,
+    Confirming,
+    DialogueState,
+    Done,
+    Idle,
+    Memory,
+    Proposing,
+    ReadBack,
+    Reading,
+    Step,
+    SteppingUp,
+    Submitting,
+    Task,
+    Unlocking,
+)
+from services.dialogue.readback import doubted, readback, settled
+from services.dialogue.resume import go_on
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import task_for
+
+CHANNELS: Final = frozenset({"app", "text_message"})
+"""Ways of a one-time code that have a name in every language; any other is said as the bank set it."""
+
+
+def proposed(state: DialogueState, event: Proposed, facts: Facts) -> Step:
+    """The order is sealed: read it back. A seal for another order than the one decided on is left unread."""
+    sealed = event.proposal
+    match state.phase:
+        case Proposing(task, order) if order == sealed.order:
+            it = _read_back(task, sealed, facts)
+            return state.at(Reading(it)), Confirm(order, sealed.id, it.said)
+        case _:
+            return state, Clarify(reply("confirm.start_again"))
+
+
+def delivered(state: DialogueState, proposal: ProposalId) -> Step:
+    """From now on a yes to `proposal` counts. Nothing is said."""
+    match state.phase:
+        case Reading(it) if it.proposal == proposal:
+            return state.at(Confirming(it)), Answer()
+        case _:
+            return state, Answer()
+
+
+def undelivered(state: DialogueState, proposal: ProposalId) -> Step:
+    """A yes to `proposal` counts no more until it is read back again. Nothing is said."""
+    match state.phase:
+        case Confirming(it) if it.proposal == proposal:
+            return state.at(Reading(it)), Answer()
+        case _:
+            return state, Answer()
+
+
+def resumed(state: DialogueState, event: Resumed, facts: Facts) -> Step:
+    """Read back what a dropped call left open, as if it had been asked for in this one."""
+    if not isinstance(state.phase, Idle):
+        return state, Clarify(reply("confirm.start_again"))
+    it = _read_back(task_for(event.proposal.order), event.proposal, facts)
+    return state.at(Reading(it)), Confirm(it.order, it.proposal, both(reply("resume.pending"), it.said))
+
+
+def _read_back(task: Task, sealed: Proposal, facts: Facts) -> ReadBack:
+    order, verification = sealed.order, sealed.verification
+    return ReadBack(task, order, sealed.id, readback(order, verification, facts), doubted(order, verification))
+
+
+def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
+    """Say what was read or done, then come back to what was pending."""
+    said = result(event, facts)
+    match event.action:
+        case LockCard():
+            state = state.keeping(noted(state.memory, Done.LOCKED, said))
+        case UnlockCard():
+            state = _unlocked(state).keeping(noted(state.memory, Done.UNLOCKED, said))
+    return go_on(state, said, facts)
+
+
+def _unlocked(state: DialogueState) -> DialogueState:
+    """Back to what the unlocking of a card interrupted."""
+    match state.phase:
+        case Unlocking(behind=behind) | SteppingUp(Unlocking(behind=behind)):
+            return state.at(behind)
+        case _:
+            return state
+
+
+def action_failed(state: DialogueState, event: ActionFailed, facts: Facts) -> Step:
+    """Say what failed, as a plain sentence; ask anew where another answer may mend it."""
+    said, memory = reply(event.spoken), state.memory
+    match state.phase:
+        case Proposing(task) | Reading(ReadBack(task)) | Confirming(ReadBack(task)) | Submitting(ReadBack(task)):
+            return _order_failed(memory, task, event.code, said, facts)
+        case SteppingUp(Submitting(it)):
+            return _order_failed(memory, it.task, event.code, said, facts)
+        case SteppingUp():
+            return go_on(DialogueState(memory=memory), said, facts)
+        case Unlocking(behind=behind):
+            state = state.at(behind)
+    return go_on(state, said, facts) if state.task is None else (state, Answer(reply=said))
+
+
+def _order_failed(memory: Memory, task: Task, code: str, said: Reply, facts: Facts) -> Step:
+    """Ask for another amount or read back anew, where that may mend it."""
+    rules, memory = dialogue_rules(), replace(memory, ordered=None)
+    if code in rules.reask_amount:
+        question = Asking(replace(task, amounts=(), portion=""), SlotName.AMOUNT)
+        return ask(memory, question, both(said, reply("ask.amount")))
+    if code in rules.read_again:
+        return advance(memory.first(said), task, facts)
+    return go_on(DialogueState(memory=memory), said, facts)
+
+
+def step_up_started(state: DialogueState, event: StepUpStarted) -> Step:
+    """Ask for the second factor, where something waits for it."""
+    channel = event.challenge.channel
+    way: ReplyParam = reply(f"channel.{channel}") if channel in CHANNELS else channel
+    match state.phase:
+        case Submitting() | Unlocking() as then:
+            return state.at(SteppingUp(then)), Clarify(reply("step_up.ask", channel=way))
+        case SteppingUp():
+            return state, Clarify(reply("step_up.ask", channel=way))
+        case _:  # what asked for it has been given up since
+            return state, Answer(reply=reply("step_up.failed"))
+
+
+def step_up_passed(state: DialogueState, facts: Facts) -> Step:
+    """Do what waited for it."""
+    match state.phase:
+        case SteppingUp(then):
+            return state.at(then), Execute(then.action)
+        case _:
+            return go_on(state, reply("say.ok"), facts)
+
+
+def step_up_failed(state: DialogueState, event: StepUpFailed, facts: Facts) -> Step:
+    """Ask again, or give up."""
+    if not event.final:
+        return state, Clarify(reply("step_up.wrong"))
+    return go_on(DialogueState(memory=state.memory), reply("step_up.failed"), facts)
+
+
+def transfer_settled(state: DialogueState, event: TransferSettled, facts: Facts) -> Step:
+    """Say where the transfer stands."""
+    it = state.read_back
+    order = it.order if it is not None and it.proposal == event.receipt.proposal else None
+    said = _stands(event.receipt, order, facts)
+    done = done_with(event.receipt.state, order, facts)
+    memory = noted(state.memory, done, said)
+    if order is not None:
+        memory = replace(memory, ordered=None if done is Done.NOTHING else task_for(order))
+    return go_on(state.keeping(memory) if order is None else DialogueState(memory=memory), said, facts)
+
+
+def _stands(  # noqa: PLR0911 - one return a state
+    receipt: TransferReceipt, order: TransferOrder | None, facts: Facts
+) -> Reply:
+    """Where a transfer stands. UNKNOWN is never called a failure."""
+    match receipt.state:
+        case TransferState.SUCCEEDED:
+            return reply("transfer.settled") if order is None else settled(order, facts)
+        case TransferState.CONFIRMED if order is not None:
+            return settled(order, facts)
+        case TransferState.UNKNOWN if receipt.reason == UNPROMISED:
+            return reply("transfer.unsure")
+        case TransferState.UNKNOWN | TransferState.SUBMITTING | TransferState.CONFIRMED:
+            return reply("transfer.unknown")
+        case TransferState.EXPIRED:
+            return reply("error.confirmation_expired")
+        case TransferState.CANCELLED:
+            return reply("cancel.done")
+        case _:
+            spoken = spoken_of(receipt.reason)
+            because = None if spoken is None else reply("transfer.failed_because", reason=reply(spoken))
+            return because or reply("transfer.failed")
+
+
+def spoken_of(code: str) -> str | None:
+    """The reply id of an error's code, looked for in the one tree; None for a code that is not there."""
+    rest: list[type[TellerlineError]] = [TellerlineError]
+    while rest:
+        error = rest.pop()
+        if error.code == code and "code" in error.__dict__:
+            return error.spoken
+        rest.extend(error.__subclasses__())
+    return None

@@ -1,0 +1,282 @@
+"""Where a dialogue stands: a class a phase, each holding exactly what it knows, beside what any phase remembers."""
+
+from dataclasses import dataclass, field, replace
+from datetime import date
+from enum import StrEnum
+
+from schemas.banking import TransferOrder
+from schemas.consent import Consent
+from schemas.decision import Decision, Reply, SubmitTransfer, UnlockCard
+from schemas.ids import AccountId, BillId, CardId, PayeeId, ProposalId
+from schemas.intent import Intent, SlotName
+from schemas.span import DateValue, MoneyValue
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One command being completed. `amounts` are the readings of one amount; when there is one, it is meant."""
+
+    intent: Intent
+    amounts: tuple[MoneyValue, ...] = ()
+    payee: PayeeId | None = None
+    payee_candidates: tuple[PayeeId, ...] = ()
+    payee_heard: str = ""
+    source: AccountId | None = None
+    target: AccountId | None = None
+    account: AccountId | None = None
+    card: CardId | None = None
+    bill: BillId | None = None
+    bill_heard: str = ""
+    account_heard: str = ""
+    on: date | None = None
+    date_heard: str = ""  # words about the day that name no single one
+    unread: str = ""  # words of the command that nothing was made of
+    period: DateValue | None = None
+    merchant: str = ""
+    received: bool = False  # of an account's history: only what came in
+    at_least: MoneyValue | None = None
+    at_most: MoneyValue | None = None
+    portion: str = ""
+
+
+class Done(StrEnum):
+    """What was done, as callers mind it; after each, something else can still be done."""
+
+    MOVED = "moved"
+    BOOKED = "booked"  # it will be sent on its day
+    PENDING = "pending"  # the bank has not said yet
+    NOTHING = "nothing"  # no money was moved
+    LOCKED = "locked"
+    UNLOCKED = "unlocked"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Something irrevocable that was done, and how it is told: until it was heard."""
+
+    done: Done
+    told: Reply
+    heard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What `task` lacks was asked; of `choices` one may be taken."""
+
+    task: Task
+    slot: SlotName
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """`task` waits while something else is done."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """What was read back was refused; what to change was asked, and it is not read back as it was."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Proposing:
+    """An order was decided on; the ledger has not sealed it yet."""
+
+    task: Task
+    order: TransferOrder
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """What a yes is bound to: an order as sealed, and the sentence that says it. `doubted`: a bare yes is none."""
+
+    task: Task
+    order: TransferOrder
+    proposal: ProposalId
+    said: Reply
+    doubted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The read-back was not yet heard in full: a yes does not count."""
+
+    it: ReadBack
+
+
+@dataclass(frozen=True, slots=True)
+class Confirming:
+    """The read-back was heard in full: a yes counts."""
+
+    it: ReadBack
+
+
+@dataclass(frozen=True, slots=True)
+class Submitting:
+    """The order was agreed to; the ledger has not said yet what became of it."""
+
+    it: ReadBack
+    consent: Consent
+
+    @property
+    def action(self) -> SubmitTransfer:
+        """The only way to submit a transfer: what was read back, by the consent given to it."""
+        return SubmitTransfer(self.it.proposal, self.consent)
+
+
+@dataclass(frozen=True, slots=True)
+class Unlocking:
+    """A card is being unlocked; `behind` it is what it interrupted."""
+
+    card: CardId
+    behind: Idle | Waiting | Changing = field(default_factory=Idle)
+
+    @property
+    def action(self) -> UnlockCard:
+        """What is being done."""
+        return UnlockCard(self.card)
+
+
+@dataclass(frozen=True, slots=True)
+class SteppingUp:
+    """A second factor is awaited, and `then` goes on; a consent given before still binds, for nothing has changed."""
+
+    then: Submitting | Unlocking
+
+
+@dataclass(frozen=True, slots=True)
+class Offering:
+    """A yes or no is awaited to what the caller may have wanted, or to going on with it; without one it is not done."""
+
+    task: Task
+    question: Reply
+
+
+Behind = Idle | Asking | Waiting | Changing | Offering
+"""What may be come back to."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferingPerson:
+    """A yes or no to a person is awaited; `behind` is what it interrupted."""
+
+    behind: Behind = field(default_factory=Idle)
+
+
+Phase = (
+    Idle
+    | Asking
+    | Waiting
+    | Changing
+    | Proposing
+    | Reading
+    | Confirming
+    | Submitting
+    | Unlocking
+    | SteppingUp
+    | Offering
+    | OfferingPerson
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What any phase remembers. `queue` waits for its turn; `preface` is said before the next sentence."""
+
+    queue: tuple[Task, ...] = ()
+    last: Reply | None = None
+    preface: tuple[Reply, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+    recent: Task | None = (
+        None  # the last command: "and my savings?" asks it again, "pay that" pays the bill asked about
+    )
+    ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it
+    misses: int = 0
+    patience: int = 0  # silences still to be borne: the caller asked for a moment
+
+    def first(self, said: Reply) -> "Memory":
+        """With `said` to be said before the next sentence."""
+        return replace(self, preface=(*self.preface, said))
+
+    def missed(self, misses: int) -> "Memory":
+        """With so many misses in a row."""
+        return self if self.misses == misses else replace(self, misses=misses)
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueState:
+    """A dialogue: where it stands, and what it remembers."""
+
+    phase: Phase = field(default_factory=Idle)
+    memory: Memory = field(default_factory=Memory)
+
+    def at(self, phase: Phase) -> "DialogueState":
+        """In another phase, with the same memory."""
+        return replace(self, phase=phase)
+
+    def keeping(self, memory: Memory) -> "DialogueState":
+        """In the same phase, with another memory."""
+        return replace(self, memory=memory)
+
+    @property
+    def task(self) -> Task | None:
+        """The task at hand, which may wait behind something else."""
+        return task_in(self.phase)
+
+    @property
+    def question(self) -> Asking | None:
+        """The question that the next words may answer."""
+        match self.phase:
+            case (Asking() as asked) | OfferingPerson(Asking() as asked):
+                return asked
+            case _:
+                return None
+
+    @property
+    def asked(self) -> SlotName | None:
+        """The slot that was asked for."""
+        return None if self.question is None else self.question.slot
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What was offered to choose from."""
+        return () if self.question is None else self.question.choices
+
+    @property
+    def read_back(self) -> ReadBack | None:
+        """What was read back, and not given up since."""
+        match self.phase:
+            case Reading(it) | Confirming(it) | Submitting(it) | SteppingUp(Submitting(it)):
+                return it
+            case _:
+                return None
+
+    @property
+    def proposal(self) -> ProposalId | None:
+        """The proposal that was read back, and not given up since."""
+        return None if self.read_back is None else self.read_back.proposal
+
+
+Step = tuple[DialogueState, Decision]
+
+
+def task_in(phase: Phase) -> Task | None:
+    """The task of a phase, or of what it interrupted."""
+    match phase:
+        case Idle():
+            return None
+        case Asking(task) | Waiting(task) | Changing(task) | Proposing(task) | Offering(task):
+            return task
+        case Reading(it) | Confirming(it) | Submitting(it):
+            return it.task
+        case Unlocking(behind=inner) | SteppingUp(inner) | OfferingPerson(inner):
+            return task_in(inner)

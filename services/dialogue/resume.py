@@ -1,0 +1,123 @@
+"""Ways on from where a dialogue stands: to what waits, back to what was asked, or to reading back again."""
+
+from dataclasses import replace
+
+from schemas.decision import Answer, Clarify, Confirm, Reply
+from services.dialogue.advance import advance
+from services.dialogue.events import Facts
+from services.dialogue.names import both, reply
+from services.dialogue.phases import (
+    Asking,
+    Behind,
+    Changing,
+    DialogueState,
+    Idle,
+    Memory,
+    Offering,
+    OfferingPerson,
+    Phase,
+    ReadBack,
+    Reading,
+    Step,
+    Submitting,
+    Task,
+    Unlocking,
+    Waiting,
+)
+from services.dialogue.tasks import is_money
+
+
+def dropped(state: DialogueState) -> DialogueState:
+    """Without the task at hand; what was said after it stays, and what was done is still told."""
+    memory = state.memory
+    return DialogueState(memory=Memory(memory.queue, memory.last, outcomes=memory.outcomes))
+
+
+def go_on(state: DialogueState, said: Reply, facts: Facts) -> Step:
+    """Say something, and with it go on to what waits: the interrupted task, then what was said in the same breath."""
+    task, memory = state.task, state.memory
+    match state.phase:
+        case Changing() | Unlocking(behind=Changing()):
+            return state, Clarify(both(said, reply("ask.what_to_change")))
+        case Offering(_, question):
+            return state, Clarify(both(said, question))
+        case OfferingPerson():
+            return state, Clarify(both(said, reply("offer.human")))
+        case Submitting():
+            return state, Answer(reply=said)
+    if task is None and memory.queue:
+        task, memory = memory.queue[0], replace(memory, queue=memory.queue[1:])
+    return (state, Answer(reply=said)) if task is None else advance(memory.first(said), task, facts)
+
+
+def cancelled(state: DialogueState, facts: Facts) -> Step:
+    """What is at hand is given up."""
+    said = reply("cancel.done_money") if is_money(state.task) else reply("cancel.done")
+    return go_on(dropped(state), said, facts)
+
+
+def refused(state: DialogueState, task: Task) -> Step:
+    """What was read back is not wanted so: it waits until it is changed, or asked for again."""
+    return state.at(Changing(task)), Clarify(reply("ask.what_to_change"))
+
+
+def going_on(state: DialogueState, task: Task) -> tuple[DialogueState, Reply]:
+    """Offer to go on with what waits: it is read back anew after a yes."""
+    offer = reply("offer.resume")
+    return state.at(Offering(task, offer)), offer
+
+
+def pending_question(state: DialogueState, facts: Facts) -> Reply | None:
+    """The question a digression has to come back to; None when nothing waits."""
+    task = state.task
+    if isinstance(state.phase, Changing):
+        return reply("ask.what_to_change")
+    if task is None or not (is_money(task) or isinstance(state.phase, Asking)):
+        return None
+    _, decision = advance(replace(state.memory, preface=()), task, facts)
+    if isinstance(decision, Clarify):
+        return decision.reply
+    return reply("offer.resume") if isinstance(decision, Confirm) else None
+
+
+def come_back(state: DialogueState, facts: Facts) -> tuple[DialogueState, Reply | None]:
+    """The same question, and the state in which it is answered: a yes to going on goes on."""
+    pending, task = pending_question(state, facts), state.task
+    if task is not None and pending is not None and pending.id == "offer.resume":
+        return going_on(state, task)
+    return state, pending
+
+
+def read_again(memory: Memory, it: ReadBack, *, unsure: bool = False) -> Step:
+    """Say the read-back once more; a yes counts only after that."""
+    said = both(reply("confirm.unsure"), it.said) if unsure else it.said
+    return DialogueState(Reading(it), memory), Confirm(it.order, it.proposal, said)
+
+
+def offer_person(memory: Memory, behind: Behind) -> Step:
+    """The last resort, before it is taken."""
+    return DialogueState(OfferingPerson(behind), memory), Clarify(reply("offer.human"))
+
+
+def set_aside(phase: Phase, task: Task | None) -> Behind:
+    """What of a phase is come back to after a person was declined: what was asked or offered, else its `task`."""
+    if task is None:
+        return Idle()
+    match phase:
+        case Asking() | Changing() | Offering():
+            return replace(phase, task=task)
+        case OfferingPerson(behind):
+            return set_aside(behind, task)
+        case _:
+            return Waiting(task)
+
+
+def declined(memory: Memory, behind: Asking | Waiting | Changing | Offering, facts: Facts) -> Step:
+    """No person is wanted: what was asked or offered before is asked again, and nothing is done by that."""
+    match behind:
+        case Asking(task) | Waiting(task):
+            return advance(memory, task, facts)
+        case Changing():
+            return DialogueState(behind, memory), Clarify(reply("ask.what_to_change"))
+        case Offering(_, question):
+            return DialogueState(behind, memory), Clarify(question)

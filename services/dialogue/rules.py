@@ -1,0 +1,30 @@
+"""Thresholds and bounds of the dialogue: rules/dialogue."""
+
+from functools import lru_cache
+
+from rules.load import RuleFile, load
+
+
+class DialogueRules(RuleFile):
+    """See rules/dialogue/dialogue.yaml."""
+
+    yes_confidence: float
+    choices: int
+    prompts: int
+    payees_listed: int
+    transactions_listed: int
+    queued: int
+    patience: int
+    that_bill: frozenset[str]
+    again: frozenset[str]
+    besides: frozenset[str]
+    by_reading: frozenset[str]
+    vague: tuple[str, ...]
+    reask_amount: tuple[str, ...]
+    read_again: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def dialogue_rules() -> DialogueRules:
+    """The rules, read once a process. Raises RulesInvalid."""
+    return load("dialogue/dialogue.yaml", DialogueRules)

@@ -1,0 +1,132 @@
+"""From what was understood to a task, and from a task and later words to a corrected one."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.banking import TransferOrder
+from schemas.ids import PayeeId
+from schemas.intent import Intent, Slot, SlotName, Slots, Understood
+from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.span import MoneyValue
+from services.dialogue.phases import Task
+
+RECEIVED: Final = "received"
+"""The topic of a question about what came into an account."""
+_CLEARED: dict[SlotName, dict[str, object]] = {
+    SlotName.AMOUNT: {"amounts": (), "portion": ""},
+    SlotName.PAYEE: {"payee": None, "payee_candidates": (), "payee_heard": "", "target": None},
+    SlotName.DATE: {"on": None, "date_heard": ""},
+    SlotName.SOURCE: {"source": None},
+    SlotName.TARGET: {"target": None},
+}
+
+
+def task_of(understood: Understood, limit: int) -> Task:
+    """A new task for a command. `limit`: how many payees may be offered."""
+    assert understood.intent is not None, "a command has an intent"
+    return merged(Task(understood.intent), understood, limit)
+
+
+def task_for(order: TransferOrder) -> Task:
+    """The task that leads to an order, so that the order can be corrected."""
+    return Task(
+        Intent.TRANSFER_MONEY if order.bill_id is None else Intent.BILL_PAYMENT,
+        amounts=(MoneyValue(order.amount.minor, order.amount.currency),),
+        payee=order.payee_id if order.bill_id is None else None,
+        source=order.source,
+        target=order.to_account,
+        bill=order.bill_id,
+        on=order.on,
+    )
+
+
+def merged(task: Task, understood: Understood, limit: int) -> Task:
+    """The task with everything newly said put in; the last word wins."""
+    for name in understood.rejected:
+        task = replace(task, **_CLEARED.get(name, {}))  # type: ignore[arg-type]  # keys are Task's own fields
+    task = _amounts(task, understood.slots)
+    task = _places(task, understood.slots)
+    task = _payee(task, understood, limit)
+    for mention in understood.unresolved:
+        heard = mention.evidence.surface
+        if mention.slot in {SlotName.ACCOUNT, SlotName.SOURCE, SlotName.TARGET}:
+            task = replace(task, account_heard=heard)
+        elif mention.slot is SlotName.BILL:
+            task = replace(task, bill=None, bill_heard=heard)
+        elif mention.slot is SlotName.DATE:
+            task = replace(task, on=None, date_heard=heard)
+    return replace(task, unread=" … ".join(each.surface for each in understood.unread)) if understood.unread else task
+
+
+def _amounts(task: Task, slots: Slots) -> Task:
+    if slots.amount is not None:
+        task = replace(task, amounts=_readings(task, slots.amount), portion="")
+    if slots.portion is not None:
+        task = replace(task, portion=slots.portion.value, amounts=())
+    if slots.at_least is not None:
+        task = replace(task, at_least=slots.at_least.value)
+    if slots.at_most is not None:
+        task = replace(task, at_most=slots.at_most.value)
+    if slots.date is not None:
+        task = replace(task, on=slots.date.value.start, date_heard="")
+    return task
+
+
+def _readings(task: Task, amount: Slot[MoneyValue]) -> tuple[MoneyValue, ...]:
+    """Every amount that was perhaps said; asked which of several, those of them that it may be, if any."""
+    said = tuple(dict.fromkeys((amount.value, *amount.readings)))
+    asked = task.amounts if min(len(task.amounts), len(said)) > 1 else ()
+    return tuple(each for each in said if any(each.agrees_with(one) for one in asked)) or said
+
+
+def _places(task: Task, slots: Slots) -> Task:
+    if slots.source is not None:
+        task = replace(task, source=slots.source.value, account_heard="")
+    if slots.target is not None:
+        task = replace(task, target=slots.target.value, payee=None, payee_candidates=(), payee_heard="")
+    if slots.account is not None:
+        task = replace(task, account=slots.account.value)
+    if slots.card is not None:
+        task = replace(task, card=slots.card.value)
+    if slots.bill is not None:
+        task = replace(task, bill=slots.bill.value, bill_heard="")
+    if slots.period is not None:
+        task = replace(task, period=slots.period.value)
+    if slots.topic is not None and slots.topic.value == RECEIVED:
+        task = replace(task, received=True)
+    if slots.merchant is not None:
+        task = replace(task, merchant=slots.merchant.value)
+    return task
+
+
+def _payee(task: Task, understood: Understood, limit: int) -> Task:
+    if understood.slots.payee is not None:
+        chosen = understood.slots.payee.value
+        return replace(task, payee=chosen, payee_candidates=(), payee_heard="", target=None)
+    mention = next((m for m in understood.unresolved if m.slot is SlotName.PAYEE), None)
+    if mention is None:
+        return task
+    candidates = plausible(understood.payees, limit)
+    if task.payee_candidates and (common := tuple(c for c in candidates if c in task.payee_candidates)):
+        candidates = common
+    if len(candidates) == 1 and task.payee_candidates:
+        return replace(task, payee=candidates[0], payee_candidates=(), payee_heard="", target=None)
+    heard = mention.evidence.surface
+    return replace(task, payee=None, payee_candidates=candidates, payee_heard=heard, target=None)
+
+
+def plausible(match: PayeeMatch | None, limit: int) -> tuple[PayeeId, ...]:
+    """The candidates worth asking about; none when nobody fits."""
+    if match is None or match.outcome is MatchOutcome.NOBODY:
+        return ()
+    return tuple(c.id for c in match.candidates[: min(limit, max(1, match.plausible))])
+
+
+def chosen_payee(task: Task, payee: PayeeId) -> Task:
+    """The task with one of the offered payees taken."""
+    return replace(task, payee=payee, payee_candidates=(), payee_heard="", target=None)
+
+
+def is_money(task: Task | None) -> bool:
+    """Whether completing the task would move money."""
+    return task is not None and task.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}

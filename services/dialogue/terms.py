@@ -1,0 +1,90 @@
+"""What the next answer is an answer to, and what a yes would agree to."""
+
+from typing import Final
+
+from schemas.banking import Card, TransferOrder
+from schemas.consent import Awaited, Terms
+from schemas.ids import CardId
+from schemas.intent import Intent, Understood
+from services.dialogue.events import Facts
+from services.dialogue.names import bill
+from services.dialogue.phases import (
+    Confirming,
+    DialogueState,
+    Offering,
+    OfferingPerson,
+    ReadBack,
+    Reading,
+    SteppingUp,
+    Task,
+)
+from services.dialogue.rules import dialogue_rules
+
+_CARD: Final = {Intent.CARD_LOCK: Awaited.LOCK, Intent.CARD_UNLOCK: Awaited.UNLOCK}
+_KATAKANA: Final = {code: code - 0x60 for code in range(ord("ァ"), ord("ヶ") + 1)}
+
+
+def terms_of(state: DialogueState, facts: Facts) -> Terms:
+    """What a yes would agree to now."""
+    match state.phase:
+        case Reading(it) | Confirming(it):
+            return _order(it, facts)
+        case Offering(task):
+            return _offered(task, facts)
+        case OfferingPerson():
+            return Terms(Awaited.PERSON, to="person")
+        case SteppingUp():
+            return Terms(Awaited.CODE, to="code")
+        case _:
+            return Terms() if state.task is None else Terms(Awaited.SLOT, to="slot")
+
+
+def agreed(state: DialogueState, heard: Understood, facts: Facts) -> bool:
+    """Whether the grammar of consent proved the words a yes to what waits here, and to nothing else."""
+    return heard.consent is not None and heard.consent.to == terms_of(state, facts).to
+
+
+def surely(heard: Understood) -> bool:
+    """Whether a yes is sure enough to be acted on."""
+    return heard.confidence >= dialogue_rules().yes_confidence
+
+
+def _order(it: ReadBack, facts: Facts) -> Terms:
+    order = it.order
+    due = bill(facts, order.bill_id)
+    day = order.on or facts.today
+    return Terms(
+        Awaited.DOUBTED if it.doubted else Awaited.TRANSFER if due is None else Awaited.BILL,
+        to=it.proposal,
+        amount=order.amount,
+        names=_names(order, facts),
+        source=order.source,
+        target=order.to_account,
+        bill=order.bill_id,
+        on=day,
+        today=day == facts.today,
+    )
+
+
+def _offered(task: Task, facts: Facts) -> Terms:
+    awaited = _CARD.get(task.intent, Awaited.TASK)
+    if awaited is Awaited.TASK:
+        return Terms(awaited, to=task.intent.value)
+    card = task.card or only_card(facts, locked=awaited is Awaited.UNLOCK)
+    return Terms(awaited, to=f"{task.intent.value}:{card or ''}", card=card)
+
+
+def only_card(facts: Facts, *, locked: bool) -> CardId | None:
+    """The one card that can be meant, where there is one."""
+    able: tuple[Card, ...] = tuple(card for card in facts.profile.cards if card.locked is locked)
+    return able[0].id if len(able) == 1 else None
+
+
+def _names(order: TransferOrder, facts: Facts) -> tuple[str, ...]:
+    """All that the payee, and who sends the bill, may be called: whole, by part, by kana, by relationship."""
+    payee = facts.payees.get(order.payee_id) if order.payee_id is not None else None
+    if payee is None:
+        return ()
+    said = (payee.name, payee.kana, payee.kana.translate(_KATAKANA), *payee.aliases, payee.relationship)
+    parts = (part for name in said[:3] for part in name.split())
+    return tuple(dict.fromkeys(name for name in (*said, *parts) if name))

@@ -1,0 +1,125 @@
+"""Answers and corrections: what was said is put into the task, what was read back is void, and the dialogue goes on."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import PayeeId
+from schemas.intent import Evidence, Intent, Mention, SlotName, Slots, Understood
+from services.dialogue.advance import advance, amount_key, ask
+from services.dialogue.events import Facts
+from services.dialogue.names import last_digits, reply
+from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
+from services.dialogue.prompts import missed
+from services.dialogue.resume import offer_person, read_again, set_aside
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import chosen_payee, is_money, merged
+
+_ALL: Final = -2
+"""A choice that is all of what was offered."""
+
+
+def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """A choice of what was offered, or a value for the task at hand."""
+    task, slots = state.task, heard.slots
+    if task is None:
+        return missed(state, facts)
+    if slots.choice is not None and slots.choice.value == _ALL:
+        return _all_cards(state, task, facts)
+    if slots.choice is not None:
+        return choose(state, slots.choice.value, facts)
+    if slots.digits is not None:
+        return choose(state, _ending_in(state, slots.digits.value, facts), facts)
+    return _changed(state, task, heard, facts)
+
+
+def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """Words without an intent may still name a payee who was asked for, or speak of a day or an account."""
+    task = state.task
+    if task is None:
+        return missed(state, facts)
+    found = heard.payees
+    if state.asked is SlotName.PAYEE and found is not None and found.choice:
+        evidence = Evidence(found.start, found.end, found.heard, dialogue_rules().rule)
+        named = replace(heard, unresolved=(*heard.unresolved, Mention(SlotName.PAYEE, evidence)))
+        task = replace(merged(task, named, dialogue_rules().choices), payee_candidates=(PayeeId(found.choice),))
+        return advance(state.memory, task, facts)
+    if is_money(task) and heard.unresolved:
+        return _changed(state, task, replace(heard, unread=()), facts)
+    return missed(state, facts)
+
+
+def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+    """Put what was said into the task; asked-for slots that were rejected are asked for."""
+    changed = merged(task, heard, dialogue_rules().choices)
+    if changed == task and not heard.rejected:
+        return _as_it_is(state, heard, facts)
+    memory = state.memory
+    if _fruitless(task, changed):
+        memory = memory.missed(memory.misses + 1)
+    if memory.misses > dialogue_rules().prompts:
+        return offer_person(memory, set_aside(state.phase, changed))
+    if SlotName.DATE in heard.rejected and changed.on is None:
+        return ask(memory, Asking(changed, SlotName.DATE), reply("ask.date"))
+    if SlotName.SOURCE in heard.rejected and changed.source is None:
+        return ask(memory, Asking(changed, SlotName.SOURCE), reply("ask.source"))
+    return advance(memory, changed, facts)
+
+
+def _as_it_is(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """What is read back has that value already: it is read once more."""
+    said = heard.slots != Slots() and not (heard.unread or heard.unresolved)
+    if said and isinstance(state.phase, Reading | Confirming) and not state.memory.misses:
+        return read_again(state.memory.missed(1), state.phase.it)
+    return missed(state, facts)
+
+
+def _fruitless(before: Task, after: Task) -> bool:
+    """Whether all that was got is a name that nobody here has: an answer, but not for ever."""
+    got, had = ((t.payee, t.target, t.bill, t.amounts, t.payee_candidates, t.source, t.on) for t in (after, before))
+    return got == had and bool(after.payee_heard or after.bill_heard or after.date_heard or after.account_heard)
+
+
+def _ending_in(state: DialogueState, digits: str, facts: Facts) -> int:
+    """Which of what was offered has a number that ends so, 1-based; beyond them where none or several do."""
+    numbers = [last_digits(facts, key) for key in state.choices]
+    fitting = [place for place, number in enumerate(numbers, 1) if number and number.endswith(digits)]
+    return fitting[0] if len(fitting) == 1 else len(state.choices) + 1
+
+
+def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
+    """Lock every card that was offered, or all that are open where stopping "the card" was, one after the other."""
+    asked = set(state.choices) if state.asked is SlotName.CARD else set()
+    if isinstance(state.phase, Offering) and task.card is None:
+        asked = {card.id for card in facts.profile.cards if not card.locked}
+    if task.intent is not Intent.CARD_LOCK or not asked:
+        return missed(state, facts)
+    first, *rest = (replace(task, card=card.id) for card in facts.profile.cards if card.id in asked)
+    return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
+
+
+def choose(state: DialogueState, number: int, facts: Facts) -> Step:
+    """Take the n-th of what was offered (1-based, −1 the last); 0 is none of them."""
+    task, choices = state.task, state.choices
+    if task is None:
+        return missed(state, facts)
+    if number == 0:
+        cleared = replace(task, payee=None, payee_candidates=(), payee_heard="", target=None)
+        return ask(state.memory, Asking(cleared, SlotName.PAYEE), reply("ask.payee"))
+    index = number - 1 if number > 0 else len(choices) - 1
+    if not 0 <= index < len(choices):
+        return missed(state, facts)
+    return advance(state.memory.missed(0), _with(task, state.asked, choices[index], facts), facts)
+
+
+def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:
+    """The task with the choice of this key taken."""
+    match asked:
+        case SlotName.PAYEE:
+            return chosen_payee(task, PayeeId(key))
+        case SlotName.AMOUNT:
+            return replace(task, amounts=tuple(a for a in task.amounts if amount_key(a) == key)[:1])
+        case SlotName.CARD:
+            return replace(task, card=next(c.id for c in facts.profile.cards if c.id == key))
+        case _:
+            assert asked is SlotName.BILL, "nothing else is offered to choose from"
+            return replace(task, bill=next(b.id for b in facts.profile.bills if b.id == key), bill_heard="")

@@ -1,0 +1,99 @@
+"""What the caller's words do to the dialogue."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.decision import Answer, Clarify, Handoff
+from schemas.extraction import Extraction, Fallback
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
+from services.dialogue.answers import answered
+from services.dialogue.commands import COMMANDS, command, queued
+from services.dialogue.events import Facts, UserUtterance
+from services.dialogue.names import reply
+from services.dialogue.phases import DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
+from services.dialogue.prompts import helped, missed, repeated, unclear, wait
+from services.dialogue.resume import come_back, dropped
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.values import value_unasked
+
+_MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
+_OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
+"""Where something is offered, no model takes words for a yes to it."""
+
+
+def understood(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
+    """Act on one utterance. Nothing that is said changes what is being submitted."""
+    if isinstance(state.phase, Submitting):
+        return state, Answer(reply=reply("transfer.in_progress"))
+    if event.extraction is not None:
+        return _chosen(state, event, event.extraction, facts)
+    return _meant(state, event.text, event.understood, facts)
+
+
+def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
+    state = state.keeping(replace(state.memory, patience=0))
+    if heard.intent is Intent.QNA or heard.route is Route.QNA:
+        return _open_question(state, text, facts)
+    if heard.intent is None:
+        return value_unasked(state, heard, facts)
+    after, decision = _act(state, heard, facts)
+    missed_again = after.memory.misses != state.memory.misses
+    return (after if missed_again else after.keeping(after.memory.missed(0))), decision
+
+
+def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:
+    """Answer from the documents, then come back; a read-back that was left has to be read again before a yes."""
+    state, pending = come_back(state.keeping(state.memory.missed(0)), facts)
+    return state, Answer(text, pending)
+
+
+def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: PLR0911 - one return an act
+    """What is the same wherever a dialogue stands; the rest is its phase's to answer."""
+    match heard.intent:
+        case Intent.HUMAN_HANDOFF:
+            return dropped(state), Handoff(reply("handoff.now"))
+        case Intent.REPEAT:
+            return repeated(state, facts)
+        case Intent.HELP:
+            return helped(state, facts)
+        case Intent.WAIT:
+            return wait(state)
+        case Intent.FAREWELL:
+            return state, Answer(reply=reply("say.goodbye"))
+        case Intent.START_OVER:
+            fresh = dropped(state)
+            return fresh.keeping(replace(fresh.memory, queue=())), Clarify(reply("start_over.done"))
+        case Intent.DENY | Intent.CANCEL:
+            return answered(queued(state, heard), heard, facts)
+        case intent if intent in COMMANDS:
+            return command(state, heard, facts)
+        case _:
+            return answered(state, heard, facts)
+
+
+def _chosen(state: DialogueState, event: UserUtterance, chosen: Extraction, facts: Facts) -> Step:
+    """Act on the model's choice: it may name a command, its slots, an answer's value or a wish to stop; never a yes."""
+    if chosen.fallback is Fallback.NOT_BANKING or chosen.intent not in _MODEL_MAY_CHOOSE:
+        return missed(state, facts)
+    if isinstance(state.phase, Offering | OfferingPerson) and chosen.intent in _OFFERED:
+        return unclear(state, facts)
+    if chosen.intent is Intent.CANCEL:
+        return _model_cancels(state, event, chosen, facts)
+    evidence = Evidence(0, len(event.text), event.text, dialogue_rules().rule)
+    slots = Slots(
+        amount=Slot(chosen.amount, evidence, chosen.readings) if chosen.amount is not None else None,
+        payee=Slot(chosen.payee, evidence) if chosen.payee is not None else None,
+    )
+    doubtful = chosen.needs_confirmation and chosen.intent not in MONEY_MOVING | {Intent.CARD_UNLOCK}
+    route = Route.CLARIFY if doubtful and chosen.intent in COMMANDS else Route.FAST
+    meant = replace(event.understood, intent=chosen.intent, slots=slots, route=route, confidence=1.0, then=None)
+    return _meant(state, event.text, meant, facts)
+
+
+def _model_cancels(state: DialogueState, event: UserUtterance, chosen: Extraction, facts: Facts) -> Step:
+    """What is at hand is given up, if the model is sure; with nothing at hand it is about an earlier payment."""
+    if chosen.needs_confirmation:
+        return missed(state, facts)
+    if isinstance(state.phase, Idle):
+        return _open_question(state, event.text, facts)
+    return _meant(state, event.text, Understood(Intent.CANCEL, route=Route.FAST), facts)

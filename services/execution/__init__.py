@@ -1,0 +1,7 @@
+"""What is done for a caller: actions carried out to their end, and what became of them told until it was heard."""
+
+from services.execution.deeds import Deeds
+from services.execution.executor import ActionExecutor, Banking
+from services.execution.news import News
+
+__all__ = ["ActionExecutor", "Banking", "Deeds", "News"]

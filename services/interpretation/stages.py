@@ -1,0 +1,116 @@
+"""The pure stages: transcript → spans → payees → meaning. No effect, so they may run ahead of a turn's end."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache, partial
+from typing import Final
+
+from rules.load import locales
+from schemas.intent import Annotation, Context, Understood
+from schemas.interpretation import Interpretation
+from schemas.payee import PayeeMatch
+from schemas.span import Span
+from schemas.transcript import Transcript
+from services.normalization import Normalizer
+from services.observability.metrics import Stamp, Stamps
+from services.payees import PayeeIndex, Searched
+from services.understanding.besides import besides
+from services.understanding.contested import Normalize, contested
+from services.understanding.fast.understander import Understander
+from services.understanding.merging import shifted
+from services.understanding.repair import repaired
+from services.understanding.stumbles import smoothed
+
+_KEPT: Final = 32
+"""Parts of one utterance whose numbers are remembered while it is interpreted."""
+
+
+@dataclass(frozen=True, slots=True)
+class InterpretationContext:
+    """What an utterance is interpreted in. `now` is the caller's local time, `amount_open` whether one may go on."""
+
+    asked: Context
+    now: datetime
+    currencies: tuple[str, ...] = ()
+    amount_open: bool = False
+
+
+def interpret(
+    transcript: Transcript, context: InterpretationContext, payees: PayeeIndex, stamps: Stamps
+) -> Interpretation:
+    """What `transcript` means to a caller with these payees. Raises UnsupportedLocale."""
+    stages = _Stages.of(transcript, context, payees)
+    with stamps.between(Stamp.NORMALIZATION_START, Stamp.NORMALIZATION_END):
+        spans = contested(transcript, stages.normalize(transcript.text), stages.normalize)
+    with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
+        match = stages.find(transcript, spans, transcript.alternatives)
+    understood = stages.mended(Annotation(transcript, spans, match), context.asked)
+    stamps.mark(Stamp.UNDERSTANDING_END)
+    return Interpretation(transcript, spans, match, understood)
+
+
+def warm_up() -> None:
+    """Load every locale's rules. Raises RulesInvalid."""
+    for locale in locales():
+        Normalizer.for_locale(locale)
+        Understander.for_locale(locale)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stages:
+    """The stages of one language, for one customer's payees, and what they have made of parts of one utterance."""
+
+    normalize: Normalize
+    understander: Understander
+    payees: PayeeIndex
+    _searched: Searched = field(default_factory=dict)
+    _matches: dict[tuple[str, tuple[Span, ...]], PayeeMatch | None] = field(default_factory=dict)
+    _meanings: dict[tuple[str, tuple[Span, ...], Context], Understood] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
+        """Those for a transcript."""
+        normalizer = Normalizer.for_locale(transcript.locale)
+        normalize = partial(
+            normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code
+        )
+        return cls(lru_cache(maxsize=_KEPT)(normalize), Understander.for_locale(transcript.locale), payees)
+
+    def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
+        """The payees that may be meant."""
+        taken = tuple((span.start, span.end) for span in spans)
+        return self.payees.find((transcript.text, *others), transcript.locale, taken, self._searched)
+
+    def mended(self, heard: Annotation, context: Context) -> Understood:
+        """What the words mean, with what is corrected in them. A part is looked at once in each context."""
+        locale, searched = heard.transcript.locale, self._searched
+        whole = self.understander.understand(heard, context, lambda name: self.payees.lookup((name,), locale, searched))
+
+        def part(start: int, end: int, inner: Context) -> Understood:
+            piece = self._piece(heard, start, end)
+            key = piece.transcript.text, piece.spans, inner
+            if key not in self._meanings:
+                self._meanings[key] = self.mended(piece, inner)
+            return shifted(self._meanings[key], start)
+
+        def again(text: str) -> Understood:
+            return self.mended(self._again(heard, 0, text), context)
+
+        found = smoothed(heard, whole, context, part, again) or repaired(heard, whole, context, part)
+        return found or besides(heard, whole, context, part) or whole
+
+    def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:
+        """A part of an utterance by itself, with what is in doubt about the whole."""
+        return self._again(heard, start, heard.transcript.text[start:end])
+
+    def _again(self, heard: Annotation, start: int, text: str) -> Annotation:
+        """`text` by itself, which stands from `start` on in an utterance, with what is in doubt about that."""
+        transcript = replace(heard.transcript, text=text)
+        known = {(span.start - start, span.end - start): span for span in heard.spans}
+        spans = tuple(
+            replace(known.get((s.start, s.end), s), start=s.start, end=s.end) for s in self.normalize(transcript.text)
+        )
+        key = transcript.text, spans
+        if key not in self._matches:
+            self._matches[key] = self.find(transcript, spans, ())
+        return Annotation(transcript, spans, self._matches[key])

@@ -1,0 +1,43 @@
+"""An amount that comes in two breaths: "fifty" … "thousand dollars to Emily"."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import Slot
+from schemas.interpretation import Interpretation
+from schemas.transcript import Hypothesis, Transcript
+
+_UNSPACED: Final = frozenset({"ja"})
+
+
+def gone_on(before: str, alone: Interpretation, interpret: Callable[[Transcript], Interpretation]) -> Interpretation:
+    """`alone`, whose first words may go on with the amount `before` that was given just before it.
+
+    The whole is one reading of the amount, what was said last the other, and callers are asked which. `interpret`
+    interprets other words in the same context.
+    """
+    transcript = alone.transcript
+    space = "" if language(transcript.locale) in _UNSPACED else " "
+    text = f"{before}{space}{transcript.text}"
+    whole = interpret(
+        Transcript(text, transcript.locale, (Hypothesis(text, transcript.avg_logprob),), source=transcript.source)
+    )
+    amount, last = whole.understood.slots.amount, alone.understood.slots.amount
+    first = len(before) + len(space)
+    if amount is None or amount.evidence.start > 0 or amount.evidence.end <= first:
+        return alone
+    if last is not None and last.evidence.end + first != amount.evidence.end:
+        return alone
+    begun = interpret(Transcript.typed(before, transcript.locale)).understood.slots.amount
+    if last is not None and any(each is not None and amount.value.agrees_with(each.value) for each in (begun, last)):
+        return alone  # another amount, not more of the first: "fifty" … "sixty dollars"
+    other = last or begun
+    others = () if other is None else (other.value, *other.readings)
+    in_doubt = any(amount.value.agrees_with(each) for each in others[1:])  # the first breath had left this open
+    readings = () if in_doubt else (amount.value, *(each for each in others if not amount.value.agrees_with(each)))
+    evidence = replace(amount.evidence, start=0, end=max(0, amount.evidence.end - first))
+    understood = whole.understood if last is None else alone.understood
+    slots = replace(understood.slots, amount=Slot(amount.value, evidence, tuple(dict.fromkeys(readings))))
+    return replace(alone, understood=replace(understood, slots=slots))

@@ -1,0 +1,49 @@
+"""Weekdays beside a date, and within a month: "friday march sixth", "thursday the 8th", "the first friday of july"."""
+
+from datetime import date, timedelta
+
+from schemas.span import Ambiguity, DateValue
+from services.normalization import calendar
+from services.normalization.scan import Match, Scan, dated
+from services.normalization.years import over_comma, year_at
+
+
+def weekday_of_month(scan: Scan, at: int) -> Match | None:
+    """An ordinal or "last", a weekday, and the month they count in."""
+    start = at + 1 if scan.words[at].definite else at
+    which = scan.words[start].ordinal or scan.words[start].relative
+    named = scan.words[start + 1].weekday
+    if not which or named is None or not scan.words[start + 2].of or scan.today is None:
+        return None
+    months, end = _months(scan, start + 3)
+    days = [_pick(month, named, which) for month in months]
+    doubt = Ambiguity.PAST_OR_FUTURE if len(days) > 1 else None
+    return dated(at, end, "dates.weekday_of_month", *days, ambiguity=doubt)
+
+
+def _months(scan: Scan, at: int) -> tuple[list[DateValue], int]:
+    """The months that the words at a place may mean, the preferred first, and where they end."""
+    at += scan.words[at].definite
+    today, number = scan.today, scan.words[at].month
+    if today is None:
+        return [], at
+    if number is not None:
+        year = year_at(scan, over_comma(scan, at + 1))
+        coming = today.year + (number < today.month)
+        years = [year[0]] if year is not None else [coming, coming - 1]
+        wholes = [calendar.month(y, number) for y in years]
+        return [whole for whole in wholes if whole is not None], year[1] if year is not None else at + 1
+    relative = scan.words[at].relative
+    behind = at if relative is None else at + 1
+    whole = calendar.period(today, "month", relative or 0) if scan.words[behind].unit == "month" else None
+    return ([whole], behind + 1) if whole is not None else ([], at)
+
+
+def _pick(month: DateValue, weekday: int, which: int) -> date | None:
+    """The which-th such weekday of a month, counted from its end where `which` is negative."""
+    if which < 0:
+        back = (month.end.weekday() - weekday) % calendar.WEEK
+        return month.end - timedelta(days=back)
+    ahead = (weekday - month.start.weekday()) % calendar.WEEK + calendar.WEEK * (which - 1)
+    found = month.start + timedelta(days=ahead)
+    return found if found <= month.end else None

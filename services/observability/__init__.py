@@ -1,0 +1,1 @@
+"""Stages, their stamps and their metrics."""

@@ -1,0 +1,118 @@
+"""What Japanese callers add to a name or call someone: 「健ちゃん」, 「三井住友の佐藤さん」, 「母のみずほの口座」."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from schemas.payee import MatchOutcome, Payee
+from services.payees import kanji
+from services.payees.data import japanese_finder, name_rules
+from services.payees.decide import Decision
+from services.payees.fold import KANJI, has_kanji, is_japanese, japanese
+from services.payees.spans_ja import denied
+
+_LONGEST: Final = 12
+"""Characters of a nickname with its ending."""
+_NEAR: Final = 0.1
+"""A payee of the bank or relationship named is meant when at least so likely, against the likeliest by name."""
+_TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
+_HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
+Ranked = list[tuple[int, float]]
+
+
+class Banked(NamedTuple):
+    """An utterance without the bank that it names: `text` is it without `size` characters at `at`."""
+
+    text: str
+    at: int
+    size: int
+    owners: frozenset[int]
+
+
+class Called:
+    """The nicknames and the banks of one book."""
+
+    def __init__(self, payees: Sequence[Payee], readings: Mapping[str, tuple[str, ...]]) -> None:
+        self._nicknames: dict[str, dict[int, None]] = {}
+        banks: dict[str, set[int]] = {}
+        for owner, payee in enumerate(payees):
+            for alias in payee.aliases:
+                for said in _sayings(alias, readings):
+                    self._nicknames.setdefault(said, {})[owner] = None
+            if is_japanese(payee.bank):
+                for name in _bank_names(payee.bank):
+                    banks.setdefault(name, set()).add(owner)
+        self._banks = {name: frozenset(owners) for name, owners in banks.items()}
+        named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
+        things = "|".join(map(re.escape, japanese_finder().of_a_bank))
+        of, at = f"の(?P<of>{named})(?:の?口座)?(?=[にへ宛あ])", f"(?P<at>{named})の(?!{things})"
+        self._bank = re.compile(f"{of}|{at}") if banks else None
+
+    def nickname(self, text: str) -> tuple[int, int, list[int]] | None:
+        """Where a nickname of the book stands as it was entered, and who is called so."""
+        if not self._nicknames:
+            return None
+        folded = _fold(text)
+        for ending in _endings().finditer(folded):
+            for begin in range(max(0, ending.end() - _LONGEST), ending.start()):
+                owners = self._nicknames.get(folded[begin : ending.end()])
+                inside = begin > 0 and _HARD.match(text[begin - 1]) and _HARD.match(text[begin])
+                if owners and not inside and not denied(text, ending.end()):
+                    return begin, ending.end(), list(owners)
+        return None
+
+    def banked(self, text: str) -> Banked | None:
+        """The utterance without the bank that is named in it, where it is one of the book's."""
+        found = self._bank.search(text) if self._bank is not None else None
+        if found is None:
+            return None
+        owners = self._banks[found["of"] or found["at"]]
+        return Banked(text[: found.start()] + text[found.end() :], found.start(), len(found[0]), owners)
+
+
+def told_by(
+    ranked: Ranked, decision: Decision, owners: Collection[int], *, only: bool = False
+) -> tuple[Ranked, Decision]:
+    """The decision where more than the name was said: a bank or a relationship that `owners` have tells two apart.
+
+    With `only` nobody else can be meant, so that a name at the wrong bank is asked about.
+    """
+    if decision.outcome is MatchOutcome.NOBODY or not ranked:
+        return ranked, decision
+    meant = [each for each in ranked if each[0] in owners and each[1] >= _NEAR * ranked[0][1]]
+    if not meant:
+        return ranked, Decision(MatchOutcome.ASK, max(1, decision.plausible)) if only else decision
+    rest = [each for each in ranked if each not in meant]
+    clear = len(meant) == 1
+    return [*meant, *rest], Decision(MatchOutcome.CLEAR if clear else MatchOutcome.ASK, min(3, len(meant)))
+
+
+def _fold(text: str) -> str:
+    """The text, a character a character: width folded, hiragana as katakana."""
+    each = (unicodedata.normalize("NFKC", char) for char in text)
+    return "".join(one if len(one) == 1 else char for one, char in zip(each, text, strict=True)).translate(_TO_KATAKANA)
+
+
+@lru_cache(maxsize=1)
+def _endings() -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, name_rules().honorifics)))
+
+
+def _sayings(alias: str, readings: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """How an alias that ends like a name with an honorific may be written when heard; none for any other."""
+    folded = japanese(alias)
+    ending = next((end for end in name_rules().honorifics if folded.endswith(end) and folded != end), "")
+    if not ending:
+        return []
+    stem = folded.removesuffix(ending).strip()
+    read = kanji.readings(stem, readings) if has_kanji(stem) else ()
+    return [stem.replace(" ", "") + ending, *("".join(parts) + ending for parts in read)]
+
+
+@lru_cache(maxsize=4_096)
+def _bank_names(bank: str) -> tuple[str, ...]:
+    """A bank's name with and without the word that every bank has: 青葉銀行, 青葉."""
+    short = next((bank.removesuffix(word) for word in japanese_finder().bank_words if bank.endswith(word)), bank)
+    return (bank, short) if len(short) > 1 else (bank,)

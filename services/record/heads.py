@@ -1,0 +1,57 @@
+"""Where the audit chain's heads go: a file outside the database, and the log, which is shipped elsewhere."""
+
+import logging
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+import orjson
+
+from schemas.errors import AuditBroken
+from services.record.chain import Head
+
+log = logging.getLogger("tellerline.audit.head")
+
+LOG_EVERY: Final = 100
+"""At least every so many records the head is written to the log as well."""
+_MAX_LINES: Final = 10_000
+"""Heads read of a file: the last ones, since each vouches for all records before it."""
+
+
+class FileHead:
+    """Keeps the newest head as one JSON line, replaced atomically. Point several writers at files of their own."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises AuditBroken where the file is unreadable: that alone may be a trace."""
+        self._path = path
+        self._newest = max((head.seq for head in read_heads(path)), default=0) if path.is_file() else 0
+        self._one_at_a_time = Lock()
+
+    def publish(self, head: Head, at: datetime) -> None:
+        """Write a head that is newer than the file's. A disk that fails is logged: the record itself is durable."""
+        with self._one_at_a_time:
+            before = self._newest
+            if head.seq <= before:
+                return
+            line = {"seq": head.seq, "hash": head.hash, "at": at.isoformat()}
+            beside = self._path.with_suffix(f".{os.getpid()}")
+            try:
+                beside.write_bytes(orjson.dumps(line) + b"\n")
+                beside.replace(self._path)
+                self._newest = head.seq
+            except OSError as error:
+                log.exception("the audit's head could not be exported: %s", type(error).__name__)
+        if head.seq // LOG_EVERY > before // LOG_EVERY:
+            log.info("audit head %d %s", head.seq, head.hash)
+
+
+def read_heads(path: Path) -> Sequence[Head]:
+    """The last heads of a file, one JSON line each; lines gathered from the log will do. Raises AuditBroken."""
+    try:
+        lines = [orjson.loads(line) for line in path.read_bytes().splitlines()[-_MAX_LINES:] if line.strip()]
+        return [Head(int(line["seq"]), str(line["hash"])) for line in lines]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise AuditBroken("the file of exported heads is unreadable") from error

@@ -1,0 +1,280 @@
+"""A spool: entries kept on this machine, in order and sealed, until the database takes them.
+
+One file of a fixed size, whose place on the disk is reserved when it is made: a disk that is full later does not keep
+an entry out. Each entry is encrypted, bound to its number and to the entry before it, and durable once `put` returns.
+A process has a spool to itself; what another left behind when it died is found by `left_behind`.
+
+Behind the last entry the file holds zeros alone, and zeros again once all were taken: what was forgotten elsewhere is
+not kept here. So whatever does not decrypt was torn by a crash in its last write, or somebody's hand was in it: then
+the file is put aside as it is, for a person to look at, and each entry that still can be read is kept.
+"""
+
+import asyncio
+import fcntl
+import hashlib
+import logging
+import os
+import secrets
+import struct
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
+from services.timing.deadline import left
+
+log = logging.getLogger(__name__)
+
+_MAGIC, _EMPTYING = b"tlspool1", b"tlspool0"
+"""As it is used, and while it is being overwritten with zeros: then it holds nothing that is still wanted."""
+_HEAD: Final = struct.Struct(">8s16sQ")
+"""What the file is, its random name, and the number of the first entry in it."""
+_LENGTH: Final = struct.Struct(">I")
+_NONCE_BYTES, _TAG_BYTES = 12, 16
+_MOST_SPOOLS: Final = 64
+_PURPOSE: Final = b"tellerline.spool.1"
+_SECTOR: Final = 512
+"""Bytes that a disk writes as a whole."""
+_PUT_S, _LEAST_S = 1.0, 0.3
+"""What an answer waits for the disk; the latter also where its time is over."""
+BROKEN: Final = b""
+"""Stands for an entry that can't be read any more; none of ours is empty."""
+
+
+class Spool:
+    """A spool in a file, locked for this process. Its methods block, and may be called from any thread."""
+
+    def __init__(self, path: Path, key: bytes, size: int) -> None:
+        """`size` is the file's, in bytes. Raises BlockingIOError where another process has it, OSError."""
+        self._path, self._key, self._name = path, key, b""
+        self._first, self._entries, self._end, self._tag = 1, list[bytes](), _HEAD.size, b""
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._size, self._disk, self._state = size, Lock(), Lock()
+            if os.fstat(self._file).st_size < _HEAD.size:
+                self._make()
+            self._open()
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    @property
+    def waiting(self) -> int:
+        """Entries in it."""
+        return len(self._entries)
+
+    @property
+    def fill(self) -> float:
+        """The part of it that is taken, 0 … 1."""
+        return self._end / self._size
+
+    def put(self, data: bytes) -> None:
+        """Add an entry, durable when this returns. Raises StoreRefused where there is no room, or the disk fails."""
+        assert data, "an empty one stands for what is broken"
+        with self._disk:
+            number = self._first + len(self._entries)
+            nonce = secrets.token_bytes(_NONCE_BYTES)
+            sealed = nonce + self._cipher.encrypt(nonce, data, self._bound(number))
+            framed = _LENGTH.pack(len(sealed)) + sealed
+            if self._end + len(framed) + _LENGTH.size > self._size:
+                raise StoreRefused("the spool is full")
+            try:
+                self._write(self._end, framed + _LENGTH.pack(0))
+            except OSError as error:
+                raise StoreRefused(f"the spool can't be written: {type(error).__name__}") from error
+            with self._state:
+                self._entries.append(data)
+                self._end, self._tag = self._end + len(framed), sealed[-_TAG_BYTES:]
+
+    def oldest(self, most: int) -> list[tuple[int, bytes]]:
+        """The entries that wait longest, with their numbers. Does not wait for a disk that falls silent."""
+        with self._state:
+            return list(enumerate(self._entries[:most], self._first))
+
+    def done(self, through: int) -> None:
+        """Entries up to the number `through` are where they belong. Emptied, the file is used from its start again."""
+        with self._disk:
+            with self._state:
+                taken = max(0, through + 1 - self._first)
+                del self._entries[:taken]
+                self._first += taken
+            if not self._entries:
+                self._restart()
+
+    def close(self) -> None:
+        """Let go of the file; what waits stays in it."""
+        os.close(self._file)
+
+    @property
+    def name(self) -> str:
+        """The file's own name, which it keeps."""
+        return self._name.hex()
+
+    def _make(self) -> None:
+        os.posix_fallocate(self._file, 0, self._size)
+        self._write(0, _HEAD.pack(_MAGIC, secrets.token_bytes(16), 1) + _LENGTH.pack(0))
+        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _open(self) -> None:
+        self._size = os.fstat(self._file).st_size
+        whole = os.pread(self._file, self._size, 0)
+        magic, self._name, self._first = _HEAD.unpack_from(whole)
+        if magic not in {_MAGIC, _EMPTYING}:
+            self._put_aside(whole)
+            self._write(0, bytes(self._size))
+            self._make()
+            whole = os.pread(self._file, self._size, 0)
+            magic, self._name, self._first = _HEAD.unpack_from(whole)
+        self._cipher = AESGCM(HKDF(SHA256(), 32, self._name, _PURPOSE).derive(self._key))
+        if magic == _EMPTYING:
+            self._end = self._size
+            self._restart()
+            return
+        sound = self._read(whole)
+        if any(whole[self._end :]):
+            self._write(self._end, bytes(self._size - self._end))
+        if not sound:
+            self._put_aside(whole)
+
+    def _read(self, whole: bytes) -> bool:
+        """Take the entries in; whether they are as they were written, but for a last one that was being written."""
+        sound = True
+        while (sealed := _framed(whole, self._end)) is not None:
+            number = self._first + len(self._entries)
+            end = self._end + _LENGTH.size + len(sealed)
+            try:
+                data = self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._bound(number))
+            except InvalidTag:
+                if not any(whole[end:]) and _missing(whole, self._end + _LENGTH.size, end):
+                    return sound
+                data, sound = BROKEN, False
+            self._entries.append(data)
+            self._end, self._tag = end, sealed[-_TAG_BYTES:]
+        return sound and _missing(whole, self._end, min(_sector_after(self._end), len(whole)))
+
+    def _put_aside(self, whole: bytes) -> None:
+        """Keep a copy of the file under a name that says what is the matter, once."""
+        aside = self._path.with_name(f"{self._path.name}.broken.{hashlib.sha256(whole).hexdigest()[:16]}")
+        log.error("a spool was tampered with; it is kept as %s", aside.name)
+        if aside.exists():
+            return
+        file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, whole)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def _restart(self) -> None:
+        """Overwrite what was taken. The numbers go on, so that nothing from before fits an entry to come."""
+        head = _HEAD.pack(_EMPTYING, self._name, self._first)
+        self._write(0, head)
+        self._write(_HEAD.size, bytes(self._end - _HEAD.size))
+        self._write(0, _HEAD.pack(_MAGIC, self._name, self._first))
+        self._end, self._tag = _HEAD.size, b""
+
+    def _bound(self, number: int) -> bytes:
+        return self._name + struct.pack(">Q", number) + self._tag
+
+    def _write(self, at: int, data: bytes) -> None:
+        written = os.pwrite(self._file, data, at)
+        if written != len(data):
+            raise OSError("a short write")
+        os.fdatasync(self._file)
+
+
+class SpoolWriter:
+    """Puts entries into a spool, on a thread of its own. A disk that falls silent costs an answer no more than a bound.
+
+    One event loop uses it.
+    """
+
+    def __init__(self, spool: Spool) -> None:
+        self._spool = spool
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="spool")
+
+    async def put(self, data: bytes) -> None:
+        """As Spool.put. Raises StoreUnavailable too: the disk says nothing, and the entry may yet be there."""
+        writing = asyncio.get_running_loop().run_in_executor(self._thread, self._spool.put, data)
+        await asyncio.wait({writing}, timeout=max(_LEAST_S, left(_PUT_S)))
+        if not writing.done():
+            writing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            raise StoreUnavailable("the spool's disk does not answer")
+        writing.result()
+
+    async def done(self, through: int) -> None:
+        """As Spool.done, for as long as it takes: it is no caller who waits."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.done, through)
+
+    def close(self) -> None:
+        """Let go of the spool, unless its disk does not."""
+        self._thread.shutdown(wait=False)
+        self._spool.close()
+
+
+def _framed(whole: bytes, at: int) -> bytes | None:
+    """What is sealed at a place; none where no entry can be."""
+    if at + _LENGTH.size > len(whole):
+        return None
+    (length,) = _LENGTH.unpack_from(whole, at)
+    sealed = whole[at + _LENGTH.size : at + _LENGTH.size + length]
+    return sealed if len(sealed) == length >= _NONCE_BYTES + _TAG_BYTES else None
+
+
+def _missing(whole: bytes, start: int, end: int) -> bool:
+    """Whether a sector, or the part of one in these bounds, never reached the disk."""
+    bounds = [start, *range(_sector_after(start), end, _SECTOR), end]
+    return any(not any(whole[a:b]) for a, b in pairwise(bounds))
+
+
+def _sector_after(at: int) -> int:
+    return at - at % _SECTOR + _SECTOR
+
+
+def broken(folder: Path) -> list[Path]:
+    """Spools that were put aside because somebody's hand was in them, until a person takes them away."""
+    return sorted(folder.glob("*.spool.broken.*"))
+
+
+def own(folder: Path, kind: str, key: bytes, size: int) -> Spool:
+    """The first spool of this kind that no other process has. Raises OSError, ConfigInvalid where all are taken."""
+    for path in _paths(folder, kind):
+        try:
+            return Spool(path, key, size)
+        except BlockingIOError:
+            continue
+    raise ConfigInvalid(f"more than {_MOST_SPOOLS} processes use the state folder")
+
+
+def left_behind(folder: Path, kind: str, key: bytes, size: int) -> list[Spool]:
+    """Spools with entries, of processes that are no more; an empty one is left where it is. Raises OSError."""
+    found = []
+    for path in _paths(folder, kind):
+        if not path.exists():
+            continue
+        try:
+            spool = Spool(path, key, size)
+        except BlockingIOError:
+            continue
+        if spool.waiting:
+            found.append(spool)
+        else:
+            spool.close()
+    return found
+
+
+def _paths(folder: Path, kind: str) -> Iterator[Path]:
+    return (folder / f"{kind}.{number}.spool" for number in range(_MOST_SPOOLS))

@@ -1,0 +1,176 @@
+"""Where one call's dialogue stands. Nothing else reads or keeps the dialogue's state."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from rules.act import zone
+from schemas.banking import CustomerProfile
+from schemas.decision import Decision, Execute, Handoff, LockCard, Reply, SubmitTransfer, UnlockCard, VerifyStepUp
+from schemas.extraction import ExtractionOffer
+from schemas.ids import CallId, CustomerId, Locale, PayeeId, ProposalId
+from schemas.interpretation import Interpretation
+from schemas.payee import Payee
+from schemas.transfer import Owed
+from schemas.turn import ReplyId
+from services.dialogue import (
+    DialogueState,
+    Event,
+    Facts,
+    Idle,
+    Outcome,
+    OutcomesHeard,
+    UserUtterance,
+    amount_open,
+    context_of,
+    decide,
+    notice,
+    unheard,
+    voided,
+)
+from services.interpretation import InterpretationContext
+from services.payees import PayeeIndex
+from services.ports import Clock
+from services.understanding.ground import offer_of
+
+IRREVOCABLE: Final = (LockCard, UnlockCard, SubmitTransfer, VerifyStepUp)
+"""Actions that nothing takes back; a hand-off is the decision of that kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is calling, what they have, and whom they pay. `locale` holds until they are heard in another one."""
+
+    customer: CustomerId
+    call: CallId
+    locale: Locale
+    profile: CustomerProfile
+    payees: Mapping[PayeeId, Payee]
+    index: PayeeIndex
+
+
+class DialogueSession:
+    """The dialogue of one call, and what each of its replies carries: a read-back, and what was done."""
+
+    def __init__(self, clock: Clock, caller: Caller) -> None:
+        self._clock = clock
+        self._payees = caller.payees
+        self._profile = caller.profile
+        self._state = self._before = DialogueState()
+        self.voids = False
+        """Whether the last decision gave up what was read back."""
+        self._read_back: ReplyId | None = None
+        self._telling: tuple[ReplyId | None, tuple[Outcome, ...]] = (None, ())
+        self.locale = caller.locale
+
+    # Where it stands
+
+    @property
+    def context(self) -> InterpretationContext:
+        """What the next utterance is interpreted in."""
+        currencies = tuple(dict.fromkeys(account.balance.currency for account in self._profile.accounts))
+        return InterpretationContext(
+            context_of(self._state, self._facts), self._now, currencies, amount_open(self._state)
+        )
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits to be answered."""
+        return isinstance(self._state.phase, Idle)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question is open."""
+        return self._state.asked is not None
+
+    @property
+    def proposal(self) -> ProposalId | None:
+        """What waits for a yes."""
+        return self._state.proposal
+
+    @property
+    def untold(self) -> tuple[Reply, ...]:
+        """How that is told which was done and not yet heard of."""
+        return tuple(outcome.told for outcome in unheard(self._state))
+
+    def offer(self, interpretation: Interpretation) -> ExtractionOffer:
+        """What a model may choose among."""
+        return offer_of(interpretation, self._state.asked)
+
+    def notice(self, news: Owed) -> Reply:
+        """How it is told what became of an earlier transfer."""
+        return notice(news, self._facts)
+
+    # What happens
+
+    def begin(self) -> None:
+        """A turn begins: `take_back` leads here."""
+        self._before = self._state
+
+    def take_back(self) -> bool:
+        """Undo the turn; whether something was proposed in it."""
+        proposed = self._state.proposal is not None and self._state.proposal != self._before.proposal
+        self._state, self._read_back = self._before, None
+        return proposed
+
+    def renew(self, profile: CustomerProfile) -> None:
+        """Balances and locks have changed."""
+        self._profile = profile
+
+    def decide(self, event: Event) -> Decision:
+        """The dialogue goes on."""
+        before = self._state
+        self._state, decision = decide(before, event, self._facts)
+        self.voids = voided(before, self._state)
+        return decision
+
+    def would_bind(self, event: Event) -> bool:
+        """Whether `event` would lead to what can't be undone."""
+        decision = decide(self._state, event, self._facts)[1]
+        return isinstance(decision, Handoff) or (
+            isinstance(decision, Execute) and isinstance(decision.action, IRREVOCABLE)
+        )
+
+    def binds(self, interpretation: Interpretation) -> bool:
+        """Whether these words, if they were all, would lead to what can't be undone."""
+        return self.would_bind(UserUtterance(interpretation.transcript.text, interpretation.understood))
+
+    # What replies carry
+
+    def reads_back(self, reply: ReplyId) -> None:
+        """`reply` reads the order back."""
+        self._read_back = reply
+
+    def tells(self, reply: ReplyId) -> None:
+        """`reply` tells all that was done and not yet heard of."""
+        self._telling = reply, unheard(self._state)
+
+    def heard(self, reply: ReplyId) -> None:
+        """The caller heard all of `reply`: what it told of is known."""
+        telling, told = self._telling
+        if reply == telling:
+            self.decide(OutcomesHeard(told))
+
+    def read_back_by(self, reply: ReplyId) -> ProposalId | None:
+        """What `reply` has read back, asked once: what follows depends on whether it was heard."""
+        if reply != self._read_back or self._state.proposal is None:
+            return None
+        self._read_back = None
+        return self._state.proposal
+
+    @property
+    def _facts(self) -> Facts:
+        return Facts(self._profile, self._payees, self._now.date(), self.locale)
+
+    @property
+    def _now(self) -> datetime:
+        return self._clock.now().astimezone(zone(self._profile.zone))
+
+
+def beyond(said: Reply | None, told: Sequence[Reply]) -> Reply | None:
+    """What a reply says besides what was done, which is told again by itself."""
+    while said is not None and said.id == "say.both" and said.params["first"] in told:
+        second = said.params["second"]
+        said = second if isinstance(second, Reply) else None
+    return None if said in told else said

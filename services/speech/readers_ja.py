@@ -1,0 +1,159 @@
+"""What Japanese replies write that is read by rule, in order of precedence."""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Final
+
+from schemas.money import EXPONENTS
+from services.speech import numbers_ja as n
+from services.speech.ruby import RUBY, reading
+from services.speech.rules import japanese
+
+_FIGURES: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
+_NUMBER: Final = rf"(?:{_FIGURES}[兆億万])*(?:{_FIGURES}[兆億万]?)"
+_SIGN: Final = r"(?P<sign>(?<![\w.])[-−–]|マイナス)?"
+_LONG: Final = 7
+"""So many figures without a comma are no amount, but a string."""
+_CUE_REACH: Final = 12
+_NOON: Final = 12
+
+Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
+
+
+def japanese_readers() -> Sequence[Reader]:
+    """The forms of Japanese."""
+    rules = japanese()
+    codes, symbols = "|".join(EXPONENTS), _any(rules.symbols)
+    units = {word for pair in rules.currencies.values() for word in pair if word and word not in rules.counters}
+    weekday = rf"(?P<weekday>{_any(rules.weekdays)})?"
+    halves = _any(rules.halves)
+    forms: list[tuple[str, Callable[[re.Match[str]], str | None]]] = [
+        (RUBY, reading),
+        (_any(rules.words), lambda m: rules.words[m[0]]),
+        (r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\d-])", _date),
+        (r"(?<![\d/])(?:(?P<year>\d{4})/)?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])", _date),
+        (rf"(?<!\d)(?:(?P<year>\d{{4}})年)?(?P<month>\d{{1,2}})月(?P<day>\d{{1,2}})日{weekday}", _date),
+        (r"(?<!\d)(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?!\d)", _month),
+        (r"(?<!\d)(?P<day>\d{1,2})日(?!間)", lambda m: _nth(rules.days, int(m["day"]) - 1)),
+        (
+            rf"(?P<half>{halves})?(?<!\d)(?P<hour>\d{{1,2}})(?::(?P<minute>\d{{2}})(?!\d)|時(?!間)(?:(?P<past>\d{{1,2}})分)?)",
+            _time,
+        ),
+        (rf"{_SIGN}(?P<symbol>{symbols})\s?(?P<number>{_NUMBER})", _money),
+        (rf"{_SIGN}(?P<number>{_NUMBER})\s?(?P<symbol>{codes})(?![A-Za-z])", _money),
+        (rf"{_SIGN}(?P<number>{_NUMBER})(?P<unit>{_any(units)})", _amount),
+        (rf"{_SIGN}(?P<number>{_NUMBER})\s?(?P<unit>{_any(rules.counters)})", _counted),
+        (r"[*•xX＊]{2,}[\s-]?(?P<digits>\d{2,6})(?!\d)", lambda m: f"{rules.ending}{n.digits(m['digits'])}"),
+        (r"\+?\d{1,5}(?:[-‐]\d{1,5})+(?!\d)", _groups),
+        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", lambda m: n.digits(re.sub(r"\D", "", m[0]))),
+        (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
+        (r"(?<![A-Za-z])[A-Z]{1,5}(?![A-Za-z])", lambda m: "".join(rules.letters[letter] for letter in m[0])),
+        (_any(rules.weekdays), lambda m: rules.weekdays[m[0]]),
+    ]
+    return [(re.compile(pattern), read) for pattern, read in forms]
+
+
+def _any(words: Collection[str]) -> str:
+    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+def _nth(names: Sequence[str], index: int) -> str | None:
+    return names[index] if 0 <= index < len(names) else None
+
+
+def _value(number: str) -> Decimal:
+    """What figures with scales come to: "12万3,450" is 123450."""
+    scales = {written: size for size, _, written in japanese().scales}
+    total = Decimal(0)
+    for figures, scale in re.findall(rf"({_FIGURES})([兆億万]?)", number):
+        total += Decimal(figures.replace(",", "")) * scales.get(scale, 1)
+    return total
+
+
+def _signed(found: re.Match[str], said: str) -> str:
+    return japanese().minus + said if found.groupdict().get("sign") else said
+
+
+def _date(found: re.Match[str]) -> str | None:
+    """A day that the calendar has."""
+    rules, given = japanese(), found.groupdict()
+    year, month, day = given.get("year"), int(given["month"]), int(given["day"])
+    try:
+        date(int(year or 2000), month, day)
+    except ValueError:
+        return None
+    said = [rules.months[month - 1], rules.days[day - 1]]
+    if year:
+        said.insert(0, n.counted(Decimal(year), rules.year))
+    weekday = f"、{rules.weekdays[given['weekday']]}" if given.get("weekday") else ""
+    return " ".join(said) + weekday
+
+
+def _month(found: re.Match[str]) -> str | None:
+    rules = japanese()
+    said = _nth(rules.months, int(found["month"]) - 1)
+    return f"{n.counted(Decimal(found['year']), rules.year)} {said}" if said and found["year"] else said
+
+
+def _time(found: re.Match[str]) -> str | None:
+    rules = japanese()
+    hour, minute = int(found["hour"]), int(found["minute"] or found["past"] or 0)
+    if hour > (_NOON if found["half"] else 24) or minute > 59:  # noqa: PLR2004 - a clock
+        return None
+    said = rules.halves.get(found["half"] or "", "") + rules.hours[hour]
+    return f"{said} {n.counted(Decimal(minute), rules.minute)}" if minute else said
+
+
+def _money(found: re.Match[str]) -> str | None:
+    rules = japanese()
+    code = rules.symbols.get(found["symbol"], found["symbol"])
+    unit, subunit = rules.currencies[code]
+    amount, digits = _value(found["number"]), EXPONENTS[code]
+    minor = amount.scaleb(digits)
+    major, part = divmod(int(minor), 10**digits)
+    if minor != int(minor) or amount >= n.MAX or (part and not subunit):
+        return _signed(found, _counts(amount, unit))
+    said = [_counts(Decimal(major), unit)]
+    return _signed(found, " ".join([*said, _counts(Decimal(part), subunit)] if part else said))
+
+
+def _counts(number: Decimal, unit: str) -> str:
+    return n.counted(number, unit) if unit in japanese().counters else f"{n.decimal(number)} {_unit(unit)}"
+
+
+def _unit(unit: str) -> str:
+    """How the name of a currency reads."""
+    rules = japanese()
+    if unit in rules.counters:
+        return rules.counters[unit].reading
+    spelt = rules.words.get(unit, unit)
+    return re.sub("[A-Z]", lambda letter: rules.letters[letter[0]], spelt)
+
+
+def _amount(found: re.Match[str]) -> str:
+    return _signed(found, f"{n.decimal(_value(found['number']))} {_unit(found['unit'])}")
+
+
+def _counted(found: re.Match[str]) -> str:
+    return _signed(found, n.counted(_value(found["number"]), found["unit"]))
+
+
+def _groups(found: re.Match[str]) -> str | None:
+    """Telephone numbers and the like: digit by digit, groups apart."""
+    groups = re.findall(r"\d+", found[0])
+    if sum(map(len, groups)) < 5:  # noqa: PLR2004 - a range such as 2-3
+        return None
+    lead = japanese().words["+"] if found[0].startswith("+") else ""
+    return lead + f"{japanese().group}、".join(n.digits(group) for group in groups)
+
+
+def _plain(found: re.Match[str]) -> str:
+    """A number, or figures that are a string: long, with a zero in front, or after a word that announces digits."""
+    number = found["number"]
+    before = found.string[max(0, found.start() - _CUE_REACH) : found.start()]
+    cued = any(re.search(rf"{cue}[^。、\d]{{0,4}}$", before) for cue in japanese().digit_cues)
+    if number.isdigit() and (len(number) >= _LONG or (len(number) > 1 and number[0] == "0") or cued):
+        return _signed(found, n.digits(number))
+    return _signed(found, n.decimal(_value(number)))

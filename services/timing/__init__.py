@@ -1,0 +1,1 @@
+"""Clocks, deadlines, and work that must end once begun."""

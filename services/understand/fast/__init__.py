@@ -1,5 +1,0 @@
-"""The deterministic path: templates over typed tokens. Pure: no clock, no network, no randomness."""
-
-from services.understand.fast.understander import Understander
-
-__all__ = ["Understander"]

@@ -1,0 +1,64 @@
+"""Contested amounts: where hypotheses not far behind the best differ in the amount alone, each gives a reading.
+
+A wrong amount that is read back may be agreed to, so the caller is asked, as about an amount that reads two ways.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from rules.load import load
+from rules.locales import locale_rules
+from schemas.ids import language
+from schemas.money import exponent
+from schemas.span import Ambiguity, MoneyValue, Reading, Span, SpanKind, amount_readings, amount_spans
+from schemas.transcript import Hypothesis, Source, Transcript
+from services.understanding.fast.rules import ConfidenceFile
+
+Normalize = Callable[[str], tuple[Span, ...]]
+
+
+def contested(transcript: Transcript, spans: tuple[Span, ...], normalize: Normalize) -> tuple[Span, ...]:
+    """`spans` of the best hypothesis, its amounts with what the others make of them as further readings.
+
+    Unchanged for typed text, and where every hypothesis near the best has other words beside its amount, or the same.
+    """
+    amounts = amount_spans(spans)
+    if transcript.source is not Source.SPEECH or not amounts:
+        return spans
+    digits = exponent(locale_rules(transcript.locale).currency)
+    rest = _rest(transcript.text, amounts)
+    found: dict[Span, Span] = {}
+    for other in _near(transcript):
+        theirs = amount_spans(normalize(other.text))
+        if _rest(other.text, theirs) == rest:
+            for span, heard in zip(amounts, theirs, strict=True):
+                found[span] = _with(found.get(span, span), heard, digits)
+    return tuple(found.get(span, span) for span in spans)
+
+
+def _near(transcript: Transcript) -> list[Hypothesis]:
+    """The other hypotheses whose odds against the best, as whole sentences, are short."""
+    rules = load("intents/confidence.yaml", ConfidenceFile).contested[language(transcript.locale)]
+    best, tokens = transcript.avg_logprob, len(transcript.text) * rules.tokens_a_character
+    return [other for other in transcript.hypotheses[1:] if (best - other.avg_logprob) * tokens <= rules.odds]
+
+
+def _rest(text: str, spans: tuple[Span, ...]) -> tuple[str, ...]:
+    """The words around the spans: before the first, between them, after the last."""
+    starts, ends = (0, *(span.end for span in spans)), (*(span.start for span in spans), len(text))
+    return tuple(" ".join(text[a:b].casefold().split()) for a, b in zip(starts, ends, strict=True))
+
+
+def _with(span: Span, heard: Span, digits: int) -> Span:
+    """`span` with the first reading of `heard` as one more, unless it has that amount; a currency left out is alike."""
+    known, others = amount_readings(span, digits), amount_readings(heard, digits)
+    if not known or not others:
+        return span
+    amount = MoneyValue(others[0].amount_minor, others[0].currency or known[0].currency)
+    if any(
+        (each.amount_minor, each.currency or amount.currency) == (amount.amount_minor, amount.currency)
+        for each in known
+    ):
+        return span
+    reading = Reading(SpanKind.MONEY, amount, heard.rule)
+    return replace(span, ambiguity=Ambiguity.HEARD_TWO_WAYS, readings=(*span.readings, reading))

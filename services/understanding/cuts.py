@@ -1,0 +1,98 @@
+"""Where an utterance is cut for a correction: at words that announce something anew, and at sounds of hesitation."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.intent import Annotation
+from schemas.span import SpanKind
+from services.understanding.fast.accounts import ANEW, DENIAL, DENIED, OVER
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.lattice import Trie
+
+_PAUSES: Final = re.compile("[,、，;；。.]\\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Code points: the earlier part ends at `end`, the announcing words begin at `mark`, the later part at `start`.
+
+    It `denies` where what is not meant follows, and `falters` where nothing but a hesitation announces it.
+    """
+
+    end: int
+    mark: int
+    start: int
+    stop: int
+    denies: bool = False
+    falters: bool = False
+
+
+def held_units(rules: Grammar, heard: Annotation, kinds: Collection[SpanKind] = tuple(SpanKind)) -> frozenset[int]:
+    """The units of amounts, days and times, or of `kinds` alone: in あさって no あ announces anything."""
+    units = rules.units(heard.transcript.text)
+    places = (units.covering(span.start, span.end) for span in heard.spans if span.kind in kinds)
+    return frozenset(at for place in places if place is not None for at in range(*place))
+
+
+def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
+    """Every place with words before and behind the words that announce something anew."""
+    units, marks = rules.units(text), rules.accounts
+    size = _without_tails(marks.tails, units.words)
+    at = 1
+    while at < size:
+        end, symbols = _announced(rules, units.words, at, size, held)
+        if at < end < size:
+            denies = not {DENIAL, OVER}.isdisjoint(symbols) and ANEW not in symbols  # "never mind" may do either
+            mark = end if OVER in symbols else at
+            yield Cut(units.ends[at - 1], units.starts[mark], units.starts[end], units.ends[size - 1], denies)
+        at = max(end, at + 1)
+
+
+def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
+    """The last piece, where words that announce something anew stand behind it: "fifty, sixty I mean"."""
+    units, size = rules.units(text), len(rules.units(text).words)
+    marks = [at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size]
+    if not marks:
+        return
+    at, pauses = marks[0], list(_PAUSES.finditer(text, 0, units.ends[marks[0] - 1]))
+    if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
+        denies = DENIED in rules.accounts.repairs.longest(units.words, at)[1]
+        start = pauses[-1].end()
+        yield Cut(pauses[-1].start(), start, start, units.ends[at - 1], denies)
+
+
+def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
+    """Every hesitation that may stand between two values: "from checking uh savings"."""
+    units, falters = rules.units(text), rules.accounts.falters
+    size = _without_tails(rules.accounts.tails, units.words)
+    for at in range(1, size - 1):
+        end = falters.longest(units.words, at)[0]
+        if at < end < size:
+            yield Cut(units.ends[at - 1], units.starts[at], units.starts[end], units.ends[size - 1], falters=True)
+
+
+def _announced(
+    rules: Grammar, words: tuple[str, ...], at: int, size: int, held: frozenset[int]
+) -> tuple[int, list[int]]:
+    """Where the words from `at` on end that announce something anew, links among them, and what the last of them is.
+
+    `at` where there are none.
+    """
+    if not rules.accounts.spaced and not rules.accounts.repairs.longest(words, at)[1]:
+        return at, []  # without spaces a link may be the end of a word
+    end, last = at, list[int]()
+    while end < size and end not in held:
+        stop, symbols = rules.accounts.repairs.longest(words, end)
+        more = max(stop, rules.accounts.links.longest(words, end)[0])
+        if more == end or more > size:
+            break
+        end, last = more, symbols or last
+    return (end, last) if last else (at, [])
+
+
+def _without_tails(tails: Trie, words: tuple[str, ...]) -> int:
+    """How many of the words there are before those that say nothing behind what is corrected."""
+    ends = (at for at in range(1, len(words)) if tails.longest(words, at)[0] == len(words))
+    return next(ends, len(words))

@@ -1,0 +1,245 @@
+"""Clauses: an utterance cut at its sentences, and what the clauses say together.
+
+Sentences end at written marks; greetings, thanks, praise and answers to nothing (asides) are cut off where they stand
+at either end, written marks or not, for a recogniser writes none.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, Intent, Route, Slot, SlotName, Slots, Understood
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.reading import Reading
+
+_ENDS: Final = re.compile("[.?!;:…。？！；—–]")
+_PAUSES: Final = re.compile("[,、，-]")
+MAX_CLAUSES: Final = 6
+OWING: Final = RuleId("intents.owing@1")
+"""What is owed to someone, or asked for by them: an order's parts, and no order."""
+TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
+"""What adds to a command, or to what is pending, and is none itself."""
+READING: Final = frozenset(
+    {Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP}
+)
+"""What does nothing: clauses that nobody reads stand in its way as little as silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """The clauses that were read, in order, and the units of those that were not."""
+
+    read: tuple[Understood, ...]
+    unread: tuple[tuple[int, int], ...]
+
+
+def sentences(text: str, reading: Reading, start: int = 0) -> list[tuple[int, int]]:
+    """Ranges of units from `start` on between the marks that end sentences."""
+    return _cut(text, reading, _ENDS, start, len(reading.words))
+
+
+def pauses(text: str, reading: Reading, start: int, end: int) -> list[tuple[int, int]]:
+    """Ranges of units between commas."""
+    return _cut(text, reading, _PAUSES, start, end)
+
+
+def _cut(text: str, reading: Reading, marks: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+    units, begin = reading.units, start
+    found: list[tuple[int, int]] = []
+    for at in range(start + 1, end):
+        if at not in reading.within and marks.search(text, units.ends[at - 1], units.starts[at]):
+            found.append((begin, at))
+            begin = at
+    return [*found, (begin, end)]
+
+
+def bare(asides: Trie, words: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """The range without the asides at its ends; empty where it holds nothing else."""
+    units = tuple(words)
+    while (
+        start < end and (stop := max((e.end for e in asides.scan(units, start) if e.end <= end), default=start)) > start
+    ):
+        start = stop
+    begin = start
+    while begin < end:
+        at = next((at for at in range(start, end) if any(e.end == end for e in asides.scan(units, at))), end)
+        if at == end:
+            break
+        end = at
+    return start, end
+
+
+def only(meant: Trie, asides: Trie, words: tuple[str, ...]) -> bool:
+    """Whether the words are phrases of `meant`, at least one, and asides."""
+    at, found = 0, False
+    while at < len(words):
+        stop, symbols = meant.longest(words, at)
+        beside, _ = asides.longest(words, at)
+        if not symbols and beside == at:
+            return False
+        found = found or bool(symbols)
+        at = max(stop, beside)
+    return found
+
+
+def parted(
+    conjunctions: Trie, read: Callable[[int, int], Clauses], text: str, reading: Reading, start: int, end: int
+) -> list[Clauses] | None:
+    """A sentence cut in two at a comma or a conjunction, if more of it can be read so."""
+    pieces = pauses(text, reading, start, end)
+    if len(cut := pieces) > 2 and len(cut) <= MAX_CLAUSES:  # noqa: PLR2004 - two are tried below
+        each = [read(*piece) for piece in cut]
+        if not any(part.unread for part in each):
+            return each
+    cuts = [(begin, begin) for begin, _ in pieces[1:]]
+    for at in range(start + 1, end - 1):
+        stop, symbols = conjunctions.longest(reading.words, at)
+        if symbols and stop < end and at not in reading.taken:
+            cuts.append((at, stop))
+    best: list[Clauses] | None = None
+    for at, stop in cuts:
+        parts = [read(start, at), read(stop, end)]
+        if sum(u.slots.amount is not None for part in parts for u in part.read) > 1:
+            continue  # "fifty and then fifty to ann" may be one amount said twice
+        if not any(part.unread for part in parts):
+            return parts
+        if any(part.read for part in parts) and best is None:
+            best = parts
+    return best
+
+
+def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | None:
+    """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about."""
+    parts = list(clauses.read)
+    if not any(part.intent not in TOLD for part in parts):
+        said = _told(parts) if parts and not clauses.unread else None
+        return said if pending or said is None else _an_order(said, len(parts))
+    merged = _merged(_wanted(parts))
+    if merged is None:
+        return None
+    return _asked_about(merged, clauses, stopped=stopped)
+
+
+def _an_order(said: Understood, parts: int) -> Understood | None:
+    """An amount and whom it is for, told piece by piece with nothing before: "Emily. Forty dollars"."""
+    if said.rule == OWING or parts == 1:
+        return None
+    whole = said.slots.amount is not None and (said.slots.payee is not None or said.slots.target is not None)
+    return replace(said, intent=Intent.TRANSFER_MONEY) if whole and not said.rejected else None
+
+
+def _wanted(parts: list[Understood]) -> list[Understood]:
+    """Without a payment that is only the reason to ask: "i have bills to pay, what is my balance"."""
+    if not any(part.intent in READING for part in parts):
+        return parts
+    return [part for part in parts if part.intent not in MONEY_MOVING or part.slots != Slots() or part.unresolved]
+
+
+def _told(parts: list[Understood]) -> Understood | None:
+    whole: Understood | None = parts[0]
+    for part in parts[1:]:
+        whole = whole and joint(whole, part)
+    return whole
+
+
+def _merged(parts: list[Understood]) -> Understood | None:
+    """One command with all that was said to it, or a chain of several."""
+    chain: list[Understood] = []
+    waiting: list[Understood] = []
+    for part in parts:
+        if part.intent in TOLD:
+            if chain:
+                joined = joint(chain[-1], part)
+                if joined is None:
+                    return None
+                chain[-1] = joined
+            else:
+                waiting.append(part)
+            continue
+        same = chain and chain[-1].intent is part.intent and (joined := joint(chain[-1], part)) is not None
+        if same and joined is not None:
+            chain[-1] = joined
+        else:
+            chain.append(part)
+    for part in waiting:
+        joined = joint(chain[0], part)
+        if joined is None:
+            return None
+        chain[0] = joined
+    whole = chain[-1]
+    for part in reversed(chain[:-1]):
+        whole = replace(part, then=whole)
+    return whole
+
+
+def joint(one: Understood, two: Understood) -> Understood | None:
+    """`one` with what `two` says besides; None where they differ about a slot, or `two` names no slot of its kind."""
+    given = _fitting(one, two.slots)
+    if given is None:
+        return None
+    slots = {name: getattr(one.slots, name) for name in Slots.__slots__}
+    named = {mention.slot for mention in one.unresolved}
+    if two.rule == OWING or SlotName.BILL in named:  # what the order names itself is not who, or what, was spoken of
+        given = {name: slot for name, slot in given.items() if name not in {mentioned.value for mentioned in named}}
+    for name, slot in given.items():
+        if slots[name] is not None and slots[name].value != slot.value:
+            return None
+        slots[name] = slots[name] or slot
+    made = Slots(**slots)
+    there = {SlotName(n) for n, slot in slots.items() if slot is not None and n in set(SlotName)}
+    further = tuple(mention for mention in two.unresolved if mention.slot not in named | there)
+    if SlotName.TARGET in there:
+        there.add(SlotName.PAYEE)
+    return replace(
+        one,
+        slots=made,
+        missing=tuple(slot for slot in one.missing if slot not in there),
+        unresolved=(*(m for m in one.unresolved if m.slot not in there), *further),
+        payees=one.payees if one.slots.payee or not two.payees else two.payees,
+        confidence=min(one.confidence, two.confidence),
+        unread=(*one.unread, *two.unread),
+        rejected=tuple(dict.fromkeys((*one.rejected, *two.rejected))),
+    )
+
+
+def _fitting(one: Understood, slots: Slots) -> dict[str, Slot[object]] | None:
+    """The slots that were given, as `one`'s intent names them; a bill that was spoken of is none of a question's."""
+    given = {name: slot for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None}
+    if one.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}:
+        others = {"bill"} if one.intent is Intent.TRANSFER_MONEY else {"payee", "target"}
+        return None if others & set(given) else given
+    if one.intent not in {*TOLD, Intent.BILL_INQUIRY}:
+        given.pop("bill", None)
+    if one.intent is Intent.BALANCE_INQUIRY:
+        if "source" in given:
+            given["account"] = given.pop("source")
+        return given if set(given) <= {"account"} else None
+    if one.intent in TOLD or (one.intent is Intent.BILL_INQUIRY and set(given) <= {"bill"}):
+        return given
+    return given if not given else None
+
+
+def _asked_about(whole: Understood, clauses: Clauses, *, stopped: bool) -> Understood | None:
+    """Words that nobody read, beside a command that would move money, lead to a question."""
+    if not clauses.unread or whole.intent in READING:
+        return whole
+    if whole.intent not in MONEY_MOVING:
+        return None
+    if stopped and whole.missing:
+        return None
+    return whole if whole.missing else replace(whole, route=Route.CLARIFY, then=None)
+
+
+def without_days(found: Understood, reading: Reading, beside: Sequence[tuple[int, int]]) -> Understood:
+    """`found` without the days that only stand in the ranges of units `beside` it: "how are you today"."""
+    units = reading.units
+    places = [(units.starts[start], units.ends[end - 1]) for start, end in beside if start < end]
+    left = tuple(
+        m
+        for m in found.unresolved
+        if m.slot is not SlotName.DATE or not any(s <= m.evidence.start < e for s, e in places)
+    )
+    then = found.then and without_days(found.then, reading, beside)
+    return found if left == found.unresolved and then is found.then else replace(found, unresolved=left, then=then)

@@ -1,0 +1,324 @@
+"""The grammar of consent: what an answer means, told by all of its words. The only place where a `Consent` is made.
+
+It is an automaton of its own over a lattice without fillers: no word is skipped, and what was restated is read only
+where it is the same as what waits. So a yes with anything else beside it is no yes, whatever stands where.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from rules.load import RuleFile, load
+from schemas.consent import Awaited, Consent, Terms
+from schemas.errors import RulesInvalid
+from schemas.ids import RuleId, language
+from schemas.intent import Annotation, Context, Intent
+from schemas.money import exponent
+from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
+from schemas.transcript import Source
+from services.understanding.fast.automaton import Automaton, key
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.hypotheses import behind
+from services.understanding.fast.lattice import Edge, Lattice, Trie
+from services.understanding.fast.template import Atom, Node, Rep, Rules, Seq, condense, parse, phrases
+from services.understanding.fast.units import Units, splitter
+from services.understanding.fast.vocabulary import vocabulary
+
+_TYPED: Final = ("amount", "payee", "source", "target", "card", "bill", "day")
+_NOW: Final = "now"
+_POLITE: Final = "polite"
+_ALIKE: Final = 0.6
+"""Of a misheard courtesy: the share of it that is the same."""
+_ASKED: Final = ("?", "？")
+_UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
+_MORE_CHARS: Final = 2
+"""Characters beside a yes that are no slip, in a language without spaces."""
+_ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY, Intent.CANCEL})
+
+
+class ActRule(BaseModel):
+    """One kind of answer: what it is, to what, and in which words. `agrees`: it is a yes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    act: Intent
+    say: tuple[str, ...]
+    to: tuple[Awaited, ...] = tuple(Awaited)
+    agrees: bool = False
+
+
+class Doubt(BaseModel):
+    """How far behind the best a hypothesis may be to be heard, in natural-log odds: any, and one that holds a no."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    other: float
+    contrary: float
+
+
+class ConsentFile(RuleFile):
+    """Lists of words, rules made of them, and the answers.
+
+    `leads` may come before something else that is meant, `objections` begin a refusal, `open` ends no answer, the lists
+    that are `contrary` hold a no.
+    """
+
+    spaced: bool
+    lists: dict[str, tuple[str, ...]]
+    rules: dict[str, str]
+    acts: tuple[ActRule, ...]
+    leads: str
+    objections: str
+    open: frozenset[str]
+    contrary: tuple[str, ...]
+    doubt: Doubt
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an utterance answers. CONFIRM without `consent`: words that some say for yes and others for no.
+
+    `doubted`: a yes that was perhaps not what was said.
+    """
+
+    intent: Intent
+    rule: RuleId
+    consent: Consent | None = None
+    doubted: bool = False
+
+
+class ConsentGrammar:
+    """The compiled grammar of one language."""
+
+    def __init__(self, file: ConsentFile, rules: Grammar) -> None:
+        self._file = file
+        self._rules = rules
+        wording = Rules(file.rules, splitter(file.spaced))
+        says = ["|".join(act.say) for act in file.acts]
+        trees = [condense(parse(text, wording)) for text in (*says, file.leads, file.objections)]
+        self._symbols = _symbols(trees, file)
+        self._trie = _trie(trees, self._symbols, file)
+        self._automaton = Automaton(trees, self._symbols)
+        self._tokens = rules.confidence.contested
+        self._contrary = {self._symbols[name] for name in file.contrary}
+        self._leads, self._objections = len(file.acts), len(file.acts) + 1
+        self._first = {
+            to: self._automaton.first_of([i for i, act in enumerate(file.acts) if to in act.to]) for to in Awaited
+        }
+
+    def answer(self, heard: Annotation, context: Context) -> Answer | None:
+        """What the whole of `heard` answers in `context`; None where any word of it says something else."""
+        transcript = heard.transcript
+        found = self._whole(transcript.text, heard.spans, context)
+        if found is None:
+            return None
+        rule = RuleId(f"{self._file.id}.{found.id}@{self._file.version}")
+        if not found.agrees:
+            return Answer(found.act, rule)
+        if transcript.source is Source.DTMF or self._contradicted(heard, context):
+            return Answer(found.act, rule, doubted=True)
+        return Answer(found.act, rule, Consent(context.terms.to, rule))
+
+    def part(self, text: str, context: Context) -> Intent | None:
+        """What answer a part of an utterance would be, alone. It agrees to nothing; None where its end goes on."""
+        units = self._rules.units(text)
+        if not units.words or units.words[-1] in self._file.open:
+            return None
+        found = self._whole(text, (), context)
+        return None if found is None else found.act
+
+    def begins(self, units: Units) -> list[int]:
+        """Where words that only lead up to something else may end, the last first; never the whole utterance."""
+        return self._prefixes(units, self._leads)
+
+    def objects(self, units: Units) -> bool:
+        """Whether it begins with a no."""
+        return bool(self._prefixes(units, self._objections))
+
+    def _whole(self, text: str, spans: tuple[Span, ...], context: Context) -> ActRule | None:
+        units = self._rules.units(text)
+        size = len(units.words)
+        if size == 0:
+            return None
+        lattice = self._lattice(units, spans, context)
+        reached = self._automaton.run(lattice, 0, size, self._first[context.terms.awaited])[size]
+        accepted = [i for i in self._automaton.accepted(reached) if i < self._leads]
+        act = self._file.acts[accepted[0]] if accepted else None
+        if act is not None and act.act in _ANSWERS and (_asks(text) or (act.agrees and _unfinished(text))):
+            return None
+        return act
+
+    def _contradicted(self, heard: Annotation, context: Context) -> bool:
+        """Whether another hypothesis says otherwise: any about as likely, or one not far that holds a no or goes on."""
+        doubt, locale = self._file.doubt, heard.transcript.locale
+        for other, odds in behind(heard.transcript, self._tokens[language(locale)].tokens_a_character):
+            if odds > max(doubt.other, doubt.contrary):
+                continue
+            found = self._whole(other, _same_spans(heard.spans, other), context)
+            if (found is not None and found.agrees) or self._slurs(heard.transcript.text, other):
+                continue
+            if odds <= doubt.other or found is not None or self._holds_a_no(other):
+                return True
+            if self._goes_on(heard.transcript.text, other):
+                return True
+        return False
+
+    def _slurs(self, yes: str, other: str) -> bool:
+        """Whether the other is the same yes with the courtesy behind it misheard: much like it, and no no."""
+        inner, outer = self._rules.units(yes).words, self._rules.units(other).words
+        shared = next((at for at, (a, b) in enumerate(zip(inner, outer, strict=False)) if a != b), 0)
+        for at in range(shared, 0, -1):
+            if self._polite(inner, at):
+                alike = SequenceMatcher(None, " ".join(inner[at:]), " ".join(outer[at:])).ratio()
+                return alike >= _ALIKE and not self._holds_a_no(other)
+        return False
+
+    def _polite(self, words: tuple[str, ...], start: int) -> bool:
+        """Whether the words from `start` on are nothing but courtesies."""
+        ends, polite = {start}, self._symbols[_POLITE]
+        for at in range(start, len(words)):
+            if at in ends:
+                ends.update(edge.end for edge in self._trie.scan(words, at) if edge.symbol == polite)
+        return len(words) in ends and len(words) > start
+
+    def _goes_on(self, yes: str, other: str) -> bool:
+        """Whether the other is the yes with words beside it, which are then not what was agreed in."""
+        inner, outer = self._rules.units(yes).words, self._rules.units(other).words
+        more = len(outer) - len(inner)
+        least = 1 if self._file.spaced else _MORE_CHARS
+        return more >= least and any(outer[at : at + len(inner)] == inner for at in range(more + 1))
+
+    def _holds_a_no(self, text: str) -> bool:
+        words = self._rules.units(text).words
+        return any(edge.symbol in self._contrary for at in range(len(words)) for edge in self._trie.scan(words, at))
+
+    def _prefixes(self, units: Units, template: int) -> list[int]:
+        size = len(units.words)
+        lattice = self._lattice(units, (), Context())
+        sets = self._automaton.run(lattice, 0, size, self._automaton.first_of([template]))
+        return [at for at in range(size - 1, 0, -1) if template in self._automaton.accepted(sets[at])]
+
+    def _lattice(self, units: Units, spans: tuple[Span, ...], context: Context) -> Lattice:
+        agreeing = self._agreeing(units, spans, context)
+        named = self._names(context.terms.names)
+        now, payee = self._symbols.get(_NOW), self._symbols["payee"]
+        at_once = context.terms.today
+
+        def scan(at: int) -> list[Edge]:
+            edges = [e for e in self._trie.scan(units.words, at) if at_once or e.symbol != now]
+            edges.extend(agreeing.get(at, ()))
+            edges.extend(Edge(at, edge.end, payee) for edge in named.scan(units.words, at))
+            return edges
+
+        return Lattice(len(units.words), scan)
+
+    def _names(self, names: tuple[str, ...]) -> Trie:
+        """What the payee is called, as phrases; a name that is a word of an answer is told by more than itself."""
+        trie = Trie()
+        for units in (self._rules.units(name).words for name in names):
+            if units and self._trie.longest(units, 0)[0] < len(units):
+                trie.add(units, 0)
+        return trie
+
+    def _agreeing(self, units: Units, spans: tuple[Span, ...], context: Context) -> dict[int, list[Edge]]:
+        """Edges of what was restated, where it is the same as what waits."""
+        terms, found = context.terms, dict[int, list[Edge]]()
+        for span in spans:
+            place = units.covering(span.start, span.end)
+            name = _agrees(span, terms)
+            if place is not None and name:
+                found.setdefault(place[0], []).append(Edge(*place, self._symbols[name]))
+        nouns = vocabulary(self._rules, context)
+        for at in range(len(units.words)):
+            for edge in nouns.trie.scan(units.words, at):
+                noun = nouns.nouns[edge.symbol]
+                if noun.id is None:
+                    continue
+                for name in _same(noun.kind, noun.id, terms):
+                    found.setdefault(at, []).append(Edge(at, edge.end, self._symbols[name]))
+        return found
+
+
+def _same_spans(spans: tuple[Span, ...], other: str) -> tuple[Span, ...]:
+    """What another hypothesis says in the same words."""
+    places = ((span, other.find(span.surface)) for span in spans)
+    return tuple(replace(span, start=at, end=at + len(span.surface)) for span, at in places if at >= 0)
+
+
+def _asks(text: str) -> bool:
+    return any(mark in text for mark in _ASKED)
+
+
+def _unfinished(text: str) -> bool:
+    return text.rstrip().endswith(_UNFINISHED)
+
+
+def _agrees(span: Span, terms: Terms) -> str:
+    """The symbol of a span that says what the terms say, in every reading; empty for any other."""
+    if span.kind in {SpanKind.MONEY, SpanKind.NUMBER} and terms.amount is not None:
+        readings = amount_readings(span, exponent(terms.amount.currency)) if span.ambiguity is None else ()
+        wanted = terms.amount
+        same = [_is_amount(value, wanted.minor, wanted.currency) for value in readings]
+        return "amount" if same and all(same) else ""
+    if span.kind is SpanKind.DATE and terms.on is not None and span.ambiguity is None:
+        return "day" if span.value == DateValue.day(terms.on) else ""
+    return ""
+
+
+def _is_amount(value: MoneyValue, minor: int, currency: str) -> bool:
+    return value.amount_minor == minor and value.currency in {None, currency}
+
+
+def _same(kind: str, id_: str, terms: Terms) -> Iterable[str]:
+    wanted = {
+        "account": (("source", terms.source), ("target", terms.target)),
+        "card": (("card", terms.card),),
+        "bill": (("bill", terms.bill),),
+    }
+    return (name for name, own in wanted[kind] if own == id_)
+
+
+def _symbols(trees: list[Node], file: ConsentFile) -> dict[str, int]:
+    names = ("", *_TYPED, *file.lists)
+    symbols = {name: number for number, name in enumerate(names)}
+    for atom in (atom for tree in trees for atom in _atoms(tree)):
+        if not atom.literal and key(atom) not in symbols:
+            raise RulesInvalid(f"no list or typed token {{{key(atom)}}} in {file.id}")
+        symbols.setdefault(key(atom), len(symbols))
+    return symbols
+
+
+def _trie(trees: list[Node], symbols: dict[str, int], file: ConsentFile) -> Trie:
+    trie, plain = Trie(), Rules({}, splitter(file.spaced))
+    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
+        for phrase in atom.phrases:
+            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[key(atom)])
+    for name, entries in file.lists.items():
+        for phrase in (phrase for text in entries for phrase in phrases(text, plain)):
+            if not phrase:
+                raise RulesInvalid(f"an empty phrase in {file.id}: {name}")
+            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[name])
+    return trie
+
+
+def _atoms(node: Node) -> list[Atom]:
+    match node:
+        case Atom():
+            return [node]
+        case Rep(part):
+            return _atoms(part)
+        case Seq(parts):
+            return [atom for part in parts for atom in _atoms(part)]
+        case _:
+            return [atom for option in node.options for atom in _atoms(option)]
+
+
+@lru_cache(maxsize=8)
+def consent_grammar(spoken: str, rules: Grammar) -> ConsentGrammar:
+    """The grammar of consent of a language, compiled once a process. Raises RulesInvalid."""
+    return ConsentGrammar(load(f"consent/{spoken}.yaml", ConsentFile), rules)

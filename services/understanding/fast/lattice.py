@@ -1,0 +1,108 @@
+"""Everything an utterance's units can be read as: edges between positions, each with a symbol."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+FILLER: Final = 0
+"""The symbol of what may be skipped anywhere."""
+
+
+class Edge(NamedTuple):
+    """Units `start` … `end` read as `symbol`; `value` is what a typed token carries. Lower `rank` is preferred."""
+
+    start: int
+    end: int
+    symbol: int
+    rank: int = 2
+    value: Any = None
+
+
+@dataclass(slots=True)
+class _Node:
+    children: dict[str, "_Node"]
+    symbols: list[int]
+
+
+class Trie:
+    """Phrases (sequences of units) and the symbols they are read as."""
+
+    def __init__(self) -> None:
+        self._root = _Node({}, [])
+
+    def add(self, phrase: Iterable[str], symbol: int) -> None:
+        """Let `phrase` be read as `symbol`, besides what it already is."""
+        node = self._root
+        for unit in phrase:
+            node = node.children.setdefault(unit, _Node({}, []))
+        if symbol not in node.symbols:
+            node.symbols.append(symbol)
+
+    def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
+        """Every phrase that begins at unit `at`."""
+        found: list[Edge] = []
+        node: _Node | None = self._root.children.get(units[at])
+        end = at + 1
+        while node is not None:
+            if node.symbols:
+                found.extend([Edge(at, end, symbol) for symbol in node.symbols])
+            if end == len(units):
+                break
+            node = node.children.get(units[end])
+            end += 1
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._root.children)
+
+    def units(self) -> set[str]:
+        """Every unit that occurs in a phrase."""
+        found: set[str] = set()
+        rest = [self._root]
+        while rest:
+            node = rest.pop()
+            found.update(node.children)
+            rest.extend(node.children.values())
+        return found
+
+    def longest(self, units: tuple[str, ...], at: int) -> tuple[int, list[int]]:
+        """The end and the symbols of the longest phrase at `at`; `at` itself when there is none."""
+        node: _Node | None = self._root.children.get(units[at])
+        end, stop, symbols = at + 1, at, list[int]()
+        while node is not None:
+            if node.symbols:
+                stop, symbols = end, node.symbols
+            if end == len(units):
+                break
+            node = node.children.get(units[end])
+            end += 1
+        return stop, [*symbols]
+
+
+class Lattice:
+    """Edges by their start, made when first asked for; by their end, once made."""
+
+    def __init__(self, length: int, scan: Callable[[int], list[Edge]]) -> None:
+        self._scan = scan
+        self._from: list[list[Edge] | None] = [None] * length
+        self._into: dict[int, list[Edge]] = {}
+
+    def __len__(self) -> int:
+        return len(self._from)
+
+    def edges(self, at: int) -> list[Edge]:
+        """What begins at unit `at`."""
+        made = self._from[at]
+        if made is None:
+            made = self._from[at] = self._scan(at)
+            for edge in made:  # what was known to end there is not all that does
+                self._into.pop(edge.end, None)
+        return made
+
+    def into(self, at: int) -> list[Edge]:
+        """What ends before unit `at`, preferred first, the longer before the shorter."""
+        made = self._into.get(at)
+        if made is None:
+            ending = [edge for begun in self._from[:at] if begun for edge in begun if edge.end == at]
+            made = self._into[at] = sorted(ending, key=lambda edge: (edge.rank, edge.start))
+        return made

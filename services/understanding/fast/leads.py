@@ -1,0 +1,197 @@
+"""Clauses that lead up to a command and are none, where the command comes last: "since I am in a hurry, …"."""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rules.load import RuleFile
+from schemas.ids import BillId, CardId, PayeeId, RuleId
+from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
+from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.span import MoneyValue, SpanKind
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.meanings import CARDS
+from services.understanding.fast.template import Rules, phrases
+from services.understanding.fast.units import Units, splitter
+
+_MARKS: Final = re.compile(r"[,、，。．.!！?？;；…]")
+_MOST: Final = 6
+"""Clauses that may lead up to a command, at most."""
+_RULE: Final = RuleId("intents.leads@1")
+_DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
+_ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
+_SUBJECT: Final = re.compile("([^、。をで]{1,10}?)[がはも]")
+"""The first word of a clause, before the particle that makes it what the clause is about."""
+FindPayee = Callable[[str], PayeeMatch | None]
+_PLAIN: Final = Rules({}, splitter(spaced=False))
+
+
+class LeadsFile(RuleFile):
+    """How clauses end, which vetoes count in them, which days are past, and with which words no payee is named."""
+
+    clauses: tuple[str, ...]
+    sentences: tuple[str, ...]
+    money: frozenset[str]
+    acts: frozenset[str]
+    elapsed: tuple[str, ...]
+    cards: tuple[str, ...]
+    paying: tuple[str, ...]
+    spoken: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The units before `end` as a clause of its own, its vetoes, and the caller's things that it names, by kind."""
+
+    end: int
+    vetoes: frozenset[str]
+    owned: Mapping[str, Mapping[str, tuple[int, int]]]
+
+    def only(self, kind: str, heard: Annotation, units: Units) -> tuple[str, Evidence] | None:
+        """The one thing of its kind that is named; None if there are none or several."""
+        named = self.owned.get(kind, {})
+        if len(named) != 1:
+            return None
+        ((id_, (first, last)),) = named.items()
+        start, end = units.starts[first], units.ends[last - 1]
+        return id_, Evidence(start, end, heard.transcript.text[start:end], _RULE)
+
+
+class Leads:
+    """One language's clauses, compiled."""
+
+    def __init__(self, file: LeadsFile) -> None:
+        self._clauses, self._sentences = _trie(file.clauses), _trie(file.sentences)
+        self._file = file
+
+    def ends(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
+        """Where what clauses lead up to may begin, the first place first; never within what is `taken`."""
+        words, found = units.words, set[int]()
+        for at in (at for at in range(len(words)) if at not in taken):
+            found.update(edge.end for edge in self._clauses.scan(words, at))
+            found.update(edge.end for edge in self._sentences.scan(words, at) if _marked(text, units, edge.end))
+        return sorted(at for at in found if at < len(words))[:_MOST]
+
+    def led_to(
+        self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None
+    ) -> Understood | None:
+        """`found` as what the clause leads up to; None where the clause may say that it is not wanted so."""
+        said, cut = heard.transcript.text, units.ends[lead.end - 1]
+        if found.intent in CARDS and not lead.vetoes & self._file.acts:
+            return self._carded(found, lead.only("card", heard, units), said[:cut])
+        if found.intent not in _ORDERS:
+            return None if found.intent in CARDS else found
+        if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and lead.owned.get("account")):
+            return None
+        if (billed := self._billed(found, lead.only("bill", heard, units), said, cut)) is not None:
+            return billed
+        if (told := _told_before(found, heard, units, lead.end)) is not None:
+            return told
+        found = replace(found, unread=(*found.unread, *_sums(found, heard, cut)))
+        days = tuple(Mention(SlotName.DATE, each) for each in self._days(lead, heard, units))
+        if days and found.slots.date is None:
+            found = replace(found, unresolved=(*found.unresolved, *days[:1]))
+        return self._named(found, lead, heard, units, find)
+
+    def _carded(self, found: Understood, card: tuple[str, Evidence] | None, clause: str) -> Understood | None:
+        """The card that the clause names; where it speaks of none, an order without one is about something else."""
+        if found.slots.card is not None:
+            return found
+        if not any(word in clause for word in self._file.cards):
+            return None if found.rule is not None and ".after@" in found.rule else found
+        if card is None:
+            return found
+        missing = tuple(slot for slot in found.missing if slot is not SlotName.CARD)
+        return replace(found, slots=replace(found.slots, card=Slot(CardId(card[0]), card[1])), missing=missing)
+
+    def _billed(self, found: Understood, bill: tuple[str, Evidence] | None, said: str, cut: int) -> Understood | None:
+        """The bill that the clause up to `cut` names, where it is to be paid and nothing else was said after it."""
+        past = all(
+            m.evidence.end <= cut and m.evidence.surface.startswith(self._file.elapsed) for m in found.unresolved
+        )
+        paid = found.slots == Slots() and past and any(word in said[cut:] for word in self._file.paying)
+        if not paid or bill is None:
+            return None
+        return replace(
+            found,
+            intent=Intent.BILL_PAYMENT,
+            slots=Slots(bill=Slot(BillId(bill[0]), bill[1])),
+            missing=(),
+            unresolved=(),
+        )
+
+    def _days(self, lead: Lead, heard: Annotation, units: Units) -> Iterator[Evidence]:
+        for span in heard.spans:
+            place = units.covering(span.start, span.end)
+            before = place is not None and place[1] <= lead.end
+            if before and span.kind in _DATED and not span.surface.startswith(self._file.elapsed):
+                yield Evidence(span.start, span.end, span.surface, span.rule)
+
+    def _named(
+        self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None
+    ) -> Understood:
+        """Who the clause is about is paid, where nobody else is: "my sister is in trouble, so send …"."""
+        match = heard.payees or _subject(heard.transcript.text[: units.ends[lead.end - 1]], find)
+        if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR:
+            return found
+        place = units.covering(match.start, match.end)
+        open_ = found.intent is Intent.TRANSFER_MONEY and not (found.slots.payee or found.slots.target)
+        mentioned = any(mention.slot is SlotName.PAYEE for mention in found.unresolved)
+        clause = heard.transcript.text[: units.ends[lead.end - 1]]
+        spoken = any(word in clause[match.end :] for word in self._file.spoken)
+        if not open_ or mentioned or spoken or place is None or place[1] > lead.end:
+            return found
+        named = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+        missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
+        return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match)
+
+
+def _subject(clause: str, find: FindPayee | None) -> PayeeMatch | None:
+    """Who a clause begins with, where a name alone is looked up: 「妹が困っているので」."""
+    name = _SUBJECT.match(clause)
+    found = find(name[1]) if name is not None and find is not None else None
+    return None if found is None or name is None else replace(found, start=name.start(1), end=name.end(1))
+
+
+def _told_before(found: Understood, heard: Annotation, units: Units, end: int) -> Understood | None:
+    """An order of nothing but a verb, where the clause names a payee and a sum: whether they are meant is asked."""
+    sums = [s for s in heard.spans if s.kind is SpanKind.MONEY and s.end <= units.ends[end - 1]]
+    match = heard.payees
+    bare = found.intent is Intent.TRANSFER_MONEY and found.slots == Slots() and not found.unresolved
+    if not bare or match is None or match.choice is None or match.end > units.ends[end - 1] or len(sums) != 1:
+        return None
+    value, clear = sums[0].value, match.outcome is MatchOutcome.CLEAR
+    if not clear or not isinstance(value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity is not None:
+        return None
+    amount = Slot(value, Evidence(sums[0].start, sums[0].end, sums[0].surface, sums[0].rule))
+    payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+    return replace(found, slots=Slots(amount=amount, payee=payee), missing=(), route=Route.CLARIFY, payees=match)
+
+
+def _sums(found: Understood, heard: Annotation, cut: int) -> Iterator[Evidence]:
+    """Sums that a clause tells of a payee, and that are not the order's own: they are not left out."""
+    amount, match = found.slots.amount, heard.payees
+    if match is None or match.end > cut:
+        return
+    for span in heard.spans:
+        told = span.kind is SpanKind.MONEY and span.end <= cut
+        if told and (amount is None or all(value != amount.value for value in span.values)):
+            yield Evidence(span.start, span.end, span.surface, span.rule)
+
+
+def wanted(before: Understood | None) -> Understood | None:
+    """The clause as a command of its own; without anything in it, it only says what the call is about."""
+    return before if before is not None and before.slots != Slots() else None
+
+
+def _marked(text: str, units: Units, at: int) -> bool:
+    return at < len(units.words) and _MARKS.search(text, units.ends[at - 1], units.starts[at]) is not None
+
+
+def _trie(texts: Sequence[str]) -> Trie:
+    made = Trie()
+    for text in texts:
+        for phrase in phrases(text, _PLAIN):
+            made.add("".join(phrase), 1)
+    return made

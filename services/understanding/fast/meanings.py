@@ -1,0 +1,90 @@
+"""Which of several meanings is meant, and what two in one breath mean together."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.consent import Awaited
+from schemas.intent import MONEY_MOVING, Context, Intent, Route, SlotName, Slots, Understood
+
+CARDS: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK})
+SERIOUS: Final = MONEY_MOVING | CARDS
+_REFUSALS: Final = frozenset({Intent.CANCEL, Intent.DENY})
+_OFFERED: Final = {
+    Awaited.LOCK: CARDS,
+    Awaited.UNLOCK: CARDS,
+    Awaited.PERSON: frozenset({Intent.HUMAN_HANDOFF}),
+}
+Rank = tuple[int, int, int]
+"""Rule class, nearness and names not found: the lowest is meant."""
+
+
+def choose(made: list[tuple[Rank, Understood]], precedence: tuple[Intent, ...]) -> Understood | None:
+    """The best of several meanings, told by rank and by `precedence`; one without an intent where they differ."""
+    if not made:
+        return None
+    best = min(rank for rank, _ in made)
+    top = [found for rank, found in made if rank == best]
+    if all(found.intent in precedence for found in top):
+        first = next(intent for intent in precedence if any(found.intent is intent for found in top))
+        top = [found for found in top if found.intent is first]
+    if len({found.intent for found in top}) == 1:
+        return max(
+            top,
+            key=lambda found: (
+                sum(v is not None for v in _values(found.slots)),
+                -len(found.unresolved),
+                -len(found.missing),
+            ),
+        )
+    return replace(top[0], intent=None, slots=Slots(), missing=(), route=Route.EXTRACT, confidence=0.0)
+
+
+def named_for(intent: Intent | None, slots: Slots) -> Slots:
+    """What was told, as the guessed intent names it."""
+    if intent is Intent.BALANCE_INQUIRY:
+        return Slots(account=slots.source)
+    return slots
+
+
+def mixed(found: Understood | None, context: Context) -> Understood | None:
+    """What is offered, asked for in one breath with something else, is asked about: neither may be what is wanted."""
+    offered, part = _OFFERED.get(context.terms.awaited, frozenset()), found
+    while part is not None:
+        if part.intent in offered:
+            return Understood(Intent.CONFIRM, route=Route.FAST, confidence=1.0)
+        part = part.then
+    return found
+
+
+def joined(one: Understood, two: Understood) -> Understood | None:
+    """Two parts as one meaning: a refusal goes before what else is wanted, and undoes what would move money."""
+    if two.intent is Intent.HUMAN_HANDOFF:
+        return replace(two, then=one)
+    if one.intent in _REFUSALS and two.intent in _REFUSALS:
+        return two
+    if two.intent in _REFUSALS:
+        return two if one.intent in SERIOUS else replace(two, then=one)
+    if one.intent is two.intent and two.slots == one.slots:
+        return one
+    return two if one.intent is Intent.DENY else replace(one, then=two)
+
+
+def apart(one: Understood, two: Understood) -> bool:
+    """Whether two commands are two: "send five and six to ann" may be one amount said twice."""
+    if one.intent is not Intent.TRANSFER_MONEY or two.intent is not Intent.TRANSFER_MONEY:
+        return True
+    named = all(
+        part.slots.payee is not None
+        or part.slots.target is not None
+        or any(mention.slot is SlotName.PAYEE for mention in part.unresolved)
+        for part in (one, two)
+    )
+    return named and not (_verbless(one) and _verbless(two))
+
+
+def _verbless(part: Understood) -> bool:
+    return part.rule is not None and ".and_to@" in part.rule
+
+
+def _values(slots: Slots) -> list[object]:
+    return [getattr(slots, name) for name in Slots.__slots__]

@@ -1,0 +1,40 @@
+"""When a template counts, and which of two that count is nearer to what was asked."""
+
+from typing import Final
+
+from schemas.consent import Awaited
+from schemas.intent import Context
+from services.understanding.fast.grammar import Template
+from services.understanding.fast.rules import When
+
+NEARNESS: Final[dict[When, int]] = {
+    "code": 0,
+    "offered": 0,
+    "asked": 1,
+    "confirming": 2,
+    "pending": 2,
+    "joined": 2,
+    "further": 4,
+    "recent": 2,
+    "locking": 1,
+    "always": 3,
+}
+"""Between rules of one class, what was asked for comes first."""
+
+
+def applies(template: Template, context: Context, *, joined: bool, further: bool) -> bool:
+    """Whether a template counts in a context; `joined` behind another command, `further` in a clause of its own."""
+    asked = context.asked is not None
+    counts: dict[When, bool] = {
+        "always": True,
+        "asked": asked and (not template.asked or context.asked in template.asked),
+        "confirming": context.confirming,
+        "pending": context.confirming or asked,
+        "code": context.code,
+        "offered": any(context.offered),
+        "joined": joined,
+        "further": further,
+        "recent": context.recent is template.intent,
+        "locking": context.terms.awaited is Awaited.LOCK,
+    }
+    return counts[template.when]

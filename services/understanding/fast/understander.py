@@ -1,0 +1,385 @@
+"""`Understander`: one utterance in, its meaning or an honest "not here" out. Pure, linear, well under a millisecond."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Final
+
+from rules.locales import locale_rules
+from schemas.consent import Awaited
+from schemas.ids import Locale, RuleId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from services.understanding.fast.accounts import settled
+from services.understanding.fast.automaton import Capture
+from services.understanding.fast.clauses import (
+    MAX_CLAUSES,
+    TOLD,
+    Clauses,
+    bare,
+    only,
+    parted,
+    sentences,
+    together,
+    without_days,
+)
+from services.understanding.fast.confidence import confidence
+from services.understanding.fast.consent import ConsentGrammar, consent_grammar
+from services.understanding.fast.grammar import OTHER, RANK, Grammar, Template, grammar
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.leads import Lead, wanted
+from services.understanding.fast.loose import NO_REASON, owing, reason, spoken_of, with_payee
+from services.understanding.fast.meanings import CARDS, Rank, apart, choose, joined, mixed
+from services.understanding.fast.occasions import NEARNESS, applies
+from services.understanding.fast.reading import Reading, read
+from services.understanding.fast.remainder import (
+    missing,
+    of_the_bill,
+    once,
+    owned_bill,
+    unresolved,
+    valued,
+    words_of,
+)
+from services.understanding.fast.slots import Filling
+from services.understanding.fast.tails import STOPS as STOPS_BEHIND
+from services.understanding.fast.tails import TAKEN, begins_behind, taken
+from services.understanding.fast.told import (
+    FindPayee,
+    as_source,
+)
+from services.understanding.fast.units import MAX_CHARS
+from services.understanding.fast.unmatched import ORDERS, Unmatched
+from services.understanding.fast.vetoes import vetoes_met
+from services.understanding.fast.vocabulary import owned, vocabulary
+
+MAX_UNITS: Final = 80
+"""Longer utterances are no commands; they go to extraction or retrieval."""
+MAX_COMMANDS: Final = 3
+"""So many commands may be said in one breath."""
+_PARTING: Final = RuleId("intents.parting@1")
+_COMMAS: Final = frozenset(",、，;；")
+
+
+@dataclass(frozen=True, slots=True)
+class _Hearing:
+    heard: Annotation
+    context: Context
+    reading: Reading
+    first: int
+    enabled: frozenset[int]
+    find_payee: FindPayee | None
+
+
+class Understander:
+    """The compiled grammar of one locale."""
+
+    def __init__(self, rules: Grammar, consent: ConsentGrammar, currency: str) -> None:
+        self._grammar = rules
+        self._consent = consent
+        self._currency = currency
+        self._unmatched = Unmatched(rules, consent, currency)
+        self._starts: dict[tuple[SlotName | Intent | bool | None, ...], tuple[int, frozenset[int]]] = {}
+
+    @classmethod
+    def for_locale(cls, locale: Locale) -> "Understander":
+        """The understander of a locale, compiled once a process. Raises RulesInvalid, UnsupportedLocale."""
+        return _for_locale(locale)
+
+    def understand(self, heard: Annotation, context: Context, find_payee: FindPayee | None = None) -> Understood:
+        """What `heard` means in `context`; never raises on any text.
+
+        `find_payee` is asked about a name that the grammar sees and the payee search over the whole words did not.
+        """
+        reading = read(self._grammar, heard, context)
+        size = len(reading.words)
+        if size == 0:
+            return Understood(None, payees=heard.payees)
+        if len(heard.transcript.text) > MAX_CHARS or size > MAX_UNITS * (1 if self._grammar.spaced else 2):
+            return self._unmatched.meaning(heard, context, reading, (), None)
+        if (act := self._parting(heard, context, reading) or self._answered(heard, context)) is not None:
+            return act
+        hearing = _Hearing(heard, context, reading, *self._start(context), once(find_payee))
+        found, vetoes = self._within(hearing, 0, size)
+        if found is None or (found.route is Route.CLARIFY and self._grammar.spaced):
+            many = self._many(hearing)
+            found = mixed(many, context) if found is None or (many and many.route is Route.FAST) else found
+        elif found.intent in CARDS and found.slots.card is None:
+            found = mixed(found, context)
+        if found is None:
+            found = self._behind(hearing)
+        if found is None:
+            return self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
+        if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
+            found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
+        found = with_payee(as_source(found, context), heard, reading, self._grammar, hearing.find_payee)
+        return of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
+
+    def _parting(self, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
+        """A goodbye where nothing is awaited, and the wish for a moment anywhere."""
+        rules = self._grammar
+        idle = not context.confirming and context.asked is None and context.terms.awaited is Awaited.NOTHING
+        if idle and only(rules.closings, rules.asides_unasked, reading.words):
+            return Understood(Intent.FAREWELL, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
+        if only(rules.holds, rules.asides, reading.words):
+            return Understood(Intent.WAIT, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
+        return None
+
+    def _answered(self, heard: Annotation, context: Context) -> Understood | None:
+        """An answer that is nothing else, in all of its words."""
+        answer = self._consent.answer(heard, context)
+        if answer is None:
+            return None
+        sure = confidence(self._grammar.confidence, "exact", heard, None) if not answer.doubted else 0.0
+        meant = Understood(answer.intent, route=Route.FAST, confidence=sure, rule=answer.rule, payees=heard.payees)
+        return replace(meant, consent=answer.consent)
+
+    def _many(self, hearing: _Hearing) -> Understood | None:
+        """What is no one sentence: clauses that were all read, else several commands, else what was read of it."""
+        found, whole = self._clauses(hearing, 0) if self._grammar.asides else (None, False)
+        if found is not None and whole:
+            return found
+        first, enabled = self._start(hearing.context, joined=True)
+        joined = replace(hearing, first=first, enabled=enabled)
+        return self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined) or found
+
+    def _clauses(self, hearing: _Hearing, begin: int) -> tuple[Understood | None, bool]:
+        """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
+        context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
+        pending = context.confirming or context.asked is not None
+        asides = self._grammar.asides if pending else self._grammar.asides_unasked
+        first, enabled = self._start(context, further=True)
+        further = replace(hearing, first=first, enabled=enabled)
+        beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
+        read = partial(self._clause, further, asides, beside)
+        pieces = sentences(text, reading, begin)
+        if len(pieces) > MAX_CLAUSES:
+            return None, False
+        made: list[Clauses] = []
+        for start, end in pieces:
+            piece = read(start, end)
+            cut = parted(self._grammar.conjunctions, read, text, reading, start, end) if piece.unread else None
+            made.extend(cut or [piece])
+        clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
+        if clauses.unread and context.terms.awaited in ORDERS:
+            return None, False
+        stopped = any(vetoes_met(self._grammar, reading, *left) - {"thing"} for left in clauses.unread)
+        whole = together(clauses, pending=pending, stopped=stopped)
+        if whole is not None and whole.intent in MONEY_MOVING and whole.missing:
+            values = tuple(words_of(hearing.heard, reading, *left) for left in clauses.unread if valued(reading, *left))
+            whole = replace(whole, unread=(*whole.unread, *values))
+        return whole and without_days(whole, reading, beside), not clauses.unread
+
+    def _clause(self, hearing: _Hearing, asides: Trie, beside: list[tuple[int, int]], start: int, end: int) -> Clauses:
+        """What the units of one clause say; those whose days are none of an order's go to `beside`."""
+        inner, stop = bare(asides, hearing.reading.words, start, end)
+        if inner == stop:
+            beside.append((start, end))
+            return Clauses((), ())
+        found = self._within(hearing, start, end)[0]
+        if found is None and (found := self._within(hearing, inner, stop)[0]) is not None:
+            beside.extend(((start, inner), (stop, end)))
+        if found is None:
+            vetoes = vetoes_met(self._grammar, hearing.reading, inner, stop)
+            if vetoes & NO_REASON:
+                return Clauses((), ((inner, stop),))
+            found = self._spoken_of(hearing, inner, stop, past="past" in vetoes)
+        if found is not None:
+            beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
+            return Clauses((found,), ())
+        given = (self._grammar, hearing.heard, hearing.context, hearing.reading, inner, stop, hearing.find_payee)
+        idle = reason(*given)
+        return Clauses((), () if idle else ((inner, stop),))
+
+    def _spoken_of(self, hearing: _Hearing, start: int, end: int, *, past: bool) -> Understood | None:
+        """What a clause that asks for nothing says is owed, or which bill it speaks of."""
+        debt = owing(self._grammar, hearing.heard, hearing.reading, start, end, hearing.find_payee)
+        if debt is not None or past:
+            return debt
+        return spoken_of(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end)
+
+    def _led(self, hearing: _Hearing) -> Understood | None:
+        """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
+        size, units = len(hearing.reading.words), hearing.reading.units
+        for at in self._consent.begins(units):
+            found = self._within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
+            if found is None and self._grammar.asides:
+                found, _ = self._clauses(hearing, at)
+            if found is None:
+                continue
+            anew = found.intent in MONEY_MOVING and hearing.context.terms.awaited in ORDERS
+            if anew and not self._consent.objects(units):  # the order that waits is not lost for the new one
+                return Understood(Intent.CONFIRM, route=Route.FAST, confidence=found.confidence, then=found)
+            return found
+        return None
+
+    def _after_clauses(self, hearing: _Hearing) -> Understood | None:
+        """What clauses lead up to that are no commands, or before them what they ask for by themselves."""
+        leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
+        size = len(reading.words)
+        first, enabled = self._start(hearing.context, further=True)
+        after = replace(hearing, first=first, enabled=enabled)
+        for at in leads.ends(heard.transcript.text, reading.units, reading.taken) if leads is not None else ():
+            found = self._within(after, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
+            if found is None or leads is None:
+                continue
+            if (before := wanted(self._within(hearing, 0, at)[0])) is not None:
+                return joined(before, found)
+            named = owned(vocabulary(self._grammar, hearing.context), reading.words, at)
+            lead = Lead(at, frozenset(vetoes_met(self._grammar, reading, 0, at)), named)
+            return leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
+        return None
+
+    def _behind(self, hearing: _Hearing) -> Understood | None:
+        """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
+        context, reading = hearing.context, hearing.reading
+        waits = context.confirming or context.asked is not None or context.terms.awaited is not Awaited.NOTHING
+        if waits or self._grammar.endings is None:
+            return None
+        rules, size = self._grammar, len(reading.words)
+        begins = begins_behind(rules, hearing.heard, reading)
+        if not begins:
+            return None
+        sets = rules.automaton.run(reading.lattice, begins[0], size, hearing.first, begins)
+        ends = (i for i in rules.automaton.accepted(sets[size]) if i in hearing.enabled)
+        if not any(rules.templates[i].intent in TAKEN for i in ends):
+            return None
+        for at in begins:
+            if (
+                vetoes_met(self._grammar, reading, at - 1, at + 1) & STOPS_BEHIND
+                or vetoes_met(self._grammar, reading, 0, at) & STOPS_BEHIND
+            ):
+                return None
+            if taken(found := self._within(hearing, at, size)[0]):
+                return found
+        return None
+
+    def _part(self, hearing: _Hearing, start: int, end: int) -> Understood | None:
+        """A part of what was said in one breath: something to be done, or an answer that is no yes."""
+        found, _ = self._within(hearing, start, end)
+        if found is not None:
+            return found if found.route is not Route.CLARIFY else None
+        units = hearing.reading.units
+        text = hearing.heard.transcript.text[units.starts[start] : units.ends[end - 1]]
+        act = self._consent.part(text, hearing.context)
+        return Understood(act, route=Route.FAST, confidence=1.0) if act in {Intent.CANCEL, Intent.DENY} else None
+
+    def _start(self, context: Context, *, joined: bool = False, further: bool = False) -> tuple[int, frozenset[int]]:
+        locking = context.terms.awaited is Awaited.LOCK
+        offered = any(context.offered)
+        key = (context.asked, context.confirming, context.code, offered, context.recent, joined, further, locking)
+        made = self._starts.get(key)
+        if made is None:
+            chosen = partial(applies, context=context, joined=joined, further=further)
+            enabled = [i for i, t in enumerate(self._grammar.templates) if chosen(t)]
+            made = self._starts[key] = (self._grammar.automaton.first_of(enabled), frozenset(enabled))
+        return made
+
+    def _within(self, hearing: _Hearing, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
+        """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
+        rules, lattice = self._grammar, hearing.reading.lattice
+        sets = rules.automaton.run(lattice, start, end, hearing.first)
+        accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
+        if not accepted:
+            return None, ()
+        stopped = vetoes_met(self._grammar, hearing.reading, start, end)
+        vetoes = tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
+        made: list[tuple[Rank, Understood]] = []
+        for index in accepted:
+            template = rules.templates[index]
+            if template.vetoes & stopped and rules.spaced:
+                continue
+            captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
+            if template.vetoes & stopped and template.vetoes & vetoes_met(
+                self._grammar, hearing.reading, start, end, self._read(captures)
+            ):
+                continue
+            filling = Filling(
+                hearing.heard.transcript.text, hearing.reading, template.rule, self._currency, rules.accounts
+            )
+            filling.take(captures)
+            if filling.twice:
+                vetoes += tuple(RuleId(f"veto.two_{slot}") for slot in sorted(filling.twice))
+                continue
+            filling.give(template.give)
+            if hearing.find_payee is not None:
+                filling.name_payee(hearing.find_payee)
+            meaning = self._understood(hearing, template, filling)
+            rank = (RANK[template.rule_class], NEARNESS[template.when], len(meaning.unresolved))
+            made.append((rank, meaning))
+        return choose(made, rules.confidence.precedence), vetoes
+
+    def _read(self, captures: Sequence[Capture]) -> frozenset[int]:
+        """The units that belong to a word of the grammar: where words have no spaces, a veto within one is none."""
+        other = self._grammar.symbols[OTHER]
+        return frozenset(
+            at for capture in captures if (edge := capture.edge).symbol != other for at in range(edge.start, edge.end)
+        )
+
+    def _understood(self, hearing: _Hearing, template: Template, filling: Filling) -> Understood:
+        slots = filling.slots()
+        sure = confidence(self._grammar.confidence, template.rule_class, hearing.heard, filling.payees)
+        found = Understood(
+            intent=template.intent,
+            slots=slots,
+            missing=missing(template.wants, slots),
+            route=template.route or self._route(template.intent, sure),
+            confidence=sure,
+            rule=template.rule,
+            payees=filling.payees,
+            unresolved=unresolved(filling.mentions, slots),
+            rejected=tuple(SlotName(name) for name in template.rejects),
+        )
+        found = owned_bill(self._grammar, hearing.heard, hearing.reading, found)
+        return settled(self._grammar.accounts, hearing.heard, hearing.reading.units, found, filling.left())
+
+    def _route(self, intent: Intent, sure: float) -> Route:
+        if intent is Intent.HUMAN_HANDOFF:
+            return Route.HUMAN
+        if intent is Intent.QNA:
+            return Route.QNA
+        if sure >= self._grammar.confidence.act:
+            return Route.FAST
+        return Route.CLARIFY if sure >= self._grammar.confidence.ask else Route.EXTRACT
+
+    def _several(self, hearing: _Hearing, start: int, left: int) -> Understood | None:
+        """Commands said in one breath from unit `start` on, at most `left`, each keeping the next.
+
+        One of two may lack its verb: "send fifty to ann and twenty to bob".
+        """
+        size = len(hearing.reading.words)
+        for at in range(start + 1, size - 1):
+            stop = self._joint(hearing, at)
+            if stop is None or stop >= size:
+                continue
+            one = self._part(hearing, start, at)
+            if one is None:
+                continue
+            two = self._part(hearing, stop, size)
+            if two is None and left > 2:  # noqa: PLR2004 - the rest is two or more
+                two = self._several(hearing, stop, left - 1)
+            if two is not None and apart(one, two):
+                return joined(one, two)
+        return None
+
+    def _joint(self, hearing: _Hearing, at: int) -> int | None:
+        """Where what is joined at unit `at` begins: after a conjunction, or after a comma that was written."""
+        reading = hearing.reading
+        stop, symbols = self._grammar.conjunctions.longest(reading.words, at)
+        if symbols and at not in reading.taken:
+            joins_nouns = reading.words[at:stop] in self._grammar.noun_conjunctions
+            return None if joins_nouns and self._after_a_verb(reading, at) else stop
+        between = hearing.heard.transcript.text[reading.units.ends[at - 1] : reading.units.starts[at]]
+        return at if _COMMAS.intersection(between) else None
+
+    def _after_a_verb(self, reading: Reading, at: int) -> bool:
+        """Whether a verb with its ending may end before unit `at`."""
+        endings = self._grammar.endings
+        return endings is not None and any(
+            edge.end == at for i in range(at) for edge in endings.edges(reading.words, i)
+        )
+
+
+@lru_cache(maxsize=8)
+def _for_locale(locale: Locale) -> Understander:
+    rules = grammar(language(locale))
+    return Understander(rules, consent_grammar(language(locale), rules), locale_rules(locale).currency)

@@ -1,0 +1,88 @@
+"""What words may mean that no template took: the parts of an order, an answer's value, or what has to be asked."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.consent import Awaited
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from services.understanding.fast.accounts import Left, settled, unknown, unmatched
+from services.understanding.fast.consent import ConsentGrammar
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.loose import ordered, plain
+from services.understanding.fast.meanings import SERIOUS, named_for
+from services.understanding.fast.reading import Reading
+from services.understanding.fast.remainder import (
+    in_a_slot,
+    names_a_value,
+    says,
+    sums_beside,
+)
+from services.understanding.fast.routing import route_unmatched
+from services.understanding.fast.tails import ends_in_order
+from services.understanding.fast.told import (
+    STOPS,
+    FindPayee,
+    against,
+    answer,
+    own_accounts,
+    told,
+    unread_words,
+)
+from services.understanding.fast.vetoes import vetoes_met
+
+_TOLD_ABOUT: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.SOURCE, SlotName.TARGET, SlotName.DATE})
+_ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
+"""What words that nobody understood may seem to be about, and still be an answer."""
+ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
+"""What waits, where it is an order for money."""
+
+
+class Unmatched:
+    """One locale's."""
+
+    def __init__(self, rules: Grammar, consent: ConsentGrammar, currency: str) -> None:
+        self._grammar = rules
+        self._consent = consent
+        self._currency = currency
+
+    def meaning(
+        self, heard: Annotation, context: Context, reading: Reading, vetoes: tuple[RuleId, ...], find: FindPayee | None
+    ) -> Understood:
+        """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
+        stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
+        if self._grammar.endings is not None and stopped == {"past"} and ends_in_order(self._grammar, reading):
+            stopped, vetoes = set(), ()  # what was before is told, and then what is wanted
+        named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
+        slots = Slots() if stopped & STOPS else told(self._grammar, heard, context, reading, self._currency, find)
+        route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
+        orders = context.terms.awaited in ORDERS
+        if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
+            found = None if stopped & STOPS else answer(heard, context, slots)
+            if found is not None:
+                unread = unread_words(self._grammar, heard, context, reading)
+                words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
+                beside = Left((*words, *sums_beside(heard, reading, slots)))
+                return settled(self._grammar.accounts, heard, reading.units, found, beside)
+        idle = context.asked is None and context.terms.awaited is Awaited.NOTHING
+        loose = ordered(self._grammar, heard, reading, slots) if idle and self._grammar.spaced and not stopped else None
+        if loose is not None and plain(self._grammar, reading, loose.slots):
+            return settled(self._grammar.accounts, heard, reading.units, loose, Left())
+        objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
+        if intent is None and orders and (objects or self._other(reading, context)):
+            intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
+        guessed = named_for(intent, slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots())
+        own = own_accounts(self._grammar, context, reading) if not (guessed.source or guessed.target) else ()
+        mentions = unmatched(self._grammar.accounts, heard, reading.units, [(e.start, e.end) for _, e, _ in own])
+        if intent not in MONEY_MOVING | {None, Intent.QNA}:
+            mentions = ()
+        found = Understood(intent, guessed, route=route, vetoes=named, payees=heard.payees)
+        left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
+        used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
+        unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
+        sure = settled(self._grammar.accounts, heard, reading.units, found, Left())
+        return replace(sure, unresolved=left, unread=unread)
+
+    def _other(self, reading: Reading, context: Context) -> bool:
+        """Whether words that were not understood name a value, without a yes before them."""
+        return not self._consent.begins(reading.units) and names_a_value(self._grammar, reading, context)

@@ -1,0 +1,20 @@
+"""Words that forbid a meaning wherever they stand, unless a longer phrase around them allows it."""
+
+from services.understanding.fast.grammar import ALLOWED, Grammar
+from services.understanding.fast.reading import Reading
+
+
+def vetoes_met(rules: Grammar, reading: Reading, start: int, end: int, known: frozenset[int] = frozenset()) -> set[str]:
+    """The vetoes met on the way from unit `start` to `end`, but for those that begin in `known` ones."""
+    found: set[str] = set()
+    at = start
+    while at < end:
+        stop, symbols = rules.guards.longest(reading.words, at)
+        if at in reading.taken or at in known or not symbols:
+            at += 1
+        elif ALLOWED in symbols:
+            at = stop
+        else:
+            found.update(rules.guard_names[symbol] for symbol in symbols)
+            at += 1
+    return found

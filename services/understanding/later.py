@@ -1,0 +1,204 @@
+"""The later part of a correction where it is no value alone: what is not meant is said again, or a reason beside it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from schemas.ids import RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Slot, Understood
+from schemas.span import Span, SpanKind
+from services.understanding.cuts import Cut
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.told import RULE as TOLD
+from services.understanding.fast.vocabulary import vocabulary
+from services.understanding.merging import Look, kinds, merged, part_of, same, values
+
+TOLD_ALONE: Final = frozenset({Intent.INFORM, Intent.CORRECT})
+"""Values that are no command."""
+_MAX_DENIED: Final = 8
+"""Words that are looked at for what is not meant."""
+_TEN, _HUNDRED = 10_00, 100_00
+_MAX_PIECES: Final = 8
+"""Ways in which words are left beside a value."""
+_AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
+_DATED: Final = frozenset({SpanKind.DATE})
+_MARKS: Final = " ,.;:!—–-"
+_ENDS: Final = re.compile("[,;:.!?—–]")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """An utterance whose earlier part said `one`, and how the rest of it is looked at."""
+
+    rules: Grammar
+    heard: Annotation
+    one: Understood
+    cut: Cut
+    look: Look
+    contexts: tuple[Context, ...]
+
+    def read(self, start: int, end: int) -> Understood | None:
+        """What code points `start` … `end` say about money."""
+        return part_of(self.look, start, end, self.contexts) if start < end else None
+
+    def ends(self) -> list[int]:
+        """Where the later part's words end."""
+        ends = self.rules.units(self.heard.transcript.text).ends
+        return [end for end in ends if self.cut.start < end <= self.cut.stop][:_MAX_DENIED]
+
+    def within(self, at: int) -> bool:
+        """Whether code point `at` parts an amount, a day or a number."""
+        return any(span.start < at < span.end for span in self.heard.spans)
+
+    def rule(self, name: str) -> RuleId:
+        """The rule `name` of this language's words."""
+        return RuleId(f"{self.rules.accounts.id}.{name}@{self.rules.accounts.version}")
+
+
+def instead(parts: Parts) -> Understood | None:
+    """As in "no, not ann, bob": what was said before is said again, and what is meant follows."""
+    said = values(parts.one.slots)
+    for end in parts.ends():
+        again = parts.read(parts.cut.start, end)
+        named = values(again.slots) if again is not None and not again.unresolved else {}
+        if again is None or again.intent not in TOLD_ALONE or again.rule == TOLD or not named:
+            continue
+        if not all(name in said and same(said[name], slot) for name, slot in named.items()):
+            continue
+        meant = parts.read(end, parts.cut.stop)
+        if parts.within(end) and not (_two_of_a_size(again) and _two_of_a_size(meant)):
+            continue  # "forty five" is no forty
+        if meant is not None and meant.then is None and meant.rule != TOLD and kinds(again) <= kinds(meant):
+            return merged(parts.one, meant, parts.rule("instead"))
+    return None
+
+
+def _two_of_a_size(found: Understood | None) -> bool:
+    """Whether an amount is between ten and a hundred: two of them in a row are no third one."""
+    amount = found.slots.amount if found is not None else None
+    return amount is not None and _TEN <= amount.value.amount_minor < _HUNDRED
+
+
+def refused(parts: Parts) -> Understood | None:
+    """As in "sixty instead of fifty, to ann": what is not meant is another value, and what follows is said besides."""
+    said, cut = values(parts.one.slots), parts.cut
+    for end in parts.ends():
+        other = parts.read(cut.start, end) if not parts.within(end) else None
+        named = values(other.slots) if other is not None and not other.unresolved else {}
+        if other is None or other.intent not in TOLD_ALONE or not named:
+            continue
+        if not all(name in said and not same(said[name], slot) for name, slot in named.items()):
+            continue
+        if any(_goes_on(parts, said[name], slot) for name, slot in named.items()):
+            return None  # "not twenty, twenty one" without the comma
+        if end == cut.stop:
+            return parts.one
+        rest = parts.read(end, cut.stop)
+        if rest is not None and rest.then is None and rest.intent in TOLD_ALONE and not kinds(rest) & kinds(parts.one):
+            return merged(parts.one, rest, parts.rule("refused"))
+    return None
+
+
+def _goes_on(parts: Parts, one: Slot[Any], two: Slot[Any]) -> bool:
+    """Whether the words of `two` are those of `one` and more."""
+    first, second = (parts.rules.units(slot.evidence.surface).words for slot in (one, two))
+    return second[: len(first)] == first or second[:1] == first[:1]
+
+
+def beside_words(parts: Parts) -> Understood | None:
+    """As in "no, six fifty, the rent went up": the value counts, and the words beside it are asked about."""
+    text, cut = parts.heard.transcript.text, parts.cut
+    pieces = [(start, end) for start, end in _pieces(parts) if not parts.within(start) and not parts.within(end)]
+    for start, end in pieces[:_MAX_PIECES]:
+        two = parts.read(start, end)
+        if two is None or two.then is not None or two.unread or two.unresolved or two.rule == TOLD:
+            continue
+        if not values(two.slots) or not kinds(two) & kinds(parts.one):
+            continue
+        rest = [
+            (begin, stop) for begin, stop in ((cut.start, start), (end, cut.stop)) if text[begin:stop].strip(_MARKS)
+        ]
+        left = [piece for piece in rest if not _said_again(parts, two, *piece)]
+        if any(_tells_another(parts, two, *piece) for piece in left):
+            continue
+        rule = parts.rule("beside")
+        unread = tuple(Evidence(begin, stop, text[begin:stop].strip(_MARKS), rule) for begin, stop in left)
+        found = merged(parts.one, two, rule)
+        return replace(found, unread=(*found.unread, *unread))
+    return None
+
+
+def _said_again(parts: Parts, two: Understood, start: int, end: int) -> bool:
+    """Whether words say nothing but what was said already."""
+    again, said = parts.read(start, end), values(two.slots)
+    if again is None or again.then is not None or again.unread or again.unresolved or again.rule == TOLD:
+        return False
+    named = values(again.slots)
+    return bool(named) and all(name in said and same(said[name], slot) for name, slot in named.items())
+
+
+def _tells_another(parts: Parts, two: Understood, start: int, end: int) -> bool:
+    """Whether words hold an amount or a day that is not the one that counts, and of which nothing is told."""
+    units = parts.rules.units
+    said = {word for slot in values(two.slots).values() for word in units(slot.evidence.surface).words}
+    kind = _DATED if two.slots.amount is None else _AMOUNTS if two.slots.date is None else _DATED | _AMOUNTS
+    spans = [s for s in parts.heard.spans if s.start < end and start < s.end and s.kind in kind]
+    first = start + len(text := parts.heard.transcript.text[start:end]) - len(text.lstrip(_MARKS))
+    return any(
+        not said.issuperset(units(span.surface).words) and not _points(parts, span) and span.start != first
+        for span in spans
+    )  # "tomorrow is a holiday"
+
+
+def _points(parts: Parts, span: Span) -> bool:
+    """Whether a number tells which ones are meant: "those two"."""
+    units = parts.rules.units(parts.heard.transcript.text)
+    place = units.covering(span.start, span.end)
+    before = units.words[place[0] - 1] if place is not None and place[0] > 0 else ""
+    return span.kind is SpanKind.NUMBER and before in parts.rules.accounts.pointing
+
+
+def _pieces(parts: Parts) -> Iterator[tuple[int, int]]:
+    """Code points of what may be the value: from the later part's beginning, the longest first; then to its end."""
+    rules, cut, text = parts.rules, parts.cut, parts.heard.transcript.text
+    units = rules.units(text)
+    inside = [at for at, start in enumerate(units.starts) if cut.start <= start < cut.stop]
+    if len(inside) < 2:  # noqa: PLR2004 - a value and a word beside it
+        return
+    first, size = inside[0], inside[-1] + 1
+    begins, stops = _values_at(parts, first, size)
+    marks = {at for at in inside[1:] if _ENDS.search(text, units.ends[at - 1], units.starts[at])}
+    reasons = {at for at in inside[1:] if _begins_a_reason(rules, units.words, at)}
+    for at in sorted(
+        marks | reasons | {more for stop in stops for more in (stop, stop + 1) if more < size}, reverse=True
+    ):
+        yield cut.start, units.ends[at - 1]
+    for at in sorted(marks | begins):
+        back = at
+        while back > first and units.words[back - 1] in rules.light:
+            back -= 1
+        for place in dict.fromkeys((back, at)):
+            if first < place:
+                yield units.starts[place], cut.stop
+
+
+def _begins_a_reason(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
+    return words[at] in rules.subjects or bool(rules.accounts.conditions.scan(words, at))
+
+
+def _values_at(parts: Parts, first: int, size: int) -> tuple[set[int], set[int]]:
+    """The units at which amounts, days, names and things of the caller's begin, and before which they end."""
+    units = parts.rules.units(parts.heard.transcript.text)
+    match = parts.heard.payees
+    places = [(span.start, span.end) for span in parts.heard.spans] + ([(match.start, match.end)] if match else [])
+    found = [place for start, end in places if (place := units.covering(start, end)) is not None]
+    nouns = vocabulary(parts.rules, parts.contexts[0])
+    found += [
+        (edge.start, edge.end)
+        for at in range(first, size)
+        for edge in nouns.trie.scan(units.words, at)
+        if nouns.nouns[edge.symbol].id is not None
+    ]
+    inside = [(start, end) for start, end in found if first <= start and end <= size]
+    return {start for start, _ in inside}, {end for _, end in inside}

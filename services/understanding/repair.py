@@ -1,0 +1,137 @@
+"""Repairs: what a caller corrects within one breath ("fifty, no, sixty to ann"); the later words count.
+
+An utterance is cut at words that announce something anew. Both parts are understood by themselves, as answers too;
+where both have a sense, the later one's values take the place of the earlier one's.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.consent import Terms
+from schemas.ids import language
+from schemas.intent import Annotation, Context, Intent, Route, Understood
+from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from services.understanding.fast.accounts import COUNTED
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.told import RULE as TOLD
+from services.understanding.later import TOLD_ALONE, Parts, beside_words, instead, refused
+from services.understanding.merging import Look, alone, merged, part_of, same, values
+
+MAX_CUTS: Final = 3
+"""Places at which one utterance is cut."""
+_OPEN: Final = COUNTED | {None, Intent.DENY, Intent.CANCEL, Intent.CONFIRM, Intent.QNA}
+"""What an utterance may have been taken for that holds a repair."""
+
+
+def repaired(heard: Annotation, whole: Understood, context: Context, look: Look) -> Understood | None:
+    """The meaning with the corrections made, or `whole` with what it left out; None where nothing was corrected."""
+    rules = grammar(language(heard.transcript.locale))
+    if not may_hold_a_repair(whole):
+        return None
+    text = heard.transcript.text
+    held = held_units(rules, heard)
+    cuts = (*cuts_behind(rules, text, held), *reversed(tuple(announced_cuts(rules, text, held))[-MAX_CUTS:]))
+    for cut in (*cuts, *tuple(faltering_cuts(rules, text))[-MAX_CUTS:]):
+        found = _mended(heard, rules, cut, context, look)
+        if found is not None:
+            return _offered(found, context)
+    return _said_twice(rules, whole) or _told_besides(whole)
+
+
+def may_hold_a_repair(whole: Understood) -> bool:
+    """Whether something else may have been meant than it was taken for."""
+    return whole.intent in _OPEN and whole.consent is None and not _settled(whole)
+
+
+def _settled(whole: Understood) -> bool:
+    """Whether every word has its place: no value was said twice, for then no template would have taken it."""
+    taken = whole.intent in COUNTED and whole.rule not in {None, TOLD} and whole.route is Route.FAST
+    return taken and not (whole.then or whole.unread or whole.unresolved)
+
+
+def _mended(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look) -> Understood | None:
+    contexts = alone(context)
+    one = part_of(look, 0, cut.end, contexts)
+    if one is None or one.then is not None:
+        return None
+    parts = Parts(rules, heard, one, cut, look, contexts)
+    if cut.falters:
+        return _faltered(parts)
+    text = heard.transcript.text
+    if cut.denies:
+        two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
+        if two is None or not values(two.slots) or two.rule == TOLD:
+            return instead(parts) or refused(parts)
+    else:
+        two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))
+    if _adds(rules, text[cut.start :]):
+        return None
+    if two is None or two.then is not None or (two.unread and two.rule == TOLD):
+        return instead(parts) or beside_words(parts)
+    return merged(one, two, parts.rule("repair"))
+
+
+def _faltered(parts: Parts) -> Understood | None:
+    """A value behind a hesitation in place of one of its kind; of two amounts it is asked which is meant."""
+    two = parts.read(parts.cut.start, parts.cut.stop)
+    if two is None or two.intent not in TOLD_ALONE or two.rule == TOLD or two.then or two.unread or two.unresolved:
+        return None
+    said, later = values(parts.one.slots), values(two.slots)
+    if not later or not all(name in said and not same(said[name], slot) for name, slot in later.items()):
+        return None
+    found = merged(parts.one, two, parts.rule("faltered"))
+    if found.slots.amount is None or "amount" not in later:
+        return found
+    both = replace(said["amount"], readings=(*said["amount"].readings, later["amount"].value))
+    return replace(found, slots=replace(found.slots, amount=both))
+
+
+def _offered(found: Understood, context: Context) -> Understood:
+    """Values that nothing waits for are an order that is asked about."""
+    idle = context.asked is None and not context.confirming and context.terms == Terms()
+    if found.intent not in TOLD_ALONE or not idle:
+        return found
+    if found.slots.bill is not None:
+        return replace(found, intent=Intent.BILL_PAYMENT, route=Route.CLARIFY)
+    whole = found.slots.amount is not None and found.slots.payee is not None
+    return replace(found, intent=Intent.TRANSFER_MONEY, route=Route.CLARIFY) if whole else found
+
+
+def _adds(rules: Grammar, text: str) -> bool:
+    """Whether words announce one thing more, and not another."""
+    units = rules.units(text)
+    return bool(units.words) and bool(rules.conjunctions.longest(units.words, 0)[1])
+
+
+def _said_twice(rules: Grammar, whole: Understood) -> Understood | None:
+    """An amount alone after an order for another one is no second order: it is asked which is meant."""
+    first, then = whole.slots.amount, whole.then
+    if whole.intent not in COUNTED or first is None or then is None or then.intent not in COUNTED:
+        return None
+    second = then.slots.amount
+    if second is None or set(values(then.slots)) != {"amount"} or same(first, second):
+        return None
+    if not all(_hesitates(rules, mention.evidence.surface) for mention in then.unresolved):
+        return None
+    both = replace(first, readings=(*first.readings, second.value))
+    return replace(whole, slots=replace(whole.slots, amount=both), then=then.then)
+
+
+def _hesitates(rules: Grammar, words: str) -> bool:
+    """Whether there is nothing in them but links of a repair, though they were taken for a name: "er"."""
+    units = rules.units(words).words
+    return all(rules.accounts.links.longest(units, at)[0] > at for at in range(len(units)))
+
+
+def _told_besides(whole: Understood) -> Understood | None:
+    """A value said after a command or an answer is no second command: it is not left out."""
+    then = whole.then
+    if whole.intent not in COUNTED or then is None or then.intent not in TOLD_ALONE:
+        return None
+    said = values(whole.slots)
+    rest = tuple(
+        slot.evidence
+        for name, slot in values(then.slots).items()
+        if name not in said or said[name].value != slot.value  # said twice is said once
+    )
+    return replace(whole, then=then.then, unread=(*whole.unread, *rest, *(m.evidence for m in then.unresolved)))

@@ -1,0 +1,131 @@
+"""What a caller's tongue makes of words: half of one, one said twice, a number's digits after it. They mean no more.
+
+"on thurs- on friday", "to ken ken sato", "fifteen, one five". Where words that were not understood hold some, they are
+looked at again without it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import Annotation, Context, Understood
+from schemas.span import SpanKind
+from services.understanding.cuts import held_units
+from services.understanding.fast.accounts import COUNTED, DENIAL
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.units import Units
+from services.understanding.merging import Look, alone, kinds, part_of, said_in, values
+from services.understanding.repair import may_hold_a_repair
+
+_BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
+_FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
+"""A day may be said twice, an amount or a number may not."""
+_MOST_DENIED: Final = 4
+"""Words of what is not meant, at most."""
+_MOST_WORDS: Final = 3
+"""Words that are said twice in a row, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Denied:
+    """Units: the denial begins at `at`, what is not meant is `begin` … `end`, what is meant begins at `stop`."""
+
+    at: int
+    begin: int
+    end: int
+    stop: int
+
+
+def smoothed(
+    heard: Annotation, whole: Understood, context: Context, look: Look, again: Callable[[str], Understood]
+) -> Understood | None:
+    """What the words mean without their stumbles, where only so they tell what is wanted; `again` looks at a text."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    if context.code or not rules.accounts.spaced or not may_hold_a_repair(whole):
+        return None
+    units = rules.units(text)
+    taken = held_units(rules, heard, _FIGURES)
+    places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
+    places |= _spelled(rules, units)
+    denied = _denied(rules, units)
+    if denied is not None:
+        places[denied.at, denied.stop] = ""
+    if not places:
+        return None
+    changed = text
+    for (start, end), words in places.items():
+        changed = _with(changed, units.starts[start], units.ends[end - 1], words)
+    found = said_in(again(changed), text)
+    if found.intent not in COUNTED or found.rule is None:
+        return None
+    if denied is not None:
+        contexts = alone(context)
+        other = part_of(look, units.starts[denied.begin], units.ends[denied.end - 1], contexts)
+        if other is None or other.unread or not values(other.slots) or not kinds(other) <= kinds(found):
+            return None  # "not now but send fifty to ann"
+    return found
+
+
+def _with(text: str, start: int, end: int, words: str) -> str:
+    """The text with these words and blanks from `start` to `end`, as long as before."""
+    return text[:start] + words.ljust(end - start) + text[end:]
+
+
+def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Words broken off, that are none by themselves; never before a word that a number needs."""
+    text, size = heard.transcript.text, len(units.words)
+    for at in range(size - 1):
+        stop = units.ends[at]
+        off = _BROKEN.match(text, stop - 1) is not None
+        scales = bool(rules.accounts.scales.scan(units.words, at + 1))
+        if off and at not in taken and not scales and not rules.trie.scan(units.words, at):
+            yield at, at + 1
+
+
+def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Words that come twice in a row, the first time; no numbers, and no words that announce a correction."""
+    words = units.words
+    for at in range(len(words)):
+        for size in range(_MOST_WORDS, 0, -1):
+            again = words[at + size : at + 2 * size]
+            if words[at : at + size] != again or not taken.isdisjoint(range(at, at + 2 * size)):
+                continue
+            if not any(rules.accounts.repairs.scan(words, i) for i in range(at, at + size)):
+                yield at, at + size
+            break
+
+
+def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
+    """A number's digits, and what takes their place: nothing beside it ("fifteen, that's one five"), or the number."""
+    words, marks, found = units.words, rules.accounts, dict[tuple[int, int], str]()
+    digits = {word for spelled in marks.digits_of for word in spelled}
+    for at in range(len(words) - 1):
+        number = marks.digits_of.get(words[at : at + 2])
+        if number is None or not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
+            continue
+        begin = at
+        while begin > 0 and any(marks.links.longest(words, i)[0] == begin for i in range(max(0, begin - 2), begin)):
+            begin = next(i for i in range(max(0, begin - 2), begin) if marks.links.longest(words, i)[0] == begin)
+        if begin > 0 and words[begin - 1] == number:
+            found[begin, at + 2] = ""
+        else:
+            found[at, at + 2] = "" if words[at + 2 : at + 3] == (number,) else number
+    return found
+
+
+def _denied(rules: Grammar, units: Units) -> _Denied | None:
+    """A denial with what is not meant, before what is: "not the phone bill but"."""
+    words, marks = units.words, rules.accounts
+    for at in range(len(words)):
+        begin, symbols = marks.repairs.longest(words, at)
+        if DENIAL not in symbols:
+            continue
+        for end in range(begin + 1, min(begin + _MOST_DENIED, len(words) - 1) + 1):
+            stop = marks.rather.longest(words, end)[0]
+            if end < stop < len(words):
+                return _Denied(at, begin, end, stop)
+            if marks.repairs.scan(words, end):
+                break
+    return None

@@ -1,0 +1,82 @@
+"""Rules taken away one at a time, in place, and put back: normalizer words, grammar phrases, templates."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from deploy.bench.cases.conversations import Player
+from services.normalization import Normalizer
+from services.normalization.fold import fold
+from services.normalization.tokens import Lexicon
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.understander import Understander
+
+
+def mutants(player: Player, text: str) -> Iterator[str]:
+    """Every rule that could have read some of `text`, named while it is away."""
+    understander = Understander.for_locale(player.locale)
+    yield from _surfaces(Normalizer.for_locale(player.locale)._engine, text)
+    rules = understander._grammar
+    accounts = rules.accounts
+    tries = {"grammar": rules.trie, "vetoes": rules.guards, "conjunctions": rules.conjunctions}
+    tries |= {"behind": accounts.behind, "times": accounts.times, "places": accounts.places}
+    tries |= {"repairs": accounts.repairs, "links": accounts.links, "tails": accounts.tails}
+    words = rules.units(text).words
+    for name, trie in tries.items():
+        yield from _phrases(name, trie, words)
+    yield from _templates(understander)
+
+
+def _surfaces(engine: object, text: str) -> Iterator[str]:
+    language = engine._language  # type: ignore[attr-defined]
+    whole, folded = language.lexicon, fold(text).text
+    for surface in whole.words:
+        if surface in folded:
+            rest = {key: word for key, word in whole.words.items() if key != surface}
+            language.lexicon = Lexicon(rest, spaced=whole._spaced, readings=whole._readings)
+            try:
+                yield f"word {surface}"
+            finally:
+                language.lexicon = whole
+
+
+def _phrases(name: str, trie: Trie, words: tuple[str, ...]) -> Iterator[str]:
+    for at in range(len(words)):
+        node = trie._root
+        for end in range(at, len(words)):
+            found = node.children.get(words[end])
+            if found is None:
+                break
+            node = found
+            for symbol in list(node.symbols):
+                with _without(node.symbols, symbol):
+                    yield f"{name} {' '.join(words[at : end + 1])}"
+
+
+@contextmanager
+def _without(symbols: list[int], symbol: int) -> Iterator[None]:
+    place = symbols.index(symbol)
+    symbols.pop(place)
+    try:
+        yield
+    finally:
+        symbols.insert(place, symbol)
+
+
+def _templates(understander: Understander) -> Iterator[str]:
+    """Each template that could apply anywhere; the sets of those that apply are made anew each time."""
+    rules = understander._grammar
+    for number, template in enumerate(rules.templates):
+        if template.intent.value not in {"transfer_money", "bill_payment", "inform", "correct"}:
+            continue
+        kept = understander._start
+
+        def start(*args: object, without: int = number, **more: object) -> tuple[int, frozenset[int]]:
+            _, enabled = kept(*args, **more)  # type: ignore[arg-type]  # noqa: B023 - put back before the next
+            left = enabled - {without}
+            return rules.automaton.first_of(sorted(left)), left
+
+        understander._start = start  # type: ignore[method-assign,assignment]
+        try:
+            yield f"template {template.rule}"
+        finally:
+            del understander._start

@@ -1,0 +1,26 @@
+"""A sample of `bench abuse` against a service of its own: honest ones are answered, and the service stays as it was."""
+
+import asyncio
+
+import pytest
+
+from app.demo.run import service
+from deploy.bench import abuse
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "pings between messages",
+        pytest.param("bombs: ogg cut to nothing", marks=pytest.mark.slow),
+        pytest.param("connects and drops", marks=pytest.mark.slow),
+    ],
+)
+def test_the_honest_ones_are_answered_and_nothing_is_left_behind(attack: str) -> None:
+    with service(TELLERLINE_CALLS_PER_MINUTE="30", TELLERLINE_CALLS_PER_CUSTOMER="4") as base:
+        figures = asyncio.run(abuse._all(base, 2.0, attack))
+    key = attack.replace(" ", "_").replace(":", "")
+    assert figures[f"{key}_failed"] == 0
+    assert figures["all_came_back"]
+    assert float(figures[f"{key}_text_with_ms"] or 0) < 2_000  # what a busy machine adds is judged by the benchmark
+    assert float(figures[f"{key}_call_with_ms"] or 0) < 2_000

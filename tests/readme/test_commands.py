@@ -1,0 +1,155 @@
+"""README's commands and its snippet, carried out as they are printed; every other command it names exists."""
+
+import asyncio
+import re
+import shutil
+import subprocess
+import sys
+import wave
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+from typer import Context
+from typer.main import get_command
+
+from app.cli import main
+from services.audio.files import read_file
+from tests.fakes.recognizer import FakeRecognizer
+from tests.harness.gateway import line
+from tests.harness.realtime import at_24k
+from tests.harness.served import served
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+FIGURES = (ROOT / "deploy/figures.md").read_text()
+NEWCOMERS = (ROOT / "deploy/newcomers.md").read_text()
+BEFORE_PRODUCTION = README[: README.index("### Production")]
+BIN = Path(sys.executable).parent
+RECORDINGS = ROOT / "tests/audio"
+
+
+def block(language: str, having: str) -> str:
+    """The one fenced block of a language that has these words."""
+    (found,) = (b for b in re.findall(rf"```{language}\n(.*?)```", BEFORE_PRODUCTION, re.DOTALL) if having in b)
+    return found
+
+
+def pcm16(recording: str) -> bytes:
+    return (read_file((RECORDINGS / recording).read_bytes()) * 32_767).astype(np.int16).tobytes()
+
+
+@pytest.mark.timeout(600)
+def test_recordings_are_replayed_compared_and_explained(tmp_path: Path) -> None:
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    (tmp_path / "in.jsonl").write_text('{"id": "1", "text": "what\'s my balance", "locale": "en-US"}\n')
+    with wave.open(str(tmp_path / "balance.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16_000)
+        file.writeframes(pcm16("balance.opus"))
+    path, check, before, after, diff, text, transcribe, explain = block("sh", "replay diff").strip().splitlines()
+    assert path == 'export PATH="$PWD/.venv/bin:$PATH"'
+
+    def run(command: str) -> str:
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command], cwd=tmp_path, env={"PATH": f"{BIN}:/usr/bin:/bin"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert "547 turns" in run(check)
+    run(before)
+    assert (tmp_path / "out/before/report.html").is_file()
+    shutil.copytree(tmp_path / "out/before", tmp_path / "out/after")  # the same code goes on with a run of its own
+    run(after)
+    run(diff)
+    assert (tmp_path / "out/diff.md").read_text().startswith("### Replay: green")
+    run(text)
+    assert orjson.loads((tmp_path / "out.jsonl").read_bytes())["intent"] == "balance_inquiry"
+    assert "balance" in run(transcribe)
+    assert "2500" in run(explain)
+
+
+async def test_a_demo_token_comes_as_the_readme_says(quick_folder: Path) -> None:
+    async with served(quick_folder, FakeRecognizer(lambda _seconds: "")) as running:
+        command = block("sh", "/demo/token").replace("127.0.0.1:8080", f"127.0.0.1:{running.port}")
+        asking = await asyncio.create_subprocess_exec("bash", "-c", command, stdout=asyncio.subprocess.PIPE)
+        said, _ = await asking.communicate()
+        assert orjson.loads(said)["access_token"].count(".") == 2
+
+
+async def test_the_snippet_is_a_whole_client(quick_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    snippet = block("python", "websockets.connect")
+    async with served(quick_folder, None) as running:
+        token = running.token("alex-morgan")["Authorization"].removeprefix("Bearer ")
+        scope: dict[str, object] = {}
+        exec(snippet.replace("ws://127.0.0.1:8080", f"ws://127.0.0.1:{running.port}"), scope)
+        quiet = bytes(2 * 16_000)
+        call = asyncio.ensure_future(scope["call"](token, pcm16("balance.opus") + quiet))  # type: ignore[operator]
+        async with asyncio.timeout(20):
+            while "checking" not in capsys.readouterr().out:  # noqa: ASYNC110 - it prints, and tells nobody
+                await asyncio.sleep(0.1)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+
+async def test_the_snippet_for_realtime_clients_is_a_whole_one(
+    quick_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snippet = block("python", "client.realtime.connect")
+    async with served(quick_folder, None) as running:
+        token = running.token("alex-morgan")["Authorization"].removeprefix("Bearer ")
+        scope: dict[str, object] = {}
+        exec(snippet.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{running.port}"), scope)
+        said = line(0.3, read_file((RECORDINGS / "balance.opus").read_bytes()), 2.0)
+        call = asyncio.ensure_future(scope["call"](token, at_24k(said)))  # type: ignore[operator]
+        async with asyncio.timeout(20):
+            while "checking" not in capsys.readouterr().out:  # noqa: ASYNC110 - it prints, and tells nobody
+                await asyncio.sleep(0.1)
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+
+
+def _commands() -> dict[str, set[str]]:
+    """Every group of the command line, with the names of what is in it; "" is the top."""
+    top = get_command(main).commands  # type: ignore[attr-defined]
+    groups = {name: group for name, group in top.items() if hasattr(group, "list_commands")}
+    return {"": set(top)} | {name: set(group.list_commands(Context(group))) for name, group in groups.items()}
+
+
+def test_every_command_that_is_named_exists() -> None:
+    known = _commands()
+    named = re.findall(r"`tellerline ([a-z]+)(?: ([a-z][a-z-]*))?", README + FIGURES + NEWCOMERS)
+    assert named
+    assert not [pair for pair in named if pair[0] not in known[""]]
+    assert not [pair for pair in named if pair[1] and pair[0] in known and pair[1] not in known[pair[0]]]
+
+
+def test_every_make_target_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert not set(re.findall(r"`make ([a-z-]+)", README)) - targets
+
+
+def test_every_file_that_newcomers_are_sent_to_exists() -> None:
+    """What is to be written for Indonesian is there for English."""
+    named = [path for path in re.findall(r"`([a-z]+/[\w./*-]+)`", NEWCOMERS) if not re.search("NAME|LANGUAGE", path)]
+    assert len(named) > 15
+    there = [re.sub(r"(?<=[/_])id(?=[/.]|$)", "en", path.replace("id-ID", "en-US")) for path in named]
+    assert not [path for path in there if not list(ROOT.glob(path))]
+
+
+def test_profiles_are_rendered_as_the_readme_says() -> None:
+    (module,) = re.findall(r"`\.venv/bin/python -m (deploy\.[a-z.]+)`", README)
+    done = subprocess.run(
+        [sys.executable, "-m", module, "serve", "extraction-h200"], cwd=ROOT, capture_output=True, check=True
+    )
+    assert b"vllm" in done.stdout
+
+
+def test_ci_carries_the_two_commands_out() -> None:
+    ci = (ROOT / ".ci/run").read_text()
+    assert "deploy/trial/debian.sh" in ci
+    assert "make test" in ci

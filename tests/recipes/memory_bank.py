@@ -1,0 +1,105 @@
+"""The smallest core bank there can be: accounts in memory, all else from the directory. What an adapter has to keep."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rules.act import zone
+from schemas.banking import (
+    Account,
+    BankOutcome,
+    BankReceipt,
+    CustomerProfile,
+    Transaction,
+    TransactionFilter,
+    TransferOrder,
+)
+from schemas.errors import InFlight, KeyReused, NotFound
+from schemas.ids import AccountId, CustomerId
+from schemas.money import Money
+from services.banking.banks import directory
+from services.banking.seal import fingerprint
+from services.ports import Clock
+from services.store import Store
+
+
+class MemoryBank(directory.Directory):
+    """CoreBank. An answer is bound to its key and to the order's fingerprint; asked again it is the same answer."""
+
+    def __init__(self, accounts: dict[CustomerId, list[Account]], store: Store, clock: Clock) -> None:
+        super().__init__(store, clock)
+        self._accounts = {customer: {account.id: account for account in held} for customer, held in accounts.items()}
+        self._moved: defaultdict[CustomerId, list[Transaction]] = defaultdict(list)
+        self._answers: dict[str, tuple[CustomerId, str, BankReceipt]] = {}
+
+    async def profile(self, customer: CustomerId) -> CustomerProfile:
+        accounts, now = await self.accounts(customer), self._clock.now()
+        return await self._store.look(lambda connection: directory.profile(customer, connection, accounts, now))
+
+    async def accounts(self, customer: CustomerId) -> Sequence[Account]:
+        if customer not in self._accounts:
+            raise NotFound("no such customer")
+        return list(self._accounts[customer].values())
+
+    async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
+        return [moved for moved in reversed(self._moved[customer]) if wanted.fits(moved)][: wanted.limit]
+
+    async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
+        asked = customer, fingerprint(customer, order)
+        if key in self._answers:
+            *before, receipt = self._answers[key]
+            if tuple(before) != asked:
+                raise KeyReused
+            if receipt.outcome is BankOutcome.PENDING:
+                raise InFlight
+            return receipt
+        # Taken before anything is awaited, as a real core does by a unique key: whoever comes second finds it.
+        self._answers[key] = (*asked, BankReceipt(BankOutcome.PENDING))
+        reason, name = await self._refused(customer, order)
+        receipt = BankReceipt(BankOutcome.DECLINED, reason=reason) if reason else self._book(customer, order, name, key)
+        self._answers[key] = (*asked, receipt)
+        if order.bill_id is not None and receipt.outcome is BankOutcome.DONE:
+            await self._pay_off(customer, order)
+        return receipt
+
+    async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
+        owner, _, receipt = self._answers.get(key, ("", "", BankReceipt(BankOutcome.NOT_FOUND)))
+        return receipt if owner == customer else BankReceipt(BankOutcome.NOT_FOUND)
+
+    async def _refused(self, customer: CustomerId, order: TransferOrder) -> tuple[str, str]:
+        """Why an order can't be carried out (nothing: ""), and to whom it goes."""
+        held = self._accounts[customer]
+        if order.source not in held or (order.payee_id is None and order.to_account not in held):
+            return "no_such_account", ""
+        name = "own account"
+        if order.payee_id is not None:
+            try:
+                payee = await self.payee(customer, order.payee_id)
+            except NotFound:
+                return "no_such_payee", ""
+            if payee.version != order.payee_version:
+                return "payee_changed", ""
+            name = payee.name
+        return ("insufficient_funds" if held[order.source].balance.minor < order.amount.minor else ""), name
+
+    def _book(self, customer: CustomerId, order: TransferOrder, name: str, key: str) -> BankReceipt:
+        self._post(customer, order.source, -order.amount.minor, name)
+        if order.to_account is not None:
+            self._post(customer, order.to_account, order.amount.minor, name)
+        return BankReceipt(BankOutcome.DONE, f"memory-{len(self._answers)}-{key}"[:64])
+
+    def _post(self, customer: CustomerId, account: AccountId, minor: int, name: str) -> None:
+        held = self._accounts[customer][account]
+        left = Money(held.balance.minor + minor, held.balance.currency)
+        self._accounts[customer][account] = replace(held, balance=left, available=left)
+        today = self._clock.now().astimezone(zone("America/New_York")).date()
+        moved = Transaction(str(len(self._moved[customer])), account, today, Money(minor, left.currency), name)
+        self._moved[customer].append(moved)
+
+    async def _pay_off(self, customer: CustomerId, order: TransferOrder) -> None:
+        bill, today = order.bill_id, self._clock.now().date()
+        assert bill is not None
+        await self._store.transact(
+            "bank.bill",
+            lambda connection: directory.settle_bill(customer, connection, bill, order.amount, on=today),
+        )

@@ -1,0 +1,65 @@
+"""The smallest telephone protocol there can be: mu-law bytes and keys come in, the sentences to be spoken go out.
+
+A transport turns what its line says into `schemas.call` inputs, and the call's events into what its line understands.
+Everything in between is `LiveCall`.
+"""
+
+import asyncio
+import contextlib
+
+from fastapi import APIRouter, WebSocket
+from starlette.websockets import WebSocketDisconnect
+
+from app.bootstrap import Gateway
+from schemas.audio import AudioFormat, Encoding
+from schemas.call import AudioIn, CallConfig, KeyIn, Said
+from schemas.ids import CallId
+from schemas.turn import ReplyText
+from services.call import CallPorts, LiveCall, Outbox
+
+TELEPHONE = CallConfig(form=AudioFormat(Encoding.MULAW, 8_000), estimated=True)
+"""Such a line can't say what it has played: a reply counts as heard once it could have been spoken."""
+
+
+def routes(gateway: Gateway) -> APIRouter:
+    """WS /v1/raw, for whoever may call."""
+    router = APIRouter()
+
+    @router.websocket("/v1/raw")
+    async def line(socket: WebSocket) -> None:
+        customer = (await gateway.authenticator.principal(socket)).caller()
+        with gateway.shares.call(customer), gateway.admission.enter():
+            handler = await gateway.callers.open(customer, CallId(gateway.clock.new_id()), TELEPHONE.locale)
+            ports, outbox = CallPorts(handler, gateway.recognizer, gateway.vad, gateway.clock), Outbox()
+            await socket.accept()
+            await _converse(socket, LiveCall(ports, outbox, TELEPHONE, seconds=900.0), outbox)
+
+    return router
+
+
+async def _converse(socket: WebSocket, call: LiveCall, outbox: Outbox) -> None:
+    """Read, live and write until one of them ends."""
+    tasks = {asyncio.create_task(work) for work in (_read(socket, call), call.run(), _write(socket, outbox))}
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    with contextlib.suppress(RuntimeError):
+        await socket.close()
+
+
+async def _read(socket: WebSocket, call: LiveCall) -> None:
+    with contextlib.suppress(WebSocketDisconnect):
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                call.hung_up = True
+                return
+            data, key = message.get("bytes"), message.get("text")
+            await call.put(KeyIn(key) if key else AudioIn(data or b""))
+
+
+async def _write(socket: WebSocket, outbox: Outbox) -> None:
+    while (event := await outbox.get()) is not None:
+        if isinstance(event, Said) and isinstance(event.event, ReplyText):
+            await socket.send_text(event.event.text)

@@ -1,0 +1,54 @@
+"""The gate's own test, a sample of it: `tellerline bench gate` puts all faults in, one at a time, into everything."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from deploy.bench._gate.changes import ROOT, place, put_in, read
+from deploy.bench._gate.corpus import cases_of
+from deploy.bench._gate.judge import Gate
+from deploy.bench.gate import distinct
+
+CORPUS = ROOT / "tests/data/corpus/manifest.jsonl"
+FAULTS, HARMLESS = read("faults.yaml"), read("harmless.yaml")
+
+
+def test_there_are_enough_of_every_kind() -> None:
+    assert len(FAULTS) >= 40
+    assert len(HARMLESS) >= 20
+    assert set(Counter(fault.kind for fault in FAULTS)) == {"rules", "code", "weights", "manifest", "recordings"}
+    assert all(fault.told for fault in FAULTS)
+    names = [change.name for change in (*FAULTS, *HARMLESS)]
+    assert len(set(names)) == len(names)
+
+
+def test_every_change_still_finds_its_place(tmp_path: Path) -> None:
+    """Only that it can be put in: what the gate says of it is the benchmark's."""
+    where = place(tmp_path, cases_of(CORPUS)[:120], CORPUS.parent)
+    for change in (*FAULTS, *HARMLESS):
+        for edit in change.edits:
+            assert edit.find in (where.tree / edit.file).read_text(encoding="utf-8") if edit.find else True, change.name
+
+
+def test_a_change_leaves_what_it_was_copied_from_alone(tmp_path: Path) -> None:
+    (fifty,) = (fault for fault in FAULTS if fault.name == "fifty is fifteen")
+    before = (ROOT / fifty.edits[0].file).read_bytes()
+    where = place(tmp_path, cases_of(CORPUS)[:2], CORPUS.parent)
+    put_in(fifty, where)
+    assert b"fifty: 15" in (where.tree / fifty.edits[0].file).read_bytes()
+    assert (ROOT / fifty.edits[0].file).read_bytes() == before
+
+
+@pytest.mark.timeout(600)
+def test_a_fault_turns_the_gate_red_and_a_comment_does_not(tmp_path: Path) -> None:
+    some = [case for case in distinct(cases_of(CORPUS)) if case["locale"] == "en-US" and len(case["turns"]) == 1][:45]
+    gate = Gate(tmp_path, {"words": some, "sound": []}, CORPUS.parent)
+    assert not gate.begin("words").red
+    fifty = gate.try_out(next(fault for fault in FAULTS if fault.name == "fifty is fifteen"))
+    assert fifty.red
+    assert "slot amount" in fifty.summary
+    assert "normalize.en" in fifty.summary
+    assert "rules/normalize/en/numbers.yaml changed" in fifty.summary
+    comment = gate.try_out(next(change for change in HARMLESS if change.name == "a comment in the numbers"))
+    assert not comment.red, comment.summary

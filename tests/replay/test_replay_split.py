@@ -1,0 +1,170 @@
+"""Whole calls: the caller's turns found in one channel of two, and what the channels say of each other."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from app.qa.replay import readers
+from app.qa.replay.audio import Clip, decode, read_audio
+from app.qa.replay.house import PipelineHouse
+from app.qa.replay.manifest import Case, Utterance, dump_jsonl
+from app.qa.replay.split import Split, split
+from app.qa.replay.splitting import parts
+from app.qa.replay.talk import Spoken, talk_of
+from app.settings import Settings
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio
+from services.audio.vad import SileroVad
+from tests.fakes.recognizer import FakeRecognizer
+
+SAID = Path(__file__).parent.parent / "audio" / "balance.opus"
+RATE = 8_000
+
+
+def stereo(path: Path, agent: list[tuple[float, Samples]], caller: list[tuple[float, Samples]], seconds: float) -> Path:
+    """A G.711 file: the agent left, the caller right, each saying things at times."""
+    both = np.zeros((2, int(seconds * SAMPLE_RATE)), dtype=np.float32)
+    for side, said in enumerate((agent, caller)):
+        for at, words in said:
+            begin = int(at * SAMPLE_RATE)
+            both[side, begin : begin + len(words)] += words[: both.shape[1] - begin]
+    codec = "pcm_mulaw"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=RATE, layout="stereo")
+        pcm = (np.clip(both, -1, 1) * 32_767).astype(np.int16).T.reshape(1, -1).copy()
+        frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="stereo")
+        frame.sample_rate = SAMPLE_RATE
+        to = av.AudioResampler(format=stream.format, layout="stereo", rate=RATE)
+        for piece in [*to.resample(frame), *to.resample(None)]:
+            container.mux(stream.encode(piece))
+        container.mux(stream.encode(None))
+    return path
+
+
+@pytest.fixture(scope="module")
+def words() -> Samples:
+    return read_audio(SAID)
+
+
+def found_in(path: Path, channel: int | None) -> Split:
+    async def run() -> Split:
+        house = PipelineHouse(Settings(), FakeRecognizer(lambda _seconds: "what's my balance"))
+        try:
+            case = Case(id="call", locale="en-US", turns=(Utterance(audio=path.name),))
+            return await split(Clip(path, channel), case, house, SileroVad())
+        finally:
+            await house.close()
+
+    return asyncio.run(run())
+
+
+def test_the_callers_turns_are_found(tmp_path: Path, words: Samples) -> None:
+    length = len(words) / SAMPLE_RATE
+    path = stereo(tmp_path / "call.wav", [(0.5, words), (12.0, words)], [(5.0, words), (18.0, words)], 26.0)
+    found = found_in(path, 1)
+    assert (found.channel, found.channels, found.chosen) == (1, 2, "as said")
+    assert len(found.turns) == 2
+    for turn, at in zip(found.turns, (5.0, 18.0), strict=True):
+        assert at - 0.7 < turn.start < at + 0.5
+        assert at + length - 1.0 < turn.end < at + length + 1.0
+    assert found.seconds == pytest.approx(26.0, abs=0.1)
+    assert found.talk is not None
+    assert (found.talk.barge_ins, found.talk.cut_offs, found.talk.talk_over_s) == (0, 0, 0.0)
+    assert found.talk.dead_air_s > 5
+
+
+def test_what_was_found_is_a_manifest_that_plays(tmp_path: Path, words: Samples) -> None:
+    stereo(tmp_path / "call.wav", [(0.5, words)], [(5.0, words), (12.0, words)], 18.0)
+    case = Case(id="a call", locale="en-US", turns=(Utterance(audio="call.wav", channel=1),))
+    found = found_in(tmp_path / "call.wav", 1)
+    (tmp_path / "turns.jsonl").write_bytes(dump_jsonl(tuple(parts(case, found))))
+    (read,) = readers.load(tmp_path / "turns.jsonl").cases
+    assert [turn.channel for turn in read.turns] == [1, 1]
+    first = read.turns[0]
+    assert first.expect is not None
+    assert (first.expect.transcript, first.expect.by_machine) == ("what's my balance", ("transcript",))
+    part = decode(Clip(tmp_path / "call.wav", 1, start=first.start, end=first.end)).samples
+    assert len(part) / SAMPLE_RATE == pytest.approx((first.end or 0) - (first.start or 0), abs=0.05)
+    assert float(np.abs(part).max()) > 0.05
+    assert read.tags["barge_ins"] == "0"
+
+
+def test_who_is_the_caller_is_never_guessed(tmp_path: Path, words: Samples) -> None:
+    path = stereo(tmp_path / "call.wav", [(0.5, words)], [(5.0, words)], 9.0)
+    with pytest.raises(UnsupportedAudio, match="caller's"):
+        found_in(path, None)
+    with pytest.raises(UnsupportedAudio, match="caller's"):
+        decode(Clip(path))
+    alone = stereo(tmp_path / "alone.wav", [], [(2.0, words)], 7.0)
+    assert found_in(alone, None).chosen == "the only one with sound"
+    assert decode(Clip(alone)).channel == 1
+    same = stereo(tmp_path / "same.wav", [(1.0, words)], [(1.0, words)], 6.0)
+    assert decode(Clip(same)).chosen == "all the same"
+
+
+def test_what_is_no_call(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        found_in(tmp_path / "none.wav", None)
+    (tmp_path / "a.wav").write_bytes(b"nothing")
+    with pytest.raises(MalformedAudio):
+        found_in(tmp_path / "a.wav", None)
+
+
+def spoken(*stretches: tuple[float, float], seconds: float = 30.0) -> Spoken:
+    found = Spoken()
+    at = 0.0
+    while at < seconds:
+        found.feed(0.9 if any(start <= at < end for start, end in stretches) else 0.1)
+        at += 0.032
+    return found
+
+
+def test_talk_over_barge_ins_and_cut_offs() -> None:
+    talk = talk_of(spoken((5, 8), (12, 15)), spoken((1, 4), (7, 10), (11, 13)))
+    assert (talk.barge_ins, talk.cut_offs) == (1, 1)
+    assert talk.talk_over_s == pytest.approx(2.0, abs=0.1)
+    assert talk.dead_air_s == pytest.approx(15.0, abs=0.1)
+    assert talk_of(spoken(), spoken()).dead_air_s == pytest.approx(30.0, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "rate"),
+    [
+        ("a.au", "pcm_mulaw", 8_000),
+        ("alaw.wav", "pcm_alaw", 8_000),
+        ("a.m4a", "aac", 44_100),
+        ("a.wma", "wmav2", 44_100),
+        ("a.mp3", "libmp3lame", 44_100),
+        ("a.opus", "libopus", 48_000),
+    ],
+)
+def test_a_part_of_any_format(tmp_path: Path, name: str, codec: str, rate: int) -> None:
+    """Two tones after another: what is cut out of the second is the second."""
+    at = np.arange(rate * 8) / rate
+    tones = np.where(at < 4, np.sin(2 * np.pi * 400 * at), np.sin(2 * np.pi * 1_000 * at)) * 0.4
+    with av.open(str(tmp_path / name), "w") as container:
+        stream = container.add_stream(codec, rate=rate, layout="mono")
+        stream.bit_rate = 64_000
+        pcm = (tones * 32_767).astype(np.int16).reshape(1, -1)
+        frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="mono")
+        frame.sample_rate = rate
+        to = av.AudioResampler(format=stream.format, layout="mono", rate=rate, frame_size=stream.frame_size or 0)
+        for piece in [*to.resample(frame), *to.resample(None)]:
+            container.mux(stream.encode(piece))
+        container.mux(stream.encode(None))
+    part = decode(Clip(tmp_path / name, start=5.0, end=6.5)).samples
+    assert len(part) / SAMPLE_RATE == pytest.approx(1.5, abs=0.05)
+    spectrum = np.abs(np.fft.rfft(part))
+    assert float(np.argmax(spectrum) * SAMPLE_RATE / len(part)) == pytest.approx(1_000, abs=5)
+
+
+def test_a_turn_of_an_hour_is_refused_and_a_part_of_one_is_not(tmp_path: Path) -> None:
+    (tmp_path / "long.ulaw").write_bytes(bytes([0xFF]) * 8_000 * 3_600)
+    (tmp_path / "m.jsonl").write_text(json.dumps({"id": "a", "locale": "en-US", "audio": "long.ulaw"}))
+    with pytest.raises(Exception, match="segment times"):
+        decode(Clip(tmp_path / "long.ulaw"))
+    assert len(decode(Clip(tmp_path / "long.ulaw", start=3_000.0, end=3_002.0)).samples) == 2 * SAMPLE_RATE

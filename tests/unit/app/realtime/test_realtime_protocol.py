@@ -1,0 +1,189 @@
+"""The Realtime protocol without a line: what events come to, in the odd cases that no honest client makes."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from app.transports._dialect import Given
+from app.transports.realtime.ledger import MAX_ITEMS, MAX_SIZE, Ledger
+from app.transports.realtime.protocol import Realtime
+from app.transports.realtime.settings import CallSettings, first_config
+from schemas.call import (
+    AskIn,
+    AudioIn,
+    CallEvent,
+    CancelIn,
+    ConfigureIn,
+    CutReason,
+    Fault,
+    PlaybackIn,
+    PlaybackState,
+    ReplyBegan,
+    ReplyCut,
+    ReplyEnded,
+    ReplyStatus,
+    Said,
+)
+from schemas.errors import BankUnavailable, CallTooLong, Unauthenticated
+from schemas.ids import EN_US, RuleId
+from schemas.transcript import Hypothesis, Transcript
+from schemas.turn import Discarded, Ended, ItemId, ReplyId, ReplyText, SpeechStarted, SpeechStopped, Waste
+from schemas.wire.realtime.items import InputText, Message
+from services.timing.clock import ManualClock
+from tests.harness.money import START
+
+R, I = ReplyId("r"), ItemId("i")  # noqa: E741 - as the protocol's reference has them
+
+
+class Line:
+    """A protocol, and what it says."""
+
+    def __init__(self, *, final: bool = False, events: bool = False) -> None:
+        self.clock = ManualClock(START)
+        settings = CallSettings("call", first_config(EN_US, speaks=False), 1, events=events)
+        self.protocol = Realtime(settings, self.clock, "call", final=final)
+
+    def send(self, **event: Any) -> Given:
+        return self.protocol.read(orjson.dumps(event).decode())
+
+    def hear(self, *events: CallEvent, audible: bool = False) -> list[dict[str, Any]]:
+        texts = [text for event in events for text in self.protocol.encode(event, audible=audible)]
+        return [orjson.loads(text) for text in texts]
+
+    def kinds(self, *events: CallEvent, audible: bool = False) -> list[str]:
+        return [event["type"] for event in self.hear(*events, audible=audible)]
+
+
+def user(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]} | more
+
+
+def ended(item: ItemId = I) -> Ended:
+    return Ended(item, 1, Transcript("hello", EN_US, (Hypothesis("hello", -0.1),)), RuleId("r@1"), 900, 1_000)
+
+
+def test_an_id_of_ours_that_a_client_has_taken_is_ours() -> None:
+    line = Line()
+    line.send(type="conversation.item.create", item=user("x", id="i"))
+    line.send(type="conversation.item.create", item=user("x", id="item_r"))
+    assert "conversation.item.added" in line.kinds(ended())
+    assert "conversation.item.added" in line.kinds(ReplyBegan(R, I), Said(R, ReplyText("Hi.")))
+    (shown,) = line.send(type="conversation.item.retrieve", item_id="item_r").answers
+    assert shown.item.role == "assistant"  # type: ignore[attr-defined] # an item
+
+
+def test_the_ledger_forgets_the_oldest() -> None:
+    ledger = Ledger()
+    for number in range(MAX_ITEMS + 3):
+        ledger.add(Message(id=str(number), role="user", content=(InputText(text="x"),)))
+    assert ledger.get("2") is None
+    assert ledger.get("3") is not None
+    for name in "ab":
+        ledger.add(Message(id=name, role="user", content=(InputText(text="x" * (MAX_SIZE - 100)),)))
+    assert ledger.get("a") is None
+    assert ledger.last == "b"
+
+
+@pytest.mark.parametrize(
+    ("before", "typed"),
+    [
+        ([user("yes")], "yes"),
+        ([user("yes", id="a"), user("no")], None),
+        ([user("x" * 501)], None),
+        ([user("")], None),
+        ([user("yes") | {"content": []}], None),
+        ([], None),
+    ],
+)
+def test_words_are_typed_if_they_stand_alone(before: list[dict[str, Any]], typed: str | None) -> None:
+    line = Line()
+    for item in before:
+        line.send(type="conversation.item.create", item=item)
+    (asked,) = line.send(type="response.create").inputs
+    assert isinstance(asked, AskIn)
+    assert asked.typed == typed
+
+
+@pytest.mark.parametrize("between", [ended(), ReplyBegan(R, None)], ids=["a turn", "a reply"])
+def test_words_after_which_something_happened_are_no_more_typed(between: CallEvent) -> None:
+    line = Line()
+    line.send(type="conversation.item.create", item=user("yes"))
+    line.hear(between)
+    line.hear(ReplyEnded(R, ReplyStatus.COMPLETED, ""))
+    assert line.send(type="response.create").inputs == (AskIn(),)
+
+
+def test_typed_words_carry_the_moment_they_were_written() -> None:
+    line = Line()
+    line.send(type="conversation.item.create", item=user("yes"))
+    at = line.clock.monotonic()
+    line.clock.advance(30)
+    assert line.send(type="response.create").inputs == (AskIn("yes", at),)
+
+
+def test_sound_comes_in_pieces_that_a_call_takes_and_half_samples_wait() -> None:
+    line = Line()
+    audio = "A" * 4 * 40_000  # 120,000 bytes
+    pieces = line.send(type="input_audio_buffer.append", audio=audio).inputs
+    assert [isinstance(piece, AudioIn) and len(piece.data) for piece in pieces] == [32_768, 32_768, 32_768, 21_696]
+    (first,) = line.send(type="input_audio_buffer.append", audio="AAAA").inputs
+    (second,) = line.send(type="input_audio_buffer.append", audio="AAAA").inputs
+    assert isinstance(first, AudioIn)
+    assert isinstance(second, AudioIn)
+    assert (len(first.data), len(second.data)) == (2, 4)
+
+
+def test_speech_over_a_reply_is_told_once_it_counts() -> None:
+    line = Line()
+    assert line.kinds(SpeechStarted(I, 0), SpeechStopped(I, 9), audible=True) == []
+    assert line.kinds(Discarded(I, Waste.BACKCHANNEL)) == []
+    assert line.kinds(SpeechStarted(I, 0), audible=True) == []
+    assert line.kinds(ReplyCut(R, CutReason.TURN_DETECTED)) == ["input_audio_buffer.speech_started"]
+    assert line.kinds(SpeechStarted(I, 0), SpeechStopped(I, 9), audible=True) == []
+    told = line.kinds(ended())
+    assert told[:3] == [f"input_audio_buffer.{what}" for what in ("speech_started", "speech_stopped", "committed")]
+
+
+def test_a_truncation_of_words_is_an_interruption_and_of_anything_else_is_nothing() -> None:
+    line = Line()
+    line.hear(ReplyBegan(R, None), Said(R, ReplyText("Hi.")), ReplyEnded(R, ReplyStatus.COMPLETED, "Hi."))
+    cut = (PlaybackIn(R, PlaybackState.INTERRUPTED),)
+    assert line.send(type="conversation.item.truncate", item_id="item_r", audio_end_ms=10**9).inputs == cut
+    assert line.send(type="conversation.item.delete", item_id="item_r").inputs == cut
+    assert line.send(type="conversation.item.truncate", item_id="i", audio_end_ms=0).inputs == ()
+
+
+def test_a_cancellation_always_stops_what_may_be_heard() -> None:
+    line = Line()
+    given = line.send(type="response.cancel")
+    assert given.inputs == (CancelIn(),)
+    assert len(given.answers) == 1
+    line.hear(ReplyBegan(R, None))
+    given = line.send(type="response.cancel", response_id="r")
+    assert (given.inputs, given.answers) == ((CancelIn(R),), ())
+
+
+def test_settings_are_changed_patiently_and_only_where_they_change() -> None:
+    line = Line()
+    assert line.send(type="session.update", session={"type": "realtime", "instructions": "x"}).inputs == ()
+    (given,) = line.send(type="session.update", session={"audio": {"input": {"format": {"type": "audio/pcmu"}}}}).inputs
+    assert isinstance(given, ConfigureIn)
+    assert given.patient
+    assert given.form is not None
+    assert given.patience is None
+
+
+def test_errors_that_a_client_can_do_nothing_about_are_not_sent() -> None:
+    line = Line()
+    assert line.kinds(Fault(BankUnavailable())) == []
+    (ended_,) = line.hear(Fault(CallTooLong()))
+    assert ended_["error"]["code"] == "call_too_long"
+    (over,) = line.hear(Fault(Unauthenticated("the token's time is over")))
+    assert over["error"]["code"] == "invalid_api_key"
+
+
+def test_a_client_that_would_call_again_is_told_that_the_call_is_over() -> None:
+    assert Line().protocol.farewell() == []
+    (last,) = Line(final=True).protocol.farewell()
+    assert orjson.loads(last)["error"]["code"] == "account_deactivated"

@@ -1,0 +1,57 @@
+"""`tellerline bank import`: each fault by its line, and nothing is written with any of them."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from app.cli import main
+
+EXAMPLE = (Path(__file__).parents[3] / "deploy/examples/customers.jsonl").read_text()
+CARD = '{"type": "card", "customer": "C-1001", "id": "x", "name": "card", "last4": "1234"}'
+
+
+@pytest.fixture(autouse=True)
+def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def importing(text: str, *options: str) -> Result:
+    Path("file.jsonl").write_text(text)
+    return CliRunner().invoke(main, ["bank", "import", "file.jsonl", *options])
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("junk", "Invalid JSON"),
+        ('{"type": "wizard"}', "wizard"),
+        (CARD.replace('"1234"', '"12a4"'), "last4"),
+        (CARD.replace('"card",', '"ca\\u0007rd",', 2).replace('"type": "ca\\u0007rd"', '"type": "card"'), "hidden"),
+        (CARD.replace("}", ', "colour": "red"}'), "colour"),
+        (CARD.replace("C-1001", "C 1001"), "customer"),
+        (EXAMPLE.splitlines()[0].replace("Europe/London", "Mars/Base"), "time zone"),
+        (EXAMPLE.splitlines()[0].replace("en-GB", "tlh-KX"), "locale"),
+        (EXAMPLE.splitlines()[1].replace("250000", "2500.00"), "per_transfer"),
+        (EXAMPLE.splitlines()[1].replace('"GBP"', '"GBX"'), "currency"),
+        ("{" + " " * 70_000 + "}", "longer than"),
+    ],
+)
+def test_a_fault_is_told_by_its_line(line: str, said: str) -> None:
+    done = importing(f"{EXAMPLE}\n{line}\n")
+    assert done.exit_code == 1
+    number = len(EXAMPLE.splitlines()) + 2
+    assert f"line {number}: " in done.stderr
+    assert said in done.stderr
+    assert "2 new" in importing(EXAMPLE).stdout, "something had been written"
+
+
+def test_a_dry_run_writes_nothing() -> None:
+    assert "nothing was written" in importing(EXAMPLE, "--dry-run").stdout
+    assert "customer: 2 new" in importing(EXAMPLE).stdout
+    assert "customer: 2 as before" in importing(EXAMPLE, "--dry-run").stdout
+
+
+def test_many_faults_are_counted() -> None:
+    done = importing("junk\n" * 80)
+    assert "and 30 more" in done.stderr

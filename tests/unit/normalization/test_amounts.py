@@ -1,0 +1,48 @@
+"""Every currency that the rules know, in every form that people say: read rightly, or asked about."""
+
+import random  # noqa: TID251 - seeded here
+from typing import Final
+
+import pytest
+
+from schemas.span import Ambiguity, MoneyValue, SpanKind
+from services.normalization import Normalizer
+from tests.unit.normalization.amounts import Amount, said, shown
+
+SEED: Final = 20_261_118
+_OPEN: Final = frozenset(Ambiguity) - {Ambiguity.CURRENCY}
+
+
+def wrong(locale: str, amount: Amount) -> bool:
+    """Whether some other amount, or another currency, is read with nothing to ask about."""
+    spans = Normalizer.for_locale(locale).normalize(amount.text, currencies=(amount.code,))
+    told = [s.value for s in spans if s.kind is SpanKind.MONEY and s.ambiguity not in _OPEN]
+    return any(value != MoneyValue(amount.minor, amount.code) for value in told)
+
+
+def read(locale: str, amount: Amount) -> bool:
+    spans = Normalizer.for_locale(locale).normalize(amount.text, currencies=(amount.code,))
+    return any(MoneyValue(amount.minor, amount.code) in s.values for s in spans if s.kind is SpanKind.MONEY)
+
+
+def hear(locale: str, count: int) -> tuple[list[str], int]:
+    chance = random.Random(SEED)
+    language = locale.partition("-")[0]
+    amounts = [said(language, chance) for _ in range(count)]
+    return [f"{a.text} = {shown(a)}" for a in amounts if wrong(locale, a)], sum(read(locale, a) for a in amounts)
+
+
+@pytest.mark.parametrize("locale", ["en-US", "en-GB", "ja-JP"])
+def test_no_amount_is_silently_wrong(locale: str) -> None:
+    silently, right = hear(locale, 2_000)
+    assert silently == []
+    assert right >= 0.97 * 2_000
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("locale", ["en-US", "en-GB", "ja-JP"])
+def test_no_amount_is_silently_wrong_of_a_hundred_thousand(locale: str) -> None:
+    silently, right = hear(locale, 40_000)
+    assert silently == []
+    assert right >= 0.97 * 40_000

@@ -1,0 +1,142 @@
+"""Clauses, what is kept, and how a reply goes from the engine to whoever listens."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.speech import _fixed, frequent
+from schemas.errors import SpeechUnavailable
+from schemas.ids import EN_US, JA_JP, Locale
+from services.speech.cache import SoundCache
+from services.speech.clauses import clauses
+from services.speech.engine import Sound
+from services.speech.speaker import Speaker
+from tests.fakes.voice import HummingEngine
+
+GREETING = "Hello, this is your bank's assistant. What can I do for you?"
+
+
+def words(text: str, locale: Locale) -> list[str]:
+    return [clause.words for clause in clauses(text, locale)]
+
+
+def test_sentences_are_cut_and_short_clauses_are_not() -> None:
+    assert words(GREETING, EN_US) == ["Hello, this is your bank's assistant.", "What can I do for you?"]
+    assert words("OK. What else?", EN_US) == ["OK.", "What else?"]
+    assert words("Mr. Bell has 1.50 dollars.", EN_US) == ["Mister Bell has one point five zero dollars."]
+    assert words("佐藤様へ、本日お振り込みします。よろしいですか。", JA_JP) == [
+        "佐藤様へ、",
+        "ホンジツお振り込みします。",
+        "よろしいですか。",
+    ]
+
+
+def test_nothing_is_cut_inside_or_right_behind_a_figure() -> None:
+    assert len(words("You have 1,250 dollars and $12.50, and that is all there is of it.", EN_US)) == 1
+    assert words("ご請求は7円、お支払期日は5月1日です。", JA_JP) == [
+        "ご請求はナナ エン、お支払期日はゴガツ ツイタチです。"
+    ]
+
+
+@given(st.text("Aaあ1 ,.。、?!", max_size=120), st.sampled_from([EN_US, JA_JP, Locale("id-ID")]))
+def test_positions_grow_to_the_end_of_the_text(text: str, locale: Locale) -> None:
+    ends = [clause.end for clause in clauses(text, locale)]
+    assert ends == sorted(set(ends))
+    assert not ends or ends[-1] == len(text)
+    assert bool(ends) == any(map(str.isalnum, text))
+
+
+def test_a_cache_holds_so_many_bytes_and_drops_what_was_unused_longest() -> None:
+    cache = SoundCache(max_bytes=100)
+    keys = [("hum-1", EN_US, "", f"{number}") for number in range(6)]
+    for key in keys[:5]:
+        cache.put(key, (Sound(b"x" * 20, 8000),))
+    assert cache.get(keys[0]) == (Sound(b"x" * 20, 8000),)
+    cache.put(keys[5], (Sound(b"x" * 10, 8000), Sound(b"x" * 10, 8000)))
+    assert cache.get(keys[1]) is None
+    assert cache.get(keys[0]) is not None
+    cache.put(keys[5], (Sound(b"y" * 5, 8000),))
+    assert cache.size == 85
+    cache.put(keys[1], (Sound(b"z" * 26, 8000),))
+    assert cache.get(keys[1]) is None
+    assert cache.size == 85
+
+
+async def said(speaker: Speaker, text: str, locale: Locale = EN_US) -> list[int]:
+    return [chunk.text_end async for chunk in speaker.speak(text, locale, "")]
+
+
+async def test_a_position_is_never_ahead_of_what_was_said() -> None:
+    speaker = Speaker(HummingEngine())
+    first = len("Hello, this is your bank's assistant.")
+    assert await said(speaker, GREETING) == [0, 0, first, first, first, len(GREETING)]
+
+
+async def test_what_repeats_is_made_once_and_what_holds_values_every_time() -> None:
+    engine = HummingEngine()
+    speaker = Speaker(engine, {(EN_US, "Is that right?")})
+    for _ in range(2):
+        assert await said(speaker, "I'll send 5 dollars. Is that right?")
+    assert [asked[0] for asked in engine.asked] == [
+        "I'll send five dollars.",
+        "Is that right?",
+        "I'll send five dollars.",
+    ]
+    engine.version = "hum-2"
+    await said(speaker, "Is that right?")
+    assert len(engine.asked) == 4
+
+
+async def test_what_was_cut_is_not_kept() -> None:
+    engine = HummingEngine(delay_s=0.01)
+    speaker = Speaker(engine, {(EN_US, "Is that right?")})
+    speaking = speaker.speak("Is that right?", EN_US, "")
+    async with asyncio.timeout(5):
+        await anext(speaking)
+    await speaking.aclose()  # type: ignore[attr-defined]
+    assert engine.stopped == 1
+    await said(speaker, "Is that right?")
+    assert len(engine.asked) == 2
+
+
+async def test_an_engine_is_one_clause_ahead_of_who_listens_and_no_more() -> None:
+    engine = HummingEngine()
+    speaker = Speaker(engine)
+    speaking = speaker.speak("One is here. Two is here. Three is here. Four is here. Five is here.", EN_US, "")
+    await anext(speaking)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert len(engine.asked) <= 2
+    await speaking.aclose()  # type: ignore[attr-defined]
+    await speaker.close()
+    assert engine.closed
+
+
+async def test_a_failure_comes_after_what_could_be_said() -> None:
+    heard: list[int] = []
+
+    async def listen(speaker: Speaker) -> None:
+        async for chunk in speaker.speak(GREETING, EN_US, ""):
+            heard.append(chunk.text_end)  # noqa: PERF401 - kept where it fails
+
+    with pytest.raises(SpeechUnavailable):
+        await listen(Speaker(HummingEngine(error=SpeechUnavailable("gone"), until=1)))
+    assert heard[-1] == len("Hello, this is your bank's assistant.")
+
+
+def test_what_is_kept_for_everybody_holds_no_value_and_begins_with_what_is_heard_most() -> None:
+    fixed = _fixed()
+    assert (EN_US, "Is that right?") in fixed
+    assert (JA_JP, "よろしいですか。") in fixed
+    assert set(frequent()) <= fixed
+
+
+async def test_warming_up_makes_it_once() -> None:
+    engine = HummingEngine()
+    speaker = Speaker(engine, _fixed())
+    await speaker.warm_up(frequent()[:3])
+    asked = len(engine.asked)
+    await speaker.warm_up(frequent()[:3])
+    assert len(engine.asked) == asked > 0

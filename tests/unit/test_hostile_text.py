@@ -1,0 +1,44 @@
+"""Text from a stranger never raises, anywhere on the text path, in any state of a call."""
+
+from pathlib import Path
+
+import pytest
+
+from deploy.bench.cases.garble import SEED, garble_file, garbled
+from deploy.bench.cases.hostile import Ears, faults
+
+PIECES = Path(__file__).parents[1] / "data" / "fuzz" / "pieces.yaml"
+EVERYONE = Ears.of_everyone()
+
+
+@pytest.mark.parametrize("ears", EVERYONE, ids=lambda ears: ears.before or ears.player.locale)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2,3千円", "佐藤花子さんに2,3千円送って", "2,3 dollars", "send 5,1 dollars to emily", "at 1,2", "1,2,3",
+        "9,9 pm", "口座番号は0000000000 # 5 ・にじゅう です", "・", "・に五千円送って", "send to ・",
+        "no, %五 とdoubleyen 零", "no, canceltwo分 ٣by2triple first m a ¥", "2026-2-99999999999999999999",
+        "99999999999999999999/1/2026",
+        "口座番号は二" + "0" * 46 + " 2 ユーロ",
+        "0" * 5_000, "9" * 5_000, "1." * 900, "1:" * 900, "1/" * 900, "-" * 900,
+        "一" * 900, "万" * 900, "½" * 300, "", " ", "\0", "\ud800", "\u202e50\u202c dollars",
+    ],
+)  # fmt: skip
+def test_what_has_raised_before_or_might(ears: Ears, text: str) -> None:
+    ears.hear(text)
+
+
+def test_the_same_strings_are_made_again() -> None:
+    file = garble_file(PIECES)
+    assert list(garbled(file, 50)) == list(garbled(file, 50))
+    assert list(garbled(file, 50)) != list(garbled(file, 50, SEED + 1))
+
+
+def test_thousands_of_strings_raise_nothing() -> None:
+    assert list(faults(garble_file(PIECES), 2_000, SEED)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+def test_a_million_strings_raise_nothing() -> None:
+    assert list(faults(garble_file(PIECES), 1_000_000, SEED)) == []

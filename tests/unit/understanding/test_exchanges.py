@@ -1,0 +1,41 @@
+"""Nothing said about money is ignored: corrections within one breath count, and what no rule reads is asked about."""
+
+from pathlib import Path
+
+import pytest
+
+from deploy.bench.cases.conversations import Player
+from deploy.bench.cases.exchanges import Judged, Outcome, exchanges, judge
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def judged(kind: str, language: str) -> list[Judged]:
+    customer, lines = exchanges(DATA / kind / f"{language}.yaml")
+    player = Player.of(customer)
+    return [judge(player, line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("language", "share"),
+    [
+        ("en", 0.95),
+        ("ja", 0.93),
+        ("en_callers", 0.9),
+        ("ja_callers", 0.9),
+        ("ja_kinds", 0.97),
+        ("en_telephone", 0.88),
+        ("en_again", 0.88),
+    ],
+)
+def test_corrections_count(language: str, share: float) -> None:
+    found = judged("corrections", language)
+    assert [each for each in found if each.outcome is Outcome.WRONG] == []
+    assert len(found) >= 120
+    assert sum(each.outcome in {Outcome.RIGHT, Outcome.ASKED} for each in found) >= share * len(found)
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "en_callers", "ja_callers"])
+def test_no_default_stands_for_what_was_said(language: str) -> None:
+    found = judged("unread", language)
+    assert [each for each in found if each.outcome is Outcome.WRONG] == []
