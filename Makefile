@@ -20,7 +20,7 @@ ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup speech demo serve clients test test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: setup speech demo serve clients test coverage test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -45,6 +45,9 @@ serve: setup  ## start the service and leave it running
 	$(BIN)/tellerline serve
 
 test: setup  ## the tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+coverage: setup  ## the tests, and which lines and branches they reach; takes twice as long
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered
 
 clients: $(CLIENTS)/.ready  ## the Realtime clients that `make test` then calls with

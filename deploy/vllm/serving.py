@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 HERE = Path(__file__).parent
 PROFILES = HERE / "profiles"
+NEWER_RUNNER = "VLLM_USE_V2_MODEL_RUNNER"
 Value = bool | int | float | str | dict[str, Any]
 
 
@@ -49,6 +50,14 @@ class Profile(BaseModel):
     env: dict[str, str] = {}
     args: dict[str, Value]
     config: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _servable(self) -> Self:
+        drafting = self.args.get("speculative-config")
+        drafts_from_text = isinstance(drafting, dict) and drafting.get("method") == "ngram"
+        if drafts_from_text and self.env.get(NEWER_RUNNER) == "1":
+            raise ValueError(f"{self.name}: vLLM's newer model runner refuses n-gram drafting")
+        return self
 
     def flags(self) -> list[str]:
         """The engine's flags as an argument vector, the model and the port among them."""

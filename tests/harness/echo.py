@@ -17,6 +17,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from tests.harness.listening import listening
 
+ANSWER_S = 60
+"""How long an answer may take: the largest messages go back and forth many at once."""
 HANDSHAKE = (
     "GET /echo HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
@@ -91,13 +93,13 @@ class Raw:
         return await self.head()
 
     async def head(self) -> bytes:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(ANSWER_S):
             return await self.reader.readuntil(b"\r\n\r\n")
 
     async def frame(self) -> tuple[int, bytes] | None:
         """The next frame's opcode and payload; none when the line is cut."""
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(ANSWER_S):
                 first, second = await self.reader.readexactly(2)
                 size = second & 127
                 if size > 125:

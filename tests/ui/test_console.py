@@ -5,7 +5,9 @@ import json
 import re
 import socket
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -13,12 +15,14 @@ from app.server import make_server
 from schemas.banking import PayeeVerification, TransferState
 from schemas.intent import Intent
 from schemas.turn import Awaits
+from services.timing.clock import SystemClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
 playwright = pytest.importorskip("playwright.async_api")
 STATIC = Path(__file__).parents[2] / "app" / "console" / "static"
 WORDS = json.loads((STATIC / "words.json").read_text(encoding="utf-8"))
+WEEKDAYS = "月火水木金土日"
 CHROMIUM = Path("/usr/bin/chromium")
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="needs Debian's chromium at /usr/bin/chromium")
 
@@ -92,7 +96,9 @@ async def test_a_japanese_caller_reads_japanese(page: "playwright.Page") -> None
     await page.keyboard.press("Enter")
     await page.wait_for_selector("#card:not([hidden])")
     card = await page.inner_text("#card")
-    assert all(said in card for said in ("佐藤 花子", "5,000", "木曜日", "普通預金", "一致", "はい"))
+    assert all(said in card for said in ("佐藤 花子", "5,000", "普通預金", "一致", "はい"))
+    tomorrow = SystemClock().now().astimezone(ZoneInfo("Asia/Tokyo")) + timedelta(days=1)
+    assert any(f"{WEEKDAYS[day.weekday()]}曜日" in card for day in (tomorrow, tomorrow - timedelta(minutes=5)))
     await page.wait_for_selector(f"text={WORDS['ja']['waits.confirmation']}")
     shown = await page.inner_text("body")
     assert not [said for key, said in WORDS["en"].items() if said != WORDS["ja"][key] and f"\n{said}\n" in shown]

@@ -26,6 +26,7 @@ class Server(_Part):
     profile: str
     args: dict[str, Any] = {}
     speculative: dict[str, Any] = {}
+    env: dict[str, str] = {}
 
     def resolved(self) -> Profile:
         """The profile as it is to be served."""
@@ -35,7 +36,7 @@ class Server(_Part):
             drafting = args["speculative-config"]
             assert isinstance(drafting, dict)
             args["speculative-config"] = drafting | self.speculative
-        return profile.model_copy(update={"args": args})
+        return Profile.model_validate(profile.model_dump() | {"args": args, "env": profile.env | self.env})
 
 
 class Run(_Part):

@@ -14,6 +14,7 @@ import json
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from app.qa.doctor.examine import Patient, examine
@@ -45,15 +46,18 @@ def options(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def measure(job: Job, url: str, about: dict[str, object], given: argparse.Namespace) -> Record | None:
-    """One `vllm bench serve`; None where it failed, which is told."""
+def measure(
+    job: Job, url: str, about: dict[str, object], given: argparse.Namespace, load: Callable[[list[str]], str]
+) -> Record | None:
+    """One `vllm bench serve`; None where it failed, which is told. `load` runs it and gives its fault."""
     if given.prompts:
         job = job.model_copy(update={"flags": job.flags | {"num-prompts": given.prompts, "num-warmups": 1}})
-    argv = job.argv(url, given.model, given.tokenizer or given.model, given.out, datasets.schemas())
+    model = str(about["model"])
+    argv = job.argv(url, model, given.tokenizer or model, given.out, datasets.schemas())
     found = given.out / "raw" / f"{job.key}.json"
     found.unlink(missing_ok=True)
     with Watch() as seen:
-        fault = load([*shlex.split(given.bench), *argv])
+        fault = load(argv)
     if fault or not found.is_file():
         print(f"{job.key}: failed\n{fault or 'it left no result'}", file=sys.stderr)
         return None
@@ -73,14 +77,18 @@ def load(command: list[str]) -> str:
     return done.stderr[-2000:] or f"exit status {done.returncode}" if done.returncode else ""
 
 
+def examined(url: str, role: str, batch: int, log: Path | None, **about: object) -> dict[str, object]:
+    """Warm a running server; what every row of it says of it, `about` among that."""
+    report: Report = asyncio.run(examine(Patient(url, role, batch=batch, wait_s=30, log=log)))
+    return {"attention": report.figures.get("attention_backend", "")} | about
+
+
 def on_server(phase: Phase, server: Server, url: str, log: Path | None, given: argparse.Namespace) -> list[Record]:
     """Warm a running server, then every job of the phase."""
-    role = server.resolved().role
-    report: Report = asyncio.run(examine(Patient(url, role, batch=4, wait_s=30, log=log)))
-    attention = report.figures.get("attention_backend", "")
-    about = {"attention": attention, "weights": "random" if "dummy" in given.more else "real"}
+    weights = "random" if "dummy" in given.more else "real"
+    about = examined(url, server.resolved().role, 4, log, weights=weights, model=given.model)
     wanted = [job for job in jobs(sweep().bench, phase, server) if given.only in job.key]
-    rows = [measure(job, url, about, given) for job in wanted]
+    rows = [measure(job, url, about, given, lambda argv: load([*shlex.split(given.bench), *argv])) for job in wanted]
     return [row for row in rows if row is not None]
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from deploy.vllm.flags import file_of, jobs, servers, sglang_flags
 from deploy.vllm.render import COMPOSE_FILE, compose, current, kubernetes
-from deploy.vllm.serving import HERE, load, names, shell
+from deploy.vllm.serving import HERE, Profile, load, names, shell
 
 PROFILES = {name: load(name) for name in names()}
 KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
@@ -109,10 +110,10 @@ def test_an_environment_reaches_compose_and_kubernetes(name: str) -> None:
     assert wanted.items() <= given.items()
 
 
-def test_answers_on_the_h200_are_drafted_by_the_runner_that_was_measured() -> None:
-    """The other cards' profiles leave the choice to vLLM: nothing was measured there."""
+def test_answers_are_drafted_by_the_runner_that_was_measured() -> None:
+    """The other profiles leave the choice to vLLM: nothing was measured there."""
     chosen = {name: p.env.get("VLLM_USE_V2_MODEL_RUNNER") for name, p in PROFILES.items()}
-    assert chosen == dict.fromkeys(PROFILES) | {"qna-h200": "1"}
+    assert chosen == dict.fromkeys(PROFILES) | {"qna-h200": "1", "qna-26b-fp8-h100": "1"}
 
 
 def test_the_compose_file_is_current() -> None:
@@ -148,3 +149,11 @@ def test_kubernetes_is_ready_only_when_the_doctor_is_and_only_for_the_gateway(na
 def test_profile_files_are_small_and_say_what_they_are() -> None:
     for path in sorted(Path(HERE / "profiles").glob("*.yaml")):
         assert re.search(r"^(title: |# )", path.read_text(), re.MULTILINE), path.name
+
+
+def test_a_profile_that_the_engine_refuses_is_refused() -> None:
+    body = load("qna-26b-fp8-h100").model_dump()
+    body["args"]["speculative-config"] = {"method": "ngram", "num_speculative_tokens": 3}
+    with pytest.raises(ValidationError, match="newer model runner refuses n-gram"):
+        Profile.model_validate(body)
+    assert Profile.model_validate(body | {"env": {"VLLM_USE_V2_MODEL_RUNNER": "0"}})

@@ -1,0 +1,165 @@
+"""Whole phases on one machine's cards, many servers at a time: `python -m deploy.vllm.sweep.whole --payload DIR …`.
+
+Every server that the phases ask is started once, with random weights, beside others on the same card. Of those on a
+card one is asked at a time; cards are measured at once. PHASE.csv, PHASE.md and the plots are written after every
+server. What does not fit into --budget-s is named in left_out.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from deploy.vllm.random_weights import folder, stand_in
+from deploy.vllm.sweep import datasets
+from deploy.vllm.sweep.generator_process import Generator
+from deploy.vllm.sweep.plan import sweep
+from deploy.vllm.sweep.report import Record
+from deploy.vllm.sweep.run import examined, measure, write
+from deploy.vllm.sweep.servers import Engine
+from deploy.vllm.sweep.side_by_side import Card, Standing, distinct, rounds
+
+FIRST_PORT = 8101
+APART_S = 2.0
+RESERVE_S = 20.0
+
+
+class Whole:
+    """The rows of all phases so far, and what was left out, written down as they come."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given = given
+        self.until = time.monotonic() + given.budget_s
+        self.rows: dict[str, list[Record]] = defaultdict(list)
+        self.left_out: list[str] = []
+        self._lock = threading.Lock()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds of the budget, less what ending takes."""
+        return float(self.until - RESERVE_S - time.monotonic())
+
+    def leave_out(self, *names: str) -> None:
+        """Put on record that these were not measured."""
+        with self._lock:
+            self.left_out += names
+            (self.given.out / "left_out.txt").write_text("\n".join([*self.left_out, ""]), encoding="utf-8")
+
+    def add(self, rows: list[Record]) -> None:
+        """Write the phases anew that these rows belong to."""
+        phases = sweep().phases
+        with self._lock:
+            for row in rows:
+                self.rows[row["phase"]].append(row)
+            for name in {row["phase"] for row in rows}:
+                write(phases[name], self.rows[name], self.given.out)
+
+    def on_cards(self, cards: list[Card]) -> None:
+        """One round: start all, measure each card's in turn and all cards at once, stop all."""
+        servers = [(card, server) for card in cards for server in card.standing]
+        engines: dict[str, Engine] = {}
+        try:
+            for place, (card, server) in enumerate(servers):
+                engines[server.name] = self._engine(server, card.number, FIRST_PORT + place)
+                time.sleep(APART_S)
+            with ThreadPoolExecutor(len(cards)) as lanes:
+                list(lanes.map(lambda card: self._lane(card, engines), cards))
+        finally:
+            for engine in engines.values():
+                engine.stop()
+
+    def _engine(self, server: Standing, card: int, port: int) -> Engine:
+        payload, profile = self.given.payload, server.profile
+        launcher = f"{self.given.python} -m vllm.entrypoints.cli.main serve"
+        log = self.given.out / f"{server.name}.log"
+        local, more = folder(profile.model, payload), "--load-format dummy"
+        return Engine(stand_in(profile, payload, card, port), log, launcher=launcher, model=local, more=more).start()
+
+    def _lane(self, card: Card, engines: dict[str, Engine]) -> None:
+        log = self.given.out / f"generator-{card.number}.log"
+        with Generator(self.given.python, self.given.payload, log) as load:
+            began = time.monotonic()
+            for server in card.standing:
+                engine = engines[server.name]
+                if not engine.ready(within_s=max(2.0, self.left_s)):
+                    print(f"{server.name}: did not start", flush=True)
+                    self.leave_out(*(job.key for job in server.jobs))
+                    engine.stop()
+                    continue
+                print(f"{server.name}: ready {time.monotonic() - began:.0f} s after its round began", flush=True)
+                self.add(self._measured(server, engine, load))
+
+    def _measured(self, server: Standing, engine: Engine, load: Generator) -> list[Record]:
+        most = max(int(job.flags["max-concurrency"]) for job in server.jobs)
+        about = examined(
+            engine.url,
+            server.profile.role,
+            max(4, most),
+            engine.log,
+            weights="random",
+            model=server.profile.served_name,
+        )
+        rows = []
+        for job in server.jobs:
+            fits = self.left_s > 0
+            row = measure(job, engine.url, about, self.given, load) if fits else None
+            if row is None:
+                self.leave_out(job.key)
+            else:
+                rows.append(row)
+        return rows
+
+
+def options(arguments: list[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--payload", type=Path, required=True, help="vLLM's packages and the models, see gpu/README.md")
+    parser.add_argument("--out", type=Path, default=Path("out/sweep"))
+    parser.add_argument("--phases", default="", help="comma-separated; all that ask servers where it is empty")
+    parser.add_argument("--cards", default="0", help="which cards, comma-separated")
+    parser.add_argument("--card-gib", type=float, default=75.0, help="what servers may take of a card")
+    parser.add_argument("--python", default="python3", help="the interpreter that runs vLLM")
+    parser.add_argument("--budget-s", type=float, default=3600.0)
+    parser.add_argument("--prompts", type=int, default=0, help="fewer prompts a run")
+    parser.add_argument("--list", action="store_true", help="say which server would stand where, and start nothing")
+    return parser.parse_args(arguments)
+
+
+def planned(whole: Whole) -> list[list[Card]]:
+    """The rounds, printed."""
+    given, phases = whole.given, sweep().phases
+    chosen = [phases[name] for name in filter(None, given.phases.split(","))] or list(phases.values())
+    servers, absent = distinct(sweep().bench, chosen)
+    cards = [int(card) for card in given.cards.split(",")]
+    made = rounds(servers, cards, given.card_gib)
+    for number, round_ in enumerate(made, start=1):
+        for card in round_:
+            names = ", ".join(f"{server.name} ({len(server.jobs)})" for server in card.standing)
+            print(f"round {number}, card {card.number}, {card.free_gib:.0f} GiB free: {names}", flush=True)
+    whole.leave_out(*absent)
+    return made
+
+
+def main(arguments: list[str]) -> int:
+    """Measure; 1 where nothing could be."""
+    given = options(arguments)
+    given.out, given.payload = given.out.absolute(), given.payload.absolute()
+    given.tokenizer = str(given.payload / "models" / "e4b")
+    (given.out / "raw").mkdir(parents=True, exist_ok=True)
+    datasets.write(given.out / "data")
+    whole = Whole(given)
+    made = planned(whole)
+    if given.list:
+        return 0
+    for cards in made:
+        whole.on_cards([card for card in cards if card.standing])
+    return 0 if whole.rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,147 @@
+"""Whole phases side by side: every server once, no card over its room, and a fault costs only its own rows."""
+
+import asyncio
+import itertools
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy.vllm import random_weights
+from deploy.vllm.serving import HERE, load, names
+from deploy.vllm.sweep import whole
+from deploy.vllm.sweep.generator_process import Generator
+from deploy.vllm.sweep.plan import jobs, sweep
+from deploy.vllm.sweep.side_by_side import distinct, rounds
+from tests.fakes.gemma import FakeGemma
+
+SERVE = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
+PHASES = list(sweep().phases.values())
+
+
+def test_every_job_that_vllm_can_do_stands_with_one_server_once() -> None:
+    servers, absent = distinct(sweep().bench, PHASES)
+    wanted = {
+        job.key
+        for phase in PHASES
+        for server in phase.servers
+        if f"{phase.name}-{server.name}" not in absent
+        for job in jobs(sweep().bench, phase, server)
+    }
+    placed = [job.key for server in servers for job in server.jobs]
+    assert sorted(placed) == sorted(wanted)
+    assert absent == ["engines-sglang", "engines-sglang-no-prefix-cache"]
+    by_name = {server.name: {job.phase for job in server.jobs} for server in servers}
+    assert {"structured", "concurrency", "cache", "precision", "engines"} <= by_name["structured-bf16"]
+
+
+@pytest.mark.parametrize("cards", [[0], [0, 1]])
+def test_no_card_holds_more_than_it_has_room_for(cards: list[int]) -> None:
+    servers, _ = distinct(sweep().bench, PHASES)
+    made = rounds(servers, cards, 75.0)
+    assert sorted(s.name for cards in made for card in cards for s in card.standing) == sorted(s.name for s in servers)
+    for card in (card for cards in made for card in cards):
+        assert sum(random_weights.room_gib(server.profile) for server in card.standing) <= 75.0
+
+
+def test_a_server_larger_than_a_card_is_refused() -> None:
+    servers, _ = distinct(sweep().bench, PHASES)
+    with pytest.raises(ValueError, match="GiB"):
+        rounds(servers, [0], 10.0)
+
+
+@pytest.mark.parametrize("name", [n for n in names() if load(n).engine == "vllm" and not load(n).hardware.tpu])
+def test_any_profile_can_be_served_with_random_weights(name: str, tmp_path: Path) -> None:
+    shipped = load(name)
+    made = random_weights.stand_in(shipped, tmp_path, card=1, port=9000)
+    assert not [part for part in made.flags() if part.startswith("--") and part not in SERVE]
+    assert made.env["CUDA_VISIBLE_DEVICES"] == "1"
+    drafting = made.args.get("speculative-config")
+    if isinstance(drafting, dict) and "model" in drafting:
+        assert drafting["model"].startswith(str(tmp_path))
+        assert drafting["rejection_sample_method"] == "synthetic"
+        assert drafting["num_speculative_tokens"] == _drafting(shipped.args)["num_speculative_tokens"]
+
+
+def _drafting(args: dict[str, Any]) -> dict[str, Any]:
+    drafting = args["speculative-config"]
+    assert isinstance(drafting, dict)
+    return drafting
+
+
+STUB = """
+def add_cli_args(parser):
+    parser.add_argument("--say")
+def main(args):
+    print("noise on stdout")
+    if args.say == "no":
+        raise ValueError("no more sockets")
+"""
+
+
+@pytest.fixture
+def payload(tmp_path: Path) -> Path:
+    """Where a package stands in for vLLM's: the generator must say of each run how it went, whatever is printed."""
+    site = tmp_path / "site" / "vllm"
+    for folder in (site, site / "benchmarks", site / "utils"):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+    (site / "benchmarks" / "serve.py").write_text(STUB)
+    (site / "utils" / "argparse_utils.py").write_text("from argparse import ArgumentParser as FlexibleArgumentParser")
+    return tmp_path
+
+
+def test_the_generator_runs_again_after_a_fault(payload: Path) -> None:
+    with Generator(sys.executable, payload, payload / "log") as load_once:
+        assert load_once(["--say", "yes"]) == ""
+        assert "no more sockets" in load_once(["--say", "no"])
+        assert "SystemExit" in load_once(["--unknown"])
+        assert load_once(["--say", "yes"]) == ""
+    assert "noise on stdout" in (payload / "log").read_text()
+
+
+def test_a_generator_that_ended_is_told(tmp_path: Path) -> None:
+    with Generator(sys.executable, tmp_path / "nothing", tmp_path / "log") as load_once:
+        assert "ended" in load_once(["--say", "yes"])
+
+
+async def test_servers_that_do_not_start_cost_only_their_own_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One server of two is up, a load generator stands in for vLLM's."""
+
+    class Engine:
+        def __init__(self, url: str) -> None:
+            self.url, self.log = url, None
+
+        def ready(self, within_s: float) -> bool:
+            return bool(self.url)
+
+        def stop(self) -> None:
+            pass
+
+    class Load(Generator):
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def __call__(self, argv: list[str]) -> str:
+            given = dict(itertools.pairwise(argv))
+            result = {"completed": 1, "p95_e2el_ms": 5.0, "p50_e2el_ms": 4.0}
+            Path(given["--result-dir"], given["--result-filename"]).write_text(json.dumps(result))
+            return ""
+
+    async with FakeGemma() as server:
+        up = iter([server.url, ""])
+        monkeypatch.setattr(whole.Whole, "_engine", lambda *_: Engine(next(up)))
+        monkeypatch.setattr(whole, "Generator", Load)
+        monkeypatch.setattr(whole, "APART_S", 0.0)
+
+        given = ["--payload", str(tmp_path), "--out", str(tmp_path / "out"), "--phases", "cache", "--cards", "0,1"]
+        assert await asyncio.to_thread(whole.main, given) == 0
+    assert "| on | line |" in (tmp_path / "out" / "cache.md").read_text()
+    assert (tmp_path / "out" / "left_out.txt").read_text().split() == ["cache-off-line"]
