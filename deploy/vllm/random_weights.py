@@ -20,7 +20,7 @@ GIB = 1024**3
 class Shape:
     """A configuration's folder under `models`, and what a server of it takes of a card, in GiB, its cache apart.
 
-    Weights, graphs for prefill and workspace, as seen on H100 and H200.
+    Weights, graphs for prefill and workspace, as seen on an H100 while a server starts.
     """
 
     folder: str
@@ -28,11 +28,11 @@ class Shape:
 
 
 SHAPES = {
-    "google/gemma-4-E4B-it": Shape("e4b", 16.5),
+    "google/gemma-4-E4B-it": Shape("e4b", 20.0),
     "google/gemma-4-E4B-it-assistant": Shape("e4b-assistant"),
     "google/gemma-4-26B-A4B-it": Shape("26b", 54.0),
     "google/gemma-4-26B-A4B-it-assistant": Shape("26b-assistant"),
-    "RedHatAI/gemma-4-26B-A4B-it-FP8-dynamic": Shape("26b-fp8", 31.0),
+    "RedHatAI/gemma-4-26B-A4B-it-FP8-dynamic": Shape("26b-fp8", 34.0),
     "cyankiwi/gemma-4-26B-A4B-it-AWQ-4bit": Shape("26b-awq", 20.0),
     "z-lab/gemma-4-26B-A4B-it-DFlash": Shape("26b-dflash"),
 }

@@ -11,6 +11,7 @@ from typing import Any
 FONT = 'font-family="sans-serif" font-size="11"'
 WIDTH, BAR, GAP, LEFT = 720, 16, 8, 300
 HEIGHT, MARGIN, LEGEND = 300, 50, 240
+FEWEST_LEVELS = 3
 COLOURS = ("#2f5d8c", "#c0622d", "#4a8c4f", "#8c4a7d", "#6b6b6b", "#b59a2a", "#3b9aa8", "#a83b3b")
 _NUMBER = re.compile(r"(\d+)$")
 
@@ -48,16 +49,20 @@ def as_curves(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
         return f"{MARGIN + math.log2(x / xs[0]) / span * (right - MARGIN):.1f},{bottom - y / most * (bottom - 40):.1f}"
 
     parts = _head(f"{title}: {metric} p95, ms", max(HEIGHT, 60 + 18 * len(curves)))
-    parts += [_line(MARGIN, bottom, right, bottom), _line(MARGIN, 40, MARGIN, bottom)]
-    parts += [f'<text x="{MARGIN - 4}" y="44" text-anchor="end">{most:.0f}</text>']
+    for level in _levels(most):
+        y = float(at(xs[0], level).split(",")[1])
+        parts += [_line(MARGIN, y, right, y, "#888888" if level == 0 else "#e4e4e4")]
+        parts += [f'<text x="{MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#555555">{level:.0f}</text>']
     parts += [f'<text x="{at(x, 0).split(",")[0]}" y="{bottom + 16}" text-anchor="middle">{x:.0f}</text>' for x in xs]
+    parts += [f'<text x="{right}" y="{bottom + 34}" text-anchor="end" fill="#555555">{html.escape(_over(rows))}</text>']
     for place, (name, points) in enumerate(curves.items()):
         colour = COLOURS[place % len(COLOURS)]
-        path, y = " ".join(at(*point) for point in points), 50 + 18 * place
+        path, row = " ".join(at(*point) for point in points), 50 + 18 * place
         parts += [
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
-            f'<rect x="{right + 16}" y="{y - 9}" width="10" height="10" fill="{colour}"/>',
-            f'<text x="{right + 32}" y="{y}">{html.escape(name[:38])}</text>',
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>',
+            *(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}"/>' for x, y in (at(*p).split(",") for p in points)),
+            f'<rect x="{right + 16}" y="{row - 9}" width="10" height="10" fill="{colour}"/>',
+            f'<text x="{right + 32}" y="{row}">{html.escape(name[:38])}</text>',
         ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
@@ -81,8 +86,21 @@ def _head(title: str, height: int) -> list[str]:
     ]
 
 
-def _line(x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="#888888"/>'
+def _levels(most: float) -> list[float]:
+    """Round numbers from 0 to just below `most`, three to seven of them."""
+    step = 10.0 ** math.floor(math.log10(most))
+    step = next(step * part for part in (1, 0.5, 0.2) if most / (step * part) >= FEWEST_LEVELS)
+    return [step * number for number in range(math.floor(most / step) + 1)]
+
+
+def _over(rows: Sequence[Record]) -> str:
+    """What was varied first, in words."""
+    first = next(str(row["varied"]) for row in rows if row["varied"])
+    return first.partition("=")[0].replace("-", " ")
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
+    return f'<line x1="{x1}" y1="{y1:.1f}" x2="{x2}" y2="{y2:.1f}" stroke="{colour}"/>'
 
 
 def _name(row: Record) -> str:
