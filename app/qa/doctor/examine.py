@@ -9,6 +9,7 @@ import httpx
 
 from app.qa.doctor import probes
 from app.qa.doctor.client import Endpoint
+from app.qa.doctor.engine_log import read_log
 from app.qa.doctor.findings import Health, Report
 from app.qa.doctor.warm import warm_role
 
@@ -50,7 +51,7 @@ async def examine(patient: Patient) -> Report:
         if not model:
             return report
         if patient.log:
-            probes.read_log(patient.log, report)
+            read_log(patient.log, report)
         await warm_role(patient.role, endpoint, model, patient.key, patient.batch, report)
         wanted: list[probes.Probe] = [probes.prefix_cache, probes.drafting, probes.disconnect]
         if patient.role == "extraction":

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from app.cli import main
 from app.qa.doctor.client import Endpoint, Metrics
+from app.qa.doctor.engine_log import USUAL_RUNNER, read_log
 from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.findings import Health, Report
 from app.qa.doctor.probes import (
@@ -19,7 +20,6 @@ from app.qa.doctor.probes import (
     guarded,
     legacy_parameters,
     prefix_cache,
-    read_log,
     structured,
 )
 from app.qa.doctor.warm import AGAIN, TOKENS, extraction_asks, qna_asks, warm
@@ -167,6 +167,25 @@ async def test_acceptance_is_told_by_position() -> None:
     assert (report.figures["accepted_at_0"], report.figures["accepted_at_1"]) == (0.8, 0.3)
 
 
+@pytest.mark.parametrize(
+    ("accepted", "runner", "health"),
+    [(14, "V2", Health.OK), (14, USUAL_RUNNER, Health.WARN), (20, USUAL_RUNNER, Health.OK), (1, "V2", Health.WARN)],
+)
+async def test_a_drafter_that_loses_is_told(accepted: int, runner: str, health: Health) -> None:
+    name = "vllm:spec_decode_num"
+    told = [f"{name}_drafts_total 0\n{name}_accepted_tokens_total 0\n"]
+    told += [f"{name}_drafts_total 10\n{name}_accepted_tokens_total {accepted}\n"]
+
+    def behave(body: Body) -> Reply:
+        server.metrics = told[1]
+        return sound(body)
+
+    report = Report(figures={"model_runner": runner})
+    async with FakeGemma(behave, told[0]) as server, Endpoint(server.url) as endpoint:
+        await drafting(endpoint, "fake-gemma", report)
+    assert said(report, "drafting") is health
+
+
 @pytest.mark.parametrize(("running", "health"), [(0, Health.OK), (1, Health.WARN)])
 async def test_a_request_that_runs_on_without_its_client_is_told(running: int, health: Health) -> None:
     report = Report()
@@ -281,6 +300,30 @@ def test_the_log_is_read(line: str, subject: str, found: str, tmp_path: Path) ->
     report = Report()
     read_log(log, report)
     assert (subject, found) in [(f.subject, f.said) for f in report.findings]
+
+
+USUAL = "[gpu_model_runner.py:5160] Starting to load model"
+NEWER = "gpu_worker.py:331] Using V2 Model Runner"
+DRAFTS = "config: model='m', speculative_config=SpeculativeConfig(method='mtp', model='d', num_spec_tokens=4), x"
+
+
+@pytest.mark.parametrize(
+    ("lines", "subject", "health"),
+    [
+        ([USUAL, DRAFTS], "runner and drafter", Health.WARN),
+        ([NEWER, DRAFTS], "runner and drafter", None),
+        ([USUAL, DRAFTS.replace("mtp", "ngram")], "runner and drafter", None),
+        (["{'cudagraph_capture_sizes': [1, 2, 4, 8, 16, 32], 'x': 1}"], "graphs for prefill", Health.WARN),
+        (["{'cudagraph_capture_sizes': [3, 6, 12, 1536], 'x': 1}"], "graphs for prefill", Health.OK),
+        (["nothing of graphs"], "graphs for prefill", None),
+    ],
+)
+def test_the_log_tells_what_costs_time(lines: list[str], subject: str, health: Health | None, tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    log.write_text("\n".join(lines))
+    report = Report()
+    read_log(log, report)
+    assert next((f.health for f in report.findings if f.subject == subject), None) is health
 
 
 def test_the_command_reports_and_fails(tmp_path: Path) -> None:
