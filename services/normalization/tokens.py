@@ -136,10 +136,20 @@ class Lexicon:
             behind = phrases.get(token.text)
             if behind is not None and at + 1 < size and (begun := behind.get(tokens[at + 1].text)) is not None:
                 inside = bool(joined) and _numeric(joined[-1]) and _numeric(token)
-                token, at = _joined(tokens, at, begun, inside)
+                found, last = _joined(tokens, at, begun, inside)
+                if not (found.word.protected and _numeric(token) and self._half_day(tokens, last + 1)):
+                    token, at = found, last
             joined.append(token)
             at += 1
         return joined
+
+    def _half_day(self, tokens: list[Token], at: int) -> bool:
+        """Whether "a.m." or "p.m." begins at a place: "seven eleven p.m." is a time and no shop."""
+        if at >= len(tokens):
+            return False
+        begun = self._phrases.get(tokens[at].text, {}).get(tokens[at + 1].text) if at + 1 < len(tokens) else None
+        word = _joined(tokens, at, begun, inside=False)[0].word if begun is not None else tokens[at].word
+        return word.half is not None
 
 
 def _hyphen(text: str, at: int) -> bool:

@@ -6,7 +6,7 @@ from itertools import islice
 from random import Random  # noqa: TID251 - seeded
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schemas.ids import Locale
@@ -152,6 +152,7 @@ def test_digits_are_said_one_by_one(string: str) -> None:
 
 
 @given(st.integers(0, 23), st.integers(0, 59))
+@example(19, 11)
 def test_every_minute_of_a_day(hour: int, minute: int) -> None:
     words = spoken(f"{hour}:{minute:02d}", EN_GB)
     assert [s.value for s in Normalizer.for_locale(EN_GB).normalize(words)] == [
