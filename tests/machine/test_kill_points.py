@@ -6,6 +6,7 @@ transfer that settled exactly one record of its settling.
 """
 
 import asyncio
+import gc
 import os
 import traceback
 from collections import Counter, deque
@@ -191,13 +192,13 @@ def killed_at(url: str, scenario: Scenario, stop_at: tuple[str, int], spools: Pa
 
     child = os.fork()
     if child == 0:
+        gc.disable()  # to go through the heap of all tests before takes longer than a deadline
         try:
             asyncio.run(play(url, scenario, stop, spools))
             os._exit(0)
-        except (NotCarriedOut, StoreUnavailable, TimeoutError):
-            os._exit(LATE)
-        except BaseException:  # noqa: BLE001 - told where the parent sees it
+        except BaseException as error:  # noqa: BLE001 - told where the parent sees it
             raised.write_text(traceback.format_exc())
+            os._exit(LATE if isinstance(error, NotCarriedOut | StoreUnavailable | TimeoutError) else 1)
         finally:
             os._exit(1)
     _, status = os.waitpid(child, 0)
