@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deploy.vllm.gpu.servers import CACHE_BYTES, environment, rates
 from deploy.vllm.serving import Profile
+from deploy.vllm.sweep.servers import Engine
 
 GIB = 1024**3
+CACHE_BYTES = 2 * GIB
+"""37,000 tokens of E4B, four times what 16 requests of ours hold."""
+EACH = 0.8
+"""How often a drafted token is accepted where those before it were: by decree, since the weights are random."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,24 @@ def room_gib(profile: Profile) -> float:
     return SHAPES[profile.model].gib + CACHE_BYTES / GIB
 
 
-def stand_in(profile: Profile, payload: Path, card: int, port: int) -> Profile:
-    """The profile as it is served on one card among others; its flags but for memory, address and drafter stay.
+def rates(drafted: int) -> list[float]:
+    """What vLLM wants to be told: for each position, how often it and all before it are accepted."""
+    return [round(EACH**place, 4) for place in range(1, drafted + 1)]
+
+
+def environment(payload: Path) -> dict[str, str]:
+    """What vLLM needs beside its flags: its packages, no network, one compile cache for all."""
+    return {
+        "PYTHONPATH": f"{payload}/site:{payload}/fa4/nvidia_cutlass_dsl/python_packages:{payload}/fa4",
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "VLLM_USE_FLASHINFER_SAMPLER": "0",
+        "VLLM_CACHE_ROOT": f"{payload}/cache",
+    }
+
+
+def stand_in(profile: Profile, payload: Path, port: int, card: int | None = None) -> Profile:
+    """The profile as it is served beside others on a card; its flags but for memory, address and drafter stay.
 
     A fixed cache size spares servers the memory profiling that would clash on one card; the share of memory is only
     what must be free when one starts. Raises KeyError where no configuration stands in for a model.
@@ -55,7 +75,7 @@ def stand_in(profile: Profile, payload: Path, card: int, port: int) -> Profile:
     drafting = args.get("speculative-config")
     if isinstance(drafting, dict):
         args["speculative-config"] = decreed(drafting, payload)
-    env = profile.env | environment(payload) | {"CUDA_VISIBLE_DEVICES": str(card)}
+    env = profile.env | environment(payload) | ({} if card is None else {"CUDA_VISIBLE_DEVICES": str(card)})
     return profile.model_copy(update={"args": args, "env": env, "port": port})
 
 
@@ -73,3 +93,10 @@ def decreed(drafting: dict[str, Any], payload: Path) -> dict[str, Any]:
 def folder(model: str, payload: Path) -> str:
     """Where the configuration lies that stands in for a model. Raises KeyError."""
     return str(payload / "models" / SHAPES[model].folder)
+
+
+def serve(profile: Profile, payload: Path, log: Path, python: str) -> Engine:
+    """Start a profile that `stand_in` gave, without waiting. Raises KeyError."""
+    launcher = f"{python} -m vllm.entrypoints.cli.main serve"
+    model, more = folder(profile.model, payload), "--load-format dummy"
+    return Engine(profile, log, launcher=launcher, model=model, more=more).start()

@@ -20,7 +20,8 @@ from app.qa.figures import percentile
 from deploy.vllm.gpu import ttft
 from deploy.vllm.gpu.order import BF16, DRAFTING
 from deploy.vllm.gpu.record import Row, Session
-from deploy.vllm.gpu.servers import DRAFTED, EACH, stated
+from deploy.vllm.gpu.servers import DRAFTED, stated
+from deploy.vllm.random_weights import EACH
 from deploy.vllm.sweep.gpu import Watch
 
 TOKENS = (128, 256)

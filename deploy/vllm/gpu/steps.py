@@ -16,7 +16,7 @@ from deploy.bench.extraction import SHAPES, measure
 from deploy.vllm.gpu import answers, drafting, ttft
 from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import Row, Session
-from deploy.vllm.gpu.servers import EACH
+from deploy.vllm.random_weights import EACH
 from deploy.vllm.sweep.gpu import Watch
 from schemas.extraction import Fallback
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
-from deploy.vllm.gpu.servers import environment
+from deploy.vllm.random_weights import environment
 
 
 class Generator:

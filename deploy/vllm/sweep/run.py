@@ -47,9 +47,9 @@ def options(arguments: list[str]) -> argparse.Namespace:
 
 
 def measure(
-    job: Job, url: str, about: dict[str, object], given: argparse.Namespace, load: Callable[[list[str]], str]
+    job: Job, url: str, about: dict[str, object], given: argparse.Namespace, generate: Callable[[list[str]], str]
 ) -> Record | None:
-    """One `vllm bench serve`; None where it failed, which is told. `load` runs it and gives its fault."""
+    """One `vllm bench serve`; None where it failed, which is told. `generate` runs it and gives its fault."""
     if given.prompts:
         job = job.model_copy(update={"flags": job.flags | {"num-prompts": given.prompts, "num-warmups": 1}})
     model = str(about["model"])
@@ -57,7 +57,7 @@ def measure(
     found = given.out / "raw" / f"{job.key}.json"
     found.unlink(missing_ok=True)
     with Watch() as seen:
-        fault = load(argv)
+        fault = generate(argv)
     if fault or not found.is_file():
         print(f"{job.key}: failed\n{fault or 'it left no result'}", file=sys.stderr)
         return None

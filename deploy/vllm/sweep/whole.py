@@ -15,7 +15,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from deploy.vllm.random_weights import folder, stand_in
+from deploy.vllm.random_weights import serve, stand_in
 from deploy.vllm.sweep import datasets
 from deploy.vllm.sweep.generator_process import Generator
 from deploy.vllm.sweep.plan import sweep
@@ -74,11 +74,8 @@ class Whole:
                 engine.stop()
 
     def _engine(self, server: Standing, card: int, port: int) -> Engine:
-        payload, profile = self.given.payload, server.profile
-        launcher = f"{self.given.python} -m vllm.entrypoints.cli.main serve"
-        log = self.given.out / f"{server.name}.log"
-        local, more = folder(profile.model, payload), "--load-format dummy"
-        return Engine(stand_in(profile, payload, card, port), log, launcher=launcher, model=local, more=more).start()
+        payload, log = self.given.payload, self.given.out / f"{server.name}.log"
+        return serve(stand_in(server.profile, payload, port, card), payload, log, self.given.python)
 
     def _lane(self, card: Card, engines: dict[str, Engine]) -> None:
         log = self.given.out / f"generator-{card.number}.log"
@@ -91,7 +88,10 @@ class Whole:
                     self.leave_out(*(job.key for job in server.jobs))
                     engine.stop()
                     continue
-                print(f"{server.name}: ready {time.monotonic() - began:.0f} s after its round began", flush=True)
+                print(
+                    f"{server.name}: ready {time.monotonic() - began:.0f} s after the last of its round was begun",
+                    flush=True,
+                )
                 self.add(self._measured(server, engine, load))
 
     def _measured(self, server: Standing, engine: Engine, load: Generator) -> list[Record]:

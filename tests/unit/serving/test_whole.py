@@ -55,7 +55,7 @@ def test_a_server_larger_than_a_card_is_refused() -> None:
 @pytest.mark.parametrize("name", [n for n in names() if load(n).engine == "vllm" and not load(n).hardware.tpu])
 def test_any_profile_can_be_served_with_random_weights(name: str, tmp_path: Path) -> None:
     shipped = load(name)
-    made = random_weights.stand_in(shipped, tmp_path, card=1, port=9000)
+    made = random_weights.stand_in(shipped, tmp_path, port=9000, card=1)
     assert not [part for part in made.flags() if part.startswith("--") and part not in SERVE]
     assert made.env["CUDA_VISIBLE_DEVICES"] == "1"
     drafting = made.args.get("speculative-config")
