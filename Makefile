@@ -44,11 +44,15 @@ demo: setup  ## start the service, play recorded calls through it and show what 
 serve: setup  ## start the service and leave it running
 	$(BIN)/tellerline serve
 
+# Servers, browsers and databases are tried in real time: a test that fails only while the machine stands still is
+# tried again and named; what is broken fails three times.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --reruns 2 --reruns-delay 1 -rR
+
 test: setup  ## the tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(PYTEST)
 
 coverage: setup  ## the tests, and which lines and branches they reach; takes twice as long
-	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered
+	$(PYTEST) --cov --cov-report=term:skip-covered
 
 clients: $(CLIENTS)/.ready  ## the Realtime clients that `make test` then calls with
 

@@ -1,5 +1,7 @@
 """Fixtures every room may use."""
 
+import gc
+
 import pytest
 from hypothesis import settings
 
@@ -11,6 +13,12 @@ __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "s
 # What is drawn is the same in every run: a change is judged by itself, and long searches are runs of their own.
 settings.register_profile("tellerline", deadline=None, derandomize=True, database=None)
 settings.load_profile("tellerline")
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays: a full collection that went through it would stop each clock for a second."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
