@@ -129,6 +129,6 @@ async def raw(port: int) -> AsyncIterator[Raw]:
     try:
         yield Raw(reader, writer)
     finally:
-        writer.close()
+        writer.transport.abort()  # a flood that is still to be sent is not waited for
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()

@@ -52,6 +52,7 @@ from tests.harness.stores import emptied, new_sqlite
 
 KILLED, LATE = 9, 8
 TRIES = 5
+ALL, ALTERNATE = slice(None), slice(None, None, 2)
 Scenario = Callable[[House, UnreliableBank], Awaitable[None]]
 
 
@@ -143,6 +144,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     a_transfer, a_bill, a_correction_and_a_resumed_call, a_second_factor, a_later_day, an_answer_lost, a_request_lost,
     a_yes_nobody_knows_of, a_yes_whose_answer_never_came, records_that_wait,
 )  # fmt: skip
+LONGEST = {an_answer_lost, a_request_lost, a_yes_whose_answer_never_came}
 
 
 def assemble(url: str, spools: Path) -> tuple[House, UnreliableBank]:
@@ -233,25 +235,22 @@ def is_read(point: str) -> bool:
     return point.startswith(("bank.profile:", "bank.payee:", "bank.verify_payee:"))
 
 
-def sweep(fresh: Callable[[], str], scenario: Scenario, folder: Path, *, reads: bool) -> list[str]:
-    """Kill the scenario at each passing of each of its points, also at mere `reads`; returns the points."""
+def sweep(fresh: Callable[[], str], scenario: Scenario, folder: Path, *, reads: bool, part: slice = ALL) -> list[str]:
+    """Kill the scenario at each passing of each of its points, also at mere `reads`, or a `part`; returns the points."""
     passed = points(fresh(), scenario, Path(mkdtemp(dir=folder)))
     assert {"ledger.confirm:committed", PROMISED} & set(passed)
-    counts: Counter[str] = Counter()
-    for point in passed:
-        counts[point] += 1
-        if is_read(point) and not reads:
-            continue
+    numbered = [(point, passed[: n + 1].count(point)) for n, point in enumerate(passed) if reads or not is_read(point)]
+    for point, times in numbered[part]:
         for _ in range(TRIES):
             url, spools = fresh(), Path(mkdtemp(dir=folder))
-            seen = killed_at(url, scenario, (point, counts[point]), spools)
+            seen = killed_at(url, scenario, (point, times), spools)
             if seen is not None:
                 break
-        assert seen is not None, f"{point} was never passed {counts[point]} times again"
+        assert seen is not None, f"{point} was never passed {times} times again"
         try:
             asyncio.run(restarted(url, seen, spools))
         except AssertionError as error:
-            raise AssertionError(f"killed at {point}, time {counts[point]}: {error}") from error
+            raise AssertionError(f"killed at {point}, time {times}: {error}") from error
     return passed
 
 
@@ -266,7 +265,8 @@ def fresh(sqlite_template: Path, quick_folder: Path) -> Callable[[], str]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_killed_at_every_point(scenario: Scenario, fresh: Callable[[], str], quick_folder: Path) -> None:
-    passed = sweep(fresh, scenario, quick_folder, reads=False)
+    """The longest scenarios at every second point: each of their points but for a few is one of another's, too."""
+    passed = sweep(fresh, scenario, quick_folder, reads=False, part=ALTERNATE if scenario in LONGEST else ALL)
     writes = {point.partition(":")[0] for point in passed}
     booked = {"ledger.propose", "ledger.confirm", "bank.transfer", "ledger.settle", "audit.transfers"}
     assert booked <= writes or {"ledger.propose", "promise", "ledger.owe"} <= writes
@@ -286,6 +286,15 @@ def opened_postgresql(server: str) -> str:
     url = asyncio.run(emptied(server))
     asyncio.run(prepare(url))
     return url
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("scenario", LONGEST, ids=lambda scenario: scenario.__name__)
+def test_killed_at_the_other_points_of_the_longest(
+    scenario: Scenario, fresh: Callable[[], str], quick_folder: Path
+) -> None:
+    assert sweep(fresh, scenario, quick_folder, reads=False, part=slice(1, None, 2))
 
 
 @pytest.mark.slow

@@ -77,15 +77,16 @@ def test_as_words_the_rules_are_right(corpus: Manifest, tmp_path: Path) -> None:
 @needs_ear
 @pytest.mark.timeout(400)
 def test_as_sound_no_money_moves_unasked(corpus: Manifest, tmp_path: Path) -> None:
-    """All of it, through the bundled recogniser, on two cores."""
-    results = replay(corpus, PipelineSpec.of(Settings(), corpus), tmp_path / "out", jobs=2)
-    assert len(results) == sum(len(case.turns) for case in corpus.cases)
+    """Sounds and every second other case, through the bundled recogniser, on two cores."""
+    some = part(corpus, [case for n, case in enumerate(corpus.cases) if n % 2 or case.tags["kind"] == "sound"])
+    results = replay(some, PipelineSpec.of(Settings(), some), tmp_path / "out", jobs=2)
+    assert len(results) == sum(len(case.turns) for case in some.cases)
     assert not [result.record.id for result in results if result.record.error]
     wrong = [r.record for r in results if judge(r.record).money is MoneyVerdict.FALSE_ACCEPT]
     read_back = {(r.record.case, r.record.proposal) for r in results}
     assert not [r.id for r in wrong if any((r.case, move) not in read_back for move in r.money)]
     # A recorded caller can't object to an amount that was misheard and read back: rare, and never more than this.
-    assert len(wrong) <= 2
+    assert len(wrong) <= 1
     sounds = [r.record for r in results if r.record.tags["kind"] == "sound"]
     assert sum(record.decision == NOTHING_HEARD for record in sounds) >= len(sounds) - 1
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from app import doorman
 from tests.harness.echo import Raw, echo, frame, raw
 
 CASES = yaml.load((Path(__file__).parents[1] / "data" / "autobahn.yaml").read_text(), yaml.CSafeLoader)
@@ -78,7 +79,9 @@ async def play(port: int, case: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-async def test_cases_of_a_chapter(chapter: str) -> None:
+async def test_cases_of_a_chapter(chapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorman, "PARSING_S", 1.0)  # what it holds up is judged by the floods; here it only waits
+    monkeypatch.setattr("app.lobby.SURPLUS_S", 1.0)
     cases = [case for case in CASES if case["case"].partition(".")[0] == chapter]
     turns = asyncio.Semaphore(AT_ONCE)
     async with echo() as port:

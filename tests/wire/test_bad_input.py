@@ -8,6 +8,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from app import doorman
 from schemas.errors import ModelUnavailable, RecognizerUnavailable
 from services.audio.codec import encode_pcm16
 from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line
@@ -115,7 +116,9 @@ async def test_too_many_refusals_end_the_call() -> None:
         await still_served(running)
 
 
-async def test_ten_minutes_of_silence_end_the_call() -> None:
+async def test_ten_minutes_of_silence_end_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorman, "SOUND_S", 0.0)
+    monkeypatch.setattr(doorman, "FRAME_S", 0.0)
     async with gateway(lambda _: TEXT, call_seconds=120) as running:
         async with caller(running) as call:
             sending = asyncio.create_task(_send_until_closed(call, np.zeros(16_000 * 600, dtype=np.float32)))

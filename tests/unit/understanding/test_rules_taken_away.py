@@ -73,10 +73,11 @@ def others(player: Player, customer: str, sentences: Sequence[str]) -> tuple[lis
     return found, tried
 
 
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("customer", list(SAID))
-def test_no_rule_taken_away_makes_another_order(customer: str) -> None:
-    found, tried = others(Player.of(customer), customer, SAID[customer])
-    assert tried > 1_000
+def test_no_rule_taken_away_makes_another_order(customer: str, part: int) -> None:
+    found, tried = others(Player.of(customer), customer, SAID[customer][part::2])
+    assert tried > 500
     assert found == []
 
 
