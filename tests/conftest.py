@@ -1,6 +1,10 @@
 """Fixtures every room may use."""
 
 import gc
+import lzma
+from collections.abc import Iterator
+from functools import lru_cache
+from unittest.mock import patch
 
 import pytest
 from hypothesis import settings
@@ -19,6 +23,13 @@ def pytest_collection_finish() -> None:
     """What is imported and collected stays: a collection that went through it would stop each clock for a second."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _unpacked_once() -> Iterator[None]:
+    """The recogniser's weights are unpacked once a process, not by each test that loads them."""
+    with patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)):
+        yield
 
 
 @pytest.fixture(autouse=True)

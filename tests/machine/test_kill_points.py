@@ -236,7 +236,7 @@ def is_read(point: str) -> bool:
 
 
 def sweep(fresh: Callable[[], str], scenario: Scenario, folder: Path, *, reads: bool, part: slice = ALL) -> list[str]:
-    """Kill the scenario at each passing of each of its points, also at mere `reads`, or a `part`; returns the points."""
+    """Kill the scenario at each passing of each point, also at mere `reads`, or of a `part`; returns all points."""
     passed = points(fresh(), scenario, Path(mkdtemp(dir=folder)))
     assert {"ledger.confirm:committed", PROMISED} & set(passed)
     numbered = [(point, passed[: n + 1].count(point)) for n, point in enumerate(passed) if reads or not is_read(point)]
