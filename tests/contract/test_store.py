@@ -57,7 +57,7 @@ async def unharmed(store: Store, key: int) -> None:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-@pytest.mark.parametrize("cancels", [1, 2, 3])
+@pytest.mark.parametrize("cancels", [1, 3])
 @pytest.mark.parametrize("work", [write, execute, look])
 async def test_a_caller_cancelled_anywhere_leaves_nothing_behind(
     paired: Store, work: Callable[[Store, int], Coroutine[Any, Any, None]], cancels: int

@@ -90,10 +90,10 @@ async def emptied(server: str) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def database_url(request: pytest.FixtureRequest, quick_folder: Path) -> str:
     """A fresh, migrated database: the test runs once on each kind."""
     if request.param == "sqlite":
-        return new_sqlite(request.getfixturevalue("sqlite_template"), tmp_path)
+        return new_sqlite(request.getfixturevalue("sqlite_template"), quick_folder)
     server: str = request.getfixturevalue("postgres_server")
     return asyncio.run(emptied(server))
 
@@ -107,8 +107,8 @@ async def store(database_url: str) -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-async def sqlite_store(sqlite_template: Path, tmp_path: Path) -> AsyncIterator[Store]:
+async def sqlite_store(sqlite_template: Path, quick_folder: Path) -> AsyncIterator[Store]:
     """A Store over a fresh SQLite file, where the kind of database does not matter."""
-    opened = Store(new_sqlite(sqlite_template, tmp_path))
+    opened = Store(new_sqlite(sqlite_template, quick_folder))
     yield opened
     await opened.close()

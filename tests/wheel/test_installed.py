@@ -49,7 +49,7 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True, timeout=60)
     python = home / "bin" / "python"
-    install = ("install", "--no-deps", "--no-index", "--no-compile", wheel)
+    install = ("install", "--no-deps", "--no-index", wheel)
     subprocess.run([*PIP, "--python", python, *install], check=True, timeout=60)
     (packages,) = home.glob("lib/python*/site-packages")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")

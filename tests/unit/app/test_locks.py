@@ -79,7 +79,9 @@ def install_command(name: str) -> list[str]:
     return shlex.split(found[1])
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "runtime" else ()) for name in sorted(COMMANDS)]
+)  # what development needs holds all that the service does
 def test_a_later_release_of_everything_changes_nothing(name: str, tmp_path: Path) -> None:
     packages = list(pinned(ROOT / f"deploy/lock/{name}.txt"))
     index, lock = tmp_path / "index", tmp_path / f"deploy/lock/{name}.txt"

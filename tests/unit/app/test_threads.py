@@ -24,7 +24,7 @@ def threads(entry: str, wanted: str | None) -> int:
     return int(subprocess.run(run, env=env, capture_output=True, check=True, timeout=60).stdout)
 
 
-@pytest.mark.parametrize("entry", ["app.cli", "app.serve", "app.main"])
+@pytest.mark.parametrize("entry", ["app.cli", "app.main"])
 def test_the_numeric_libraries_start_no_threads_unless_told(entry: str) -> None:
     assert threads(entry, None) == threads(entry, "1")
 

@@ -9,7 +9,7 @@ from deploy.bench.cases.waiting import Scenes
 from deploy.bench.consent import hear
 
 FOLDER = Path(__file__).parents[3] / "tests" / "data" / "consent"
-SAMPLE, SLOW = 401, 17
+SAMPLE, SLOW = 797, 17
 
 
 @pytest.mark.parametrize(("language", "gap"), [("en", " "), ("ja", "")])
