@@ -74,6 +74,7 @@ async def serve(socket: WebSocket, deps: CallDeps, opens: Opens, subprotocols: C
     """
     try:
         deps.shares.connection(socket.client.host if socket.client else "")
+        deps.admission.check()  # first: what is refused here may be asked of another gateway, its nonce not yet taken
         admitted = await deps.authenticate(socket)
         with deps.shares.call(admitted.customer), deps.admission.enter():
             chosen = next((one for one in subprotocols if one in socket.scope.get("subprotocols", ())), None)
