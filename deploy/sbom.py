@@ -14,8 +14,8 @@ from typing import Any, Final
 
 _LOCKED: Final = re.compile(r"^([A-Za-z0-9_.-]+)==([^\s;\\]+)", re.MULTILINE)
 _LIBRARY: Final = re.compile(r"lib([A-Za-z0-9_+]+)[-.\w]*\.so")
-_FFMPEG: Final = "GPL-3.0-or-later"
-"""With x264 and x265 inside, and GnuTLS' own needs, FFmpeg's libraries are under the GPL."""
+_FFMPEG: Final = "LGPL-3.0-or-later"
+"""As its build says of itself; that libavcodec is linked with x264 and x265, which are under the GPL, it does not."""
 BUNDLED: Final = {
     "SvtAv1Enc": "BSD-3-Clause-Clear", "Xau": "MIT", "asound": "LGPL-2.1-or-later", "avcodec": _FFMPEG,
     "avdevice": _FFMPEG, "avfilter": _FFMPEG, "avformat": _FFMPEG, "avutil": _FFMPEG, "swresample": _FFMPEG,
