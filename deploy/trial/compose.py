@@ -77,16 +77,16 @@ class Service:
         return seconds(self.raw.get("stop_grace_period", "10s"))
 
 
-def load(file: Path, variables: Mapping[str, str]) -> dict[str, Service]:
-    """Every service of a file and of those that it includes. Raises ComposeInvalid."""
+def load(file: Path, variables: Mapping[str, str], home: Path | None = None) -> dict[str, Service]:
+    """Every service of a file and of those that it includes; `home` has the env files. Raises ComposeInvalid."""
     document = yaml.safe_load(file.read_text(encoding="utf-8"))
     services: dict[str, Service] = {}
     for included in document.get("include", ()):
-        services |= load(file.parent / included, variables)
+        services |= load(file.parent / included, variables, home)
     for name, given in document.get("services", {}).items():
         if name in services:
             raise ComposeInvalid(f"{name} is defined twice")
-        services[name] = _service(name, replaced(given, variables), file.parent)
+        services[name] = _service(name, replaced(given, variables), home or file.parent)
     return services
 
 
