@@ -79,7 +79,7 @@ class Names:
     def resolved(self, text: str) -> str:
         """A text with `//name:`, `@name/` and the like replaced by the name's first address."""
         for name, (first, *_) in self._known.items():
-            text = re.sub(rf"(?<=[/@]){re.escape(name)}(?=[:/]|$)", first, text)
+            text = re.sub(rf"(?:(?<=//)|(?<=@)){re.escape(name)}(?=[:/]|$)", first, text)
         return text
 
     def prometheus(self, text: str) -> str:

@@ -33,7 +33,7 @@ from tests.fakes.gemma import FakeGemma
 
 CALL: Final = "transfer"
 SCRAPED_S: Final = 60.0
-"""What Prometheus may take until it has asked every target once."""
+"""What Prometheus may take until every target was up when it asked."""
 _ENGINE: Final = "vllm/vllm-openai"
 
 
@@ -71,10 +71,7 @@ async def started(
     around: Bank, profiles: Sequence[str], scale: Mapping[str, int], folder: Path
 ) -> AsyncIterator[Trial]:
     """Compose's services of these profiles, each healthy. Raises NotHealthy, ComposeInvalid."""
-    folder.chmod(0o711)
-    environment = folder / ".env"
-    environment.touch(mode=0o600)
-    environment.write_text("".join(f"{name}={value}\n" for name, value in around.settings.items()), encoding="utf-8")
+    _write(around.settings, folder)
     variables = around.settings | {"SUBNET": SUBNET}
     services = chosen(load(programs.ROOT / "docker-compose.yml", variables, folder), profiles)
     left_out = {name: why for name, one in services.items() if (why := _left_out(one, services))}
@@ -86,6 +83,14 @@ async def started(
         for running in trial.running.values():
             await running.healthy()
         yield trial
+
+
+def _write(settings: Mapping[str, str], folder: Path) -> None:
+    """The `.env` of an operator, in a folder whose own folders others may reach."""
+    folder.chmod(0o711)
+    environment = folder / ".env"
+    environment.touch(mode=0o600)
+    environment.write_text("".join(f"{name}={value}\n" for name, value in settings.items()), encoding="utf-8")
 
 
 def _left_out(one: Service, services: Mapping[str, Service]) -> str:
@@ -130,7 +135,7 @@ async def _imported(trial: Trial, place: Place) -> None:
 
 
 async def targets(trial: Trial) -> dict[str, str]:
-    """Prometheus' targets and their health, once each was asked; none where there is no Prometheus."""
+    """Prometheus' targets and their health, once all are up or their time is over; none without Prometheus."""
     prometheus = [place for place in trial.places if place.service.name == "prometheus"]
     if not prometheus:
         return {}
@@ -139,7 +144,7 @@ async def targets(trial: Trial) -> dict[str, str]:
         while True:
             active: list[dict[str, Any]] = (await client.get(url)).json()["data"]["activeTargets"]
             told = {f"{one['labels']['job']} {one['labels']['instance']}": one["health"] for one in active}
-            if (told and "unknown" not in told.values()) or time.monotonic() > until:
+            if (told and set(told.values()) == {"up"}) or time.monotonic() > until:
                 return told
             await asyncio.sleep(0.5)
 
