@@ -1,4 +1,4 @@
-"""Carries the Dockerfile's steps out in a root file system, and runs what they make: `python -m deploy.trial.image BASE`.
+"""Carries out the Dockerfile's steps in a root file system, and runs what comes of them: `deploy.trial.image BASE`.
 
 BASE is a root file system with Debian's Python in it, which stands in for every image that a stage starts from
 (`debian.sh` makes it). Needs root. Size, time to ready and memory are printed; exit status 1 where a step, the service
