@@ -22,6 +22,8 @@ from schemas.banking import BankOutcome, TransferState
 from schemas.ids import CallId, CustomerId
 from services.banking.banks.tables import postings
 from services.banking.tables import transfers
+from services.guard.shared_calls import LEASE, calls
+from services.store import micros
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, heard
 from tests.harness.gateway import Caller
@@ -133,3 +135,48 @@ async def test_a_gateway_that_goes_away_sends_newcomers_on_and_lets_calls_finish
         await heard(inside)
         assert [event["state"] for event in inside.of("tellerline.ledger")] == ["succeeded"]
     assert await pair.booked() == ["succeeded"]
+
+
+async def refused(running: Served, customer: str) -> int:
+    """The status that a call is refused with; 0 where it is let in."""
+    try:
+        async with connect(running.calls, compression=None, additional_headers=running.token(customer)):
+            return 0
+    except InvalidStatus as error:
+        return error.response.status_code
+
+
+async def test_calls_of_one_customer_are_counted_by_both(pair: Pair) -> None:
+    for running in (pair.first, pair.second):
+        running.gateway.calls._most = 2
+    async with calling(pair.first, ALEX, "en-US"):
+        async with calling(pair.second, ALEX, "en-US"):
+            assert [await refused(one, ALEX) for one in (pair.first, pair.second)] == [429, 429]
+            assert await refused(pair.second, "imogen-hartley") == 0
+        for _ in range(200):
+            if await refused(pair.first, ALEX) == 0:
+                break
+            await asyncio.sleep(0.05)
+        else:
+            raise AssertionError("a call that is over still counts")
+
+
+async def test_calls_of_a_gateway_that_died_count_no_longer_than_their_lease(pair: Pair) -> None:
+    store = pair.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined] # the ledger's own
+    clock = pair.first.gateway.clock
+    for running in (pair.first, pair.second):
+        running.gateway.calls._most = 1
+    for left, status in ((LEASE, 429), (-LEASE, 0)):
+        row = {"call_id": "of-the-dead", "customer_id": ALEX, "until": micros(clock.now() + left)}
+        await store.execute("test.calls", sa.delete(calls))
+        await store.execute("test.calls", sa.insert(calls).values(row))
+        assert await refused(pair.second, ALEX) == status
+
+
+async def test_a_call_is_renewed_as_long_as_it_lasts(pair: Pair) -> None:
+    async with calling(pair.first, ALEX, "en-US"):
+        ours, store = pair.first.gateway.calls, pair.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined]
+        await store.execute("test.calls", sa.update(calls).values(until=1))
+        await ours.renew()
+        (row,) = await rows(store, sa.select(calls.c.until))
+        assert row.until > micros(pair.first.gateway.clock.now())
