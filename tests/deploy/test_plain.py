@@ -49,15 +49,22 @@ async def call(trial: Trial, around: Bank) -> AsyncIterator[Caller]:
         yield talking
 
 
+async def has_a_call(client: httpx.AsyncClient, address: str) -> bool:
+    """Whether a gateway has one; a dead one has none."""
+    try:
+        said = (await client.get(f"http://{address}:8080/metrics")).text
+    except httpx.TransportError:
+        return False
+    return re.search(r"^tellerline_calls 1\.0$", said, re.MULTILINE) is not None
+
+
 async def serving(trial: Trial) -> Running:
     """The gateway that has the one call."""
     async with httpx.AsyncClient() as client:
         for _ in range(100):
             for running in trial.running.values():
-                if running.place.service.name == "gateway":
-                    said = (await client.get(f"http://{running.place.address}:8080/metrics")).text
-                    if re.search(r"^tellerline_calls 1\.0$", said, re.MULTILINE):
-                        return running
+                if running.place.service.name == "gateway" and await has_a_call(client, running.place.address):
+                    return running
             await asyncio.sleep(0.1)
     raise AssertionError("nobody has the call")
 
