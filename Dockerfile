@@ -1,32 +1,39 @@
 # syntax=docker/dockerfile:1.7
-# Two stages: the first builds an environment from the lock file, the second runs it as nobody in particular.
+# Two stages: the first builds an environment from the lock files, the second runs it as nobody in particular.
+# `deploy/trial/debian.sh ROOT image` carries these steps out without a container engine.
 FROM python:3.11-slim-bookworm AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
-RUN python -m venv /opt/tellerline
+# What builds lies in an environment of its own, and stays behind.
+RUN python -m venv /opt/build && python -m venv --without-pip /opt/tellerline
 WORKDIR /srv/tellerline
-COPY deploy/lock/runtime.txt deploy/lock/runtime.txt
-RUN /opt/tellerline/bin/pip install --no-deps --require-hashes -r deploy/lock/runtime.txt
+COPY deploy/lock/build.txt deploy/lock/runtime.txt deploy/lock/
+RUN /opt/build/bin/pip install --no-deps --require-hashes -r deploy/lock/build.txt
+RUN /opt/build/bin/pip --python /opt/tellerline/bin/python install --no-deps --require-hashes -r deploy/lock/runtime.txt
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY app app
 COPY services services
 COPY schemas schemas
 COPY rules rules
-RUN /opt/tellerline/bin/pip install --no-deps . && python -m compileall -q /opt/tellerline/lib
+RUN /opt/build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /srv/wheel . \
+ && /opt/build/bin/pip --python /opt/tellerline/bin/python install --no-deps --no-index /srv/wheel/*.whl
+COPY deploy/sbom.py deploy/sbom.py
+RUN /opt/tellerline/bin/python deploy/sbom.py deploy/lock/runtime.txt > /opt/tellerline/sbom.cdx.json
 
 FROM python:3.11-slim-bookworm
-RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin tellerline \
- && install -d -o 10001 -g 10001 /var/lib/tellerline
+RUN groupadd --gid 10001 tellerline \
+ && useradd --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin tellerline \
+ && install -d -o 10001 -g 10001 -m 700 /var/lib/tellerline
 COPY --from=build /opt/tellerline /opt/tellerline
 ENV PATH=/opt/tellerline/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 \
     TELLERLINE_HOST=0.0.0.0 TELLERLINE_STATE_DIR=/var/lib/tellerline
-USER 10001
+USER 10001:10001
 WORKDIR /var/lib/tellerline
 VOLUME /var/lib/tellerline
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
-  CMD ["python", "-c", "import os, urllib.request as u; u.urlopen(f\"http://127.0.0.1:{os.environ.get('TELLERLINE_PORT', '8080')}/readyz\", timeout=2)"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["python", "-m", "app.healthcheck"]
 ENTRYPOINT ["tellerline"]
 CMD ["serve"]

@@ -101,6 +101,7 @@ $(PIPECAT)/.ready: deploy/lock/pipecat.txt
 lock:  ## resolve the dependencies again and write the lock files
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/lock/runtime.txt
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header -o deploy/lock/dev.txt
+	echo 'setuptools>=77' | uv pip compile - --quiet --universal --python-version 3.11 --constraint deploy/lock/dev.txt --generate-hashes --no-emit-index-url --no-header --no-annotate -o deploy/lock/build.txt
 	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra speech --no-emit-package sudachidict-core --constraint deploy/lock/runtime.txt --generate-hashes --no-emit-index-url --no-header -o deploy/lock/speech.txt
 	uv pip compile deploy/asr/pyproject.toml --extra test --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/asr/lock.txt
 

@@ -44,6 +44,7 @@ from services.banking.stepup import CodeSender
 from services.execution import Banking
 from services.guard.admission import Admission
 from services.guard.nonces import Nonces
+from services.guard.shared_calls import RENEW_EVERY_S, SharedCalls
 from services.guard.shares import Allowance, Shares
 from services.observability.metrics import Metrics
 from services.ports import Answerer, AuditLog, Clock, CoreBank, Extractor, Recognizer
@@ -73,6 +74,7 @@ class Gateway:
     metrics: Metrics
     admission: Admission
     shares: Shares
+    calls: SharedCalls
     authenticator: Authenticator
     callers: Callers
     recognizer: Recognizer
@@ -126,6 +128,7 @@ async def gateway(
             metrics=metrics,
             admission=Admission(settings.max_calls, metrics),
             shares=_shares(settings, clock),
+            calls=_calls(stack, settings, store, clock),
             authenticator=authenticator,
             callers=callers,
             recognizer=recognizer,
@@ -148,6 +151,12 @@ def _shares(settings: Settings, clock: Clock) -> Shares:
         settings.connections_per_minute,
     )
     return Shares(allowance, clock.monotonic)
+
+
+def _calls(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock) -> SharedCalls:
+    made = SharedCalls(store, clock, settings.calls_per_customer)
+    _keep_running(stack, made.renew, RENEW_EVERY_S)
+    return made
 
 
 def _keep_running(

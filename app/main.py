@@ -118,6 +118,7 @@ def _calls(gateway: Gateway) -> CallDeps:
         metrics=gateway.metrics,
         max_call_seconds=gateway.settings.max_call_seconds,
         synthesizer=gateway.voice.synthesizer if gateway.voice.speaks else None,
+        together=gateway.calls.call,
     )
 
 

@@ -29,6 +29,7 @@ ONLY_IN = {
         "services/banking/",
         "services/record/",
         "services/guard/nonces",
+        "services/guard/shared_calls",
         "app/",
         "deploy/",
     ),

@@ -121,9 +121,9 @@ async def _answered(opened: Line, said: Utterance, console: Console, verdict: _V
             return
 
 
-async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
+async def play(base: str, call: RecordedCall, token: str, console: Console) -> list[str]:
+    """Play one call at a service, as the customer whose token it is; what was not as its manifest says."""
     console.rule(f"{call.title}  ({call.locale})", align="left")
-    token = await demo_token(base, call.customer)
     verdict = _Verdict(call)
     try:
         async with line(base, token, session(call.locale)) as opened:
@@ -142,6 +142,10 @@ def _chosen(only: list[str] | None) -> list[RecordedCall]:
     return [calls[name] for name in only or calls]
 
 
+async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
+    return await play(base, call, await demo_token(base, call.customer), console)
+
+
 def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
     """Play every call, or `only` those, at `url` or at a service started for it; whether all ended as they must.
 
@@ -151,7 +155,7 @@ def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
     failed = 0
     calls = _chosen(only)
 
-    def play(base: str) -> None:
+    def play_all(base: str) -> None:
         nonlocal failed
         for call in calls:
             faults = asyncio.run(_play(base, call, console))
@@ -162,9 +166,9 @@ def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
                 console.print("  [green]as expected[/]")
 
     if url:
-        play(url)
+        play_all(url)
     else:
         with service() as base:
-            play(base)
+            play_all(base)
     console.rule(f"{len(calls) - failed} of {len(calls)} calls ended as their manifest says")
     return not failed

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,6 +46,11 @@ MAX_REFUSED: Final = 64
 """Events of a client that may be refused before it is let go."""
 
 
+def _alone(_customer: CustomerId, _call: CallId) -> AbstractAsyncContextManager[None]:
+    """There is no other gateway."""
+    return contextlib.nullcontext()
+
+
 @dataclass(frozen=True, slots=True)
 class CallDeps:
     """What the composition root provides. `authenticate` raises NotAllowed; `handler` opens a call's dialogue."""
@@ -61,6 +67,8 @@ class CallDeps:
     consent: Callable[[CallId, bool], None]
     synthesizer: Synthesizer | None = None
     max_call_seconds: float = 900.0
+    together: Callable[[CustomerId, CallId], AbstractAsyncContextManager[None]] = _alone
+    """Counts a call with those of every other gateway, as long as it lasts. Raises RateLimited, StoreUnavailable."""
 
 
 Opens = Callable[[CallId], Dialect]
@@ -74,6 +82,7 @@ async def serve(socket: WebSocket, deps: CallDeps, opens: Opens, subprotocols: C
     """
     try:
         deps.shares.connection(socket.client.host if socket.client else "")
+        deps.admission.check()  # first: what is refused here may be asked of another gateway, its nonce not yet taken
         admitted = await deps.authenticate(socket)
         with deps.shares.call(admitted.customer), deps.admission.enter():
             chosen = next((one for one in subprotocols if one in socket.scope.get("subprotocols", ())), None)
@@ -111,7 +120,11 @@ class _Line:
         self._due = 0.0
 
     async def serve(self, subprotocol: str | None) -> None:
-        """The whole call."""
+        """The whole call, one of the customer's wherever the others are."""
+        async with self._deps.together(self._customer, self._id):
+            await self._serve(subprotocol)
+
+    async def _serve(self, subprotocol: str | None) -> None:
         deps, config = self._deps, self._dialect.config
         async with deps.shares.opening():
             handler = await deps.handler(self._customer, self._id, config.locale)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The README's two commands in a pristine Debian 12, as an ordinary user: `deploy/trial/debian.sh [ROOT] [TARGET…]`.
 # Needs root, debootstrap and a registry that pip finds by this machine's settings. ROOT is kept, and used again.
+# `image` as the only TARGET carries the Dockerfile's steps out there instead, and runs what they make (image.py).
 set -euo pipefail
 root=${1:-/var/tmp/tellerline-debian}
 targets=("${@:2}")
@@ -17,13 +18,23 @@ fi
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/xdg/pip /etc/ssl/certs/ca-certificates.crt; do
   [ ! -e "$file" ] || { mkdir -p "$root$(dirname "$file")"; cp -rL "$file" "$root$(dirname "$file")/"; }
 done
+mapfile -t settings < <(env | grep '^PIP_')
+if [ "${targets[*]}" = image ]; then
+  base=$root-base  # what python:3.11-slim-bookworm has
+  rm -rf "$base"
+  cp -a --reflink=auto "$root" "$base"
+  rm -rf "$base/home/teller"
+  ln -sf /usr/bin/python3 "$base/usr/local/bin/python"
+  cd "$here"
+  exec .venv/bin/python -m deploy.trial.image "$base" "${settings[@]}"
+fi
+
 home=$root/home/teller/tellerline
 rm -rf "$home"
 mkdir -p "$home"
 git -C "$here" archive HEAD | tar -x -C "$home"
 chroot "$root" chown -R teller:teller /home/teller
 
-mapfile -t settings < <(env | grep '^PIP_')
 finish() { umount "$root/dev/shm" "$root/dev" "$root/proc" 2> /dev/null || true; }
 trap finish EXIT
 mount -t proc proc "$root/proc"

@@ -16,6 +16,7 @@ from deploy.vllm.serving import HERE, Profile, load, shell
 GATEWAY_IMAGE = "tellerline:0.1.0"
 COMPOSE_FILE = HERE / "compose.gpu.yaml"
 START_SECONDS = 600
+LOGGING = {"driver": "json-file", "options": {"max-size": "10m", "max-file": "5"}}
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - where the engine's processes exchange tensors
 HEAD = (
     "# Rendered from deploy/vllm/compose.yaml by `python -m deploy.vllm.render current`: change the profiles instead.\n"
@@ -44,6 +45,10 @@ def _service(name: str, profile: Profile) -> dict[str, Any]:
         "expose": [str(profile.port)],
         "ipc": "private",
         "shm_size": "8gb",
+        "restart": "unless-stopped",
+        "mem_limit": f"${{{name.upper()}_MEMORY:-48g}}",
+        "pids_limit": 4096,
+        "logging": LOGGING,
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges:true"],
         "volumes": ["models:/root/.cache/huggingface"],
@@ -65,6 +70,13 @@ def _doctor(name: str, profile: Profile) -> dict[str, Any]:
         "image": GATEWAY_IMAGE,
         "command": _doctor_args(f"http://{name}:{profile.port}", profile),
         "environment": {"TELLERLINE_DOCTOR_KEY": f"${{TELLERLINE_{name.upper()}_KEY:-}}"},
+        "read_only": True,
+        "tmpfs": ["/tmp"],  # noqa: S108 - the container's own
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true"],
+        "mem_limit": "1g",
+        "pids_limit": 512,
+        "logging": LOGGING,
         "healthcheck": {"disable": True},
         "depends_on": {name: {"condition": "service_healthy"}},
         "restart": "no",

@@ -48,15 +48,19 @@ class Admission:
         """The time is over: whoever is inside still is to go."""
         self.closing.set()
 
-    @contextmanager
-    def enter(self) -> Iterator[None]:
-        """Hold a place for the duration of a block. Raises Draining, Busy."""
+    def check(self) -> None:
+        """Whether a newcomer would be let in now. Raises Draining, Busy."""
         if self.draining:
             self._metrics.refused.labels("draining").inc()
             raise Draining(retry_after_s=RETRY_AFTER_S)
         if self._inside >= self._limit:
             self._metrics.refused.labels("busy").inc()
             raise Busy("every place is taken", retry_after_s=RETRY_AFTER_S)
+
+    @contextmanager
+    def enter(self) -> Iterator[None]:
+        """Hold a place for the duration of a block. Raises Draining, Busy."""
+        self.check()
         self._inside += 1
         self.empty.clear()
         self._metrics.calls.set(self._inside)

@@ -1,7 +1,7 @@
 """Where the audit chain's heads go: a file outside the database, and the log, which is shipped elsewhere."""
 
+import fcntl
 import logging
-import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ _MAX_LINES: Final = 10_000
 
 
 class FileHead:
-    """Keeps the newest head as one JSON line, replaced atomically. Point several writers at files of their own."""
+    """Keeps the newest head as one JSON line, replaced atomically. Gateways of one state folder share it."""
 
     def __init__(self, path: Path) -> None:
         """Raises AuditBroken where the file is unreadable: that alone may be a trace."""
@@ -36,16 +36,25 @@ class FileHead:
             before = self._newest
             if head.seq <= before:
                 return
-            line = {"seq": head.seq, "hash": head.hash, "at": at.isoformat()}
-            beside = self._path.with_suffix(f".{os.getpid()}")
             try:
-                beside.write_bytes(orjson.dumps(line) + b"\n")
-                beside.replace(self._path)
-                self._newest = head.seq
-            except OSError as error:
+                self._newest = self._written(head, at)
+            except (OSError, AuditBroken) as error:
                 log.exception("the audit's head could not be exported: %s", type(error).__name__)
         if head.seq // LOG_EVERY > before // LOG_EVERY:
             log.info("audit head %d %s", head.seq, head.hash)
+
+    def _written(self, head: Head, at: datetime) -> int:
+        """Write it unless another writer's is newer; the newest there. Raises OSError, AuditBroken."""
+        line = orjson.dumps({"seq": head.seq, "hash": head.hash, "at": at.isoformat()}) + b"\n"
+        with self._path.with_suffix(".lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            there = max((one.seq for one in read_heads(self._path)), default=0) if self._path.is_file() else 0
+            if there >= head.seq:
+                return there
+            beside = self._path.with_suffix(".new")
+            beside.write_bytes(line)
+            beside.replace(self._path)
+        return head.seq
 
 
 def read_heads(path: Path) -> Sequence[Head]:

@@ -312,3 +312,15 @@ def test_the_command(sqlite_template: Path, tmp_path: Path) -> None:
 def test_a_weak_key_is_refused() -> None:
     with pytest.raises(ConfigInvalid):
         AuditKeys(b"short")
+
+
+def test_writers_that_share_a_file_never_take_it_back(tmp_path: Path) -> None:
+    """Two gateways of one state folder, in containers where each is process 1."""
+    at = datetime(2026, 3, 4, tzinfo=UTC)
+    one, other = FileHead(tmp_path / "audit.head"), FileHead(tmp_path / "audit.head")
+    one.publish(Head(5, "e"), at)
+    other.publish(Head(3, "c"), at)
+    assert [head.seq for head in read_heads(tmp_path / "audit.head")] == [5]
+    other.publish(Head(6, "f"), at)
+    one.publish(Head(6, "f"), at)
+    assert [head.seq for head in read_heads(tmp_path / "audit.head")] == [6]

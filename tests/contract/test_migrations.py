@@ -12,6 +12,7 @@ from sqlalchemy.sql.ddl import CreateIndex
 import services.banking.banks.tables
 import services.banking.tables
 import services.guard.nonces
+import services.guard.shared_calls
 import services.record.tables
 from app.migrate import migrate
 from services.store import Store, metadata

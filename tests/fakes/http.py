@@ -20,6 +20,9 @@ class Asked:
 class FakeHttpServer:
     """`async with` listens on `url`; connections are kept alive while `answer` says so, and cut at the end."""
 
+    host, port = "127.0.0.1", 0
+    """Where it listens; a free port unless one is set before."""
+
     def __init__(self) -> None:
         self.url = ""
         self._server: asyncio.Server | None = None
@@ -30,8 +33,8 @@ class FakeHttpServer:
         raise NotImplementedError
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        self._server = await asyncio.start_server(self._serve, self.host, self.port)
+        self.url = f"http://{self.host}:{self._server.sockets[0].getsockname()[1]}"
         return self
 
     async def __aexit__(

@@ -12,20 +12,18 @@ import re
 import shutil
 import socket
 import ssl
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from joserfc import jwt
-from joserfc.jwk import ECKey
 from websockets.asyncio.client import connect
 
 from app.line import heard_out, session
+from tests.fakes.around import Around
 from tests.fakes.fineract import FakeFineract, Savings
-from tests.fakes.http import Asked, FakeHttpServer
+from tests.fakes.http import Asked
 from tests.harness.gateway import Caller
 from tests.harness.stores import administer
 
@@ -35,25 +33,6 @@ SECTION = README[README.index("### Production") : README.index("## Figures")]
 COMMANDS = re.findall(r"```sh\n(.*?)```", SECTION, re.DOTALL)
 CLAIMS = json.loads(re.findall(r"```json\n(.*?)```", SECTION, re.DOTALL)[0])
 DATABASE = "tellerline_production"
-
-
-class Around(FakeHttpServer):
-    """An identity provider and a messaging service: the keys, and the codes that came with what was signed."""
-
-    def __init__(self, key: ECKey) -> None:
-        super().__init__()
-        self.key = key
-        self.codes: list[Asked] = []
-
-    async def answer(self, asked: Asked, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        body = b""
-        if asked.path == "/jwks.json":
-            body = json.dumps({"keys": [self.key.as_dict(private=False) | {"use": "sig", "alg": "ES256"}]}).encode()
-        if asked.method == "POST":
-            self.codes.append(asked)
-        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
-        await writer.drain()
-        return True
 
 
 @dataclass
@@ -95,9 +74,7 @@ class Bank:
         return said
 
     def token(self, customer: str) -> str:
-        now = int(time.time())  # noqa: TID251 - the gateway's own clock
-        claims = CLAIMS | {"sub": customer, "iat": now, "exp": now + CLAIMS["exp"] - CLAIMS["iat"]}
-        return jwt.encode({"alg": "ES256", "kid": self.around.key.kid, "typ": "at+jwt"}, claims, self.around.key)
+        return self.around.token(CLAIMS | {"sub": customer})
 
 
 @pytest.fixture
@@ -106,7 +83,6 @@ async def bank(postgres_server: str, tmp_path: Path) -> AsyncIterator[Bank]:
         if shutil.which(program) is None:
             pytest.skip(f"{program} is not installed")
     await administer(postgres_server, f"DROP DATABASE IF EXISTS {DATABASE}", f"CREATE DATABASE {DATABASE}")
-    key = ECKey.generate_key("P-256", auto_kid=True)
     accounts = {
         "asha-current": Savings("1001", 120_000, currency="GBP"),
         "haruka-futsu": Savings("1002", 8_300_000, currency="JPY"),
@@ -115,7 +91,7 @@ async def bank(postgres_server: str, tmp_path: Path) -> AsyncIterator[Bank]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    async with Around(key) as around, FakeFineract(accounts) as core:
+    async with Around() as around, FakeFineract(accounts) as core:
         url = postgres_server.format(database=DATABASE)
         made = Bank(tmp_path, around, core, url, port)
         await made.run(

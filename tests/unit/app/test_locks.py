@@ -73,7 +73,9 @@ def pinned(lock: Path) -> Iterator[Pinned]:
 def install_command(name: str) -> list[str]:
     """What follows `pip install` where the lock is installed."""
     found = re.search(
-        rf"pip install (.*-r deploy/lock/{name}\.txt)$", (ROOT / COMMANDS[name]).read_text(), re.MULTILINE
+        rf"pip (?:--python \S+ )?install (.*-r deploy/lock/{name}\.txt)$",
+        (ROOT / COMMANDS[name]).read_text(),
+        re.MULTILINE,
     )
     assert found, f"{COMMANDS[name]} does not install deploy/lock/{name}.txt"
     return shlex.split(found[1])

@@ -1,0 +1,1 @@
+"""Trials of what is deployed, where no container engine runs."""

@@ -1,0 +1,210 @@
+"""Carries out the Dockerfile's steps in a root file system, and runs what comes of them: `deploy.trial.image BASE`.
+
+BASE is a root file system with Debian's Python in it, which stands in for every image that a stage starts from
+(`debian.sh` makes it). Needs root. Size, time to ready and memory are printed; exit status 1 where a step, the service
+or its call fails.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from deploy.trial import dockerfile
+from deploy.trial.dockerfile import DockerfileInvalid, Stage, Step
+
+ROOT: Final = Path(__file__).parents[2]
+START_S: Final = 180.0
+IN_MEMORY: Final = ("/tmp", "/dev/shm")  # noqa: S108 - the container's own
+_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_SETTLED: Final = frozenset({"ENV", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"})
+"""Instructions that change no file."""
+Variables = dict[str, str]
+
+
+class Image:
+    """The root file system that a stage is made in."""
+
+    def __init__(self, root: Path, stage: Stage) -> None:
+        self.root = root
+        self.stage = stage
+        self.folder = "/"
+
+    def carry_out(self, others: "dict[str, Image]", network: Variables) -> None:
+        """Every step of the stage. Raises CalledProcessError, DockerfileInvalid."""
+        done: list[Step] = []
+        for step in self.stage.steps:
+            environment = Stage(self.stage.base, "", tuple(done)).environment({"PATH": _PATH})
+            print(f"  {step.name} {step.text[:100]}", flush=True)
+            if step.name == "RUN":
+                self._run(step.text, environment | network)
+            elif step.name == "WORKDIR":
+                self.folder = step.text
+                self._inside(step.text).mkdir(parents=True, exist_ok=True)
+            elif step.name == "COPY":
+                self._copy(step, others)
+            elif step.name not in _SETTLED:
+                raise DockerfileInvalid(f"{step.name} is not carried out here")
+            done.append(step)
+
+    def _inside(self, path: str) -> Path:
+        return self.root / str(Path(self.folder, path)).lstrip("/")
+
+    def _run(self, command: str, environment: Variables) -> None:
+        shell = f"cd {self.folder} && {command}"
+        subprocess.run(["chroot", self.root, "/bin/sh", "-ec", shell], env=environment, check=True)
+
+    def _copy(self, step: Step, others: "dict[str, Image]") -> None:
+        *sources, target = step.words
+        came_from = others[step.flags["from"]].root if "from" in step.flags else ROOT
+        into = self._inside(target)
+        for source in sources:
+            found = came_from / source.lstrip("/")
+            place = into / found.name if target.endswith("/") else into
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if found.is_dir():
+                ignored = None if "from" in step.flags else shutil.ignore_patterns("__pycache__", "*.egg-info")
+                shutil.copytree(found, place, symlinks=True, dirs_exist_ok=True, ignore=ignored)
+            else:
+                shutil.copy2(found, place)
+
+
+def made(base: Path, work: Path, network: Variables) -> Image:
+    """The last stage's image, all of them carried out in order."""
+    images: dict[str, Image] = {}
+    for stage in dockerfile.read(ROOT / "Dockerfile"):
+        root = work / stage.name
+        subprocess.run(["cp", "-a", "--reflink=auto", base, root], check=True)
+        print(f"FROM {stage.base} AS {stage.name}", flush=True)
+        images[stage.name] = Image(root, stage)
+        with _mounted(root):
+            images[stage.name].carry_out(images, network)
+    return images[stage.name]
+
+
+@contextmanager
+def _mounted(root: Path) -> Iterator[None]:
+    """What a step finds beside its files."""
+    with ExitStack() as stack:
+        for words in (["-t", "proc", "proc", root / "proc"], ["--bind", "/dev", root / "dev"]):
+            subprocess.run(["mount", *map(str, words)], check=True)
+            stack.callback(subprocess.run, ["umount", "-l", str(words[-1])], check=False)
+        yield
+
+
+@contextmanager
+def confined(image: Image, settings: Variables) -> Iterator["subprocess.Popen[bytes]"]:
+    """The service as compose confines it: its own user, no rights to gain, a root that can't be written."""
+    stage, seen = image.stage, image.root.with_name("seen")
+    entry, command, user, volume, folder = (
+        _last(stage, name) for name in ("ENTRYPOINT", "CMD", "USER", "VOLUME", "WORKDIR")
+    )
+    state = image.root.with_name("state")
+    state.mkdir(mode=0o700)
+    uid, gid = map(int, user.text.split(":"))
+    os.chown(state, uid, gid)
+    environment = stage.environment({"PATH": _PATH}) | {"HOME": "/nonexistent"} | settings
+    seen.mkdir()
+    with ExitStack() as stack:
+        mounts: list[list[str]] = [
+            ["--bind", str(image.root), str(seen)], ["-o", "remount,bind,ro", str(seen)],
+            ["-t", "proc", "proc", f"{seen}/proc"], ["--bind", "/dev", f"{seen}/dev"],
+            *(["-t", "tmpfs", "-o", "mode=1777,size=512m", "tmp", f"{seen}{place}"] for place in IN_MEMORY),
+            ["--bind", str(state), f"{seen}{volume.text}"],
+        ]  # fmt: skip
+        for words in mounts:
+            subprocess.run(["mount", *words], check=True)
+            if words[0] != "-o" or not words[1].startswith("remount"):
+                stack.callback(subprocess.run, ["umount", "-l", words[-1]], check=False)
+        run = [*entry.words, *command.words]
+        become = (
+            f"setpriv --reuid {uid} --regid {gid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all"
+        )
+        shell = f"cd {folder.text} && exec {become} {' '.join(run)}"
+        process = subprocess.Popen(["chroot", seen, "/bin/sh", "-ec", shell], env=environment)
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=60)
+
+
+def _last(stage: Stage, name: str) -> Step:
+    step = stage.last(name)
+    if step is None:
+        raise DockerfileInvalid(f"no {name}")
+    return step
+
+
+def healthy(image: Image, process: "subprocess.Popen[bytes]", settings: Variables) -> float:
+    """Wait until the image's own health check says yes; how many seconds that took. Raises SystemExit."""
+    check, user = image.stage.health, _last(image.stage, "USER").text
+    if check is None:
+        raise DockerfileInvalid("no HEALTHCHECK")
+    environment = image.stage.environment({"PATH": _PATH}) | settings
+    began = time.monotonic()
+    asking = ["chroot", f"--userspec={user}", str(image.root.with_name("seen")), *check.test]
+    while subprocess.run(asking, env=environment, check=False).returncode:
+        if process.poll() is not None or time.monotonic() - began > START_S:
+            raise SystemExit(f"the service was not healthy: exit status {process.poll()}")
+        time.sleep(0.1)
+    return time.monotonic() - began
+
+
+def faults(process: "subprocess.Popen[bytes]", image: Image) -> list[str]:
+    """What of the confinement does not hold."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    told = {line.split(":")[0]: line.split()[1:] for line in status.splitlines() if ":" in line}
+    found = [] if told["Uid"][0] == _last(image.stage, "USER").text.split(":")[0] else ["it runs as another user"]
+    found += [] if int(told["CapEff"][0], 16) == 0 and told["NoNewPrivs"] == ["1"] else ["it may gain rights"]
+    try:
+        Path(f"/proc/{process.pid}/root/opt/tellerline/written").touch()
+        found.append("its root can be written")
+    except OSError:
+        pass
+    return found
+
+
+def megabytes(folder: Path) -> float:
+    """What its files take on the disk."""
+    said = subprocess.run(["du", "-sxk", folder], check=True, capture_output=True, text=True).stdout
+    return int(said.split()[0]) / 1024
+
+
+def main(arguments: list[str]) -> int:
+    """The command line: the base, and settings of the network as NAME=VALUE."""
+    if not arguments:
+        sys.exit(__doc__)
+    base, network = Path(arguments[0]), dict(pair.split("=", 1) for pair in arguments[1:])
+    work = Path(tempfile.mkdtemp(prefix="tellerline-image-", dir=base.parent))
+    settings = {"TELLERLINE_PORT": "18089", "TELLERLINE_LOG_LEVEL": "WARNING"}
+    try:
+        began = time.monotonic()
+        image = made(base, work, network)
+        print(f"built in {time.monotonic() - began:.0f} s")
+        added = megabytes(image.root) - megabytes(base)
+        print(f"size: {megabytes(image.root):.0f} MB, of which the Dockerfile's {added:.0f} MB")
+        with confined(image, settings) as process:
+            print(f"ready after {healthy(image, process, settings):.1f} s")
+            wrong = faults(process, image)
+            played = subprocess.run(
+                [sys.executable, "-m", "app.cli", "demo", "--url", "http://127.0.0.1:18089", "--call", "transfer"],
+                check=False,
+            )
+        for fault in wrong:
+            print(f"not as it should be: {fault}")
+        return 1 if wrong or played.returncode else 0
+    finally:
+        if str(work) not in Path("/proc/self/mounts").read_text():  # never through a mount into this machine's /dev
+            shutil.rmtree(work, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,83 @@
+"""Calls of a customer at once, counted across every gateway of one database.
+
+A call is a row that its gateway renews. A gateway that dies renews nothing: its calls count a little longer, no more.
+"""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from schemas.errors import RateLimited, StoreUnavailable
+from schemas.ids import CallId, CustomerId
+from services.ports import Clock
+from services.store import Store, alone, metadata, micros
+from services.timing.finish import finish
+
+log = logging.getLogger(__name__)
+
+calls: Final = sa.Table(
+    "guard_calls",
+    metadata,
+    sa.Column("call_id", sa.String(64), primary_key=True),
+    sa.Column("customer_id", sa.String(128), nullable=False),
+    sa.Column("until", sa.BigInteger, nullable=False),
+    sa.Index("ix_guard_calls_customer", "customer_id"),
+)
+LEASE: Final = timedelta(seconds=15)
+RENEW_EVERY_S: Final = 4.0
+_c = calls.c
+
+
+class SharedCalls:
+    """At most `most` calls of a customer at once. An embedded database has one gateway, whose own count is enough."""
+
+    def __init__(self, store: Store, clock: Clock, most: int) -> None:
+        self._store = store
+        self._clock = clock
+        self._most = most
+        self._mine: set[CallId] = set()
+
+    @asynccontextmanager
+    async def call(self, customer: CustomerId, call: CallId) -> AsyncIterator[None]:
+        """A call, as long as it lasts. Raises RateLimited, StoreUnavailable."""
+        if self._store.embedded:
+            yield
+            return
+        await self._enter(customer, call)
+        self._mine.add(call)
+        try:
+            yield
+        finally:
+            self._mine.discard(call)
+            await finish(self._leave(call))
+
+    async def renew(self) -> None:
+        """Say that this gateway's calls are still there. Raises StoreUnavailable."""
+        if self._mine:
+            until = micros(self._clock.now() + LEASE)
+            renewed = sa.update(calls).where(_c.call_id.in_(sorted(self._mine))).values(until=until)
+            await self._store.execute("calls.renew", renewed)
+
+    async def _enter(self, customer: CustomerId, call: CallId) -> None:
+        now = self._clock.now()
+        theirs = _c.customer_id == customer
+
+        def entering(connection: sa.Connection) -> None:
+            alone(connection, f"calls:{customer}")
+            connection.execute(sa.delete(calls).where(theirs & (_c.until <= micros(now))))
+            if connection.execute(sa.select(sa.func.count()).where(theirs)).scalar_one() >= self._most:
+                raise RateLimited("too many calls at once", retry_after_s=5.0)
+            row = {"call_id": call, "customer_id": customer, "until": micros(now + LEASE)}
+            connection.execute(sa.insert(calls), row)
+
+        await self._store.transact("calls.enter", entering)
+
+    async def _leave(self, call: CallId) -> None:
+        try:
+            await self._store.execute("calls.leave", sa.delete(calls).where(_c.call_id == call))
+        except StoreUnavailable as error:
+            log.warning("a call that is over counts a little longer: %s", error.code)

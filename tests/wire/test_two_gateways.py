@@ -1,0 +1,182 @@
+"""Two gateways over one PostgreSQL, with state folders of their own: what counts once counts once across both.
+
+Processes that are killed are tried in tests/deploy/test_plain.py; here the second gateway is asked at the worst moment.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import sqlalchemy as sa
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from app.auth.dependencies import HEADERS, SIGNATURE
+from app.auth.signature import SignedRequest, sign
+from app.line import typed
+from schemas.banking import BankOutcome, TransferState
+from schemas.ids import CallId, CustomerId
+from services.banking.banks.tables import postings
+from services.banking.tables import transfers
+from services.guard.shared_calls import LEASE, calls
+from services.store import micros
+from tests.fakes.recognizer import FakeRecognizer
+from tests.harness.calls import calling, heard
+from tests.harness.gateway import Caller
+from tests.harness.rows import rows
+from tests.harness.served import Served, served
+from tests.harness.stores import emptied
+
+ALEX = "alex-morgan"
+SECRET = "bridge-secret-" + "s" * 32
+SHARED = {"confirmation_key": "c0" + "fe1234567890abcd" * 4, "audit_key": "a0" + "dit987654321fedc" * 4}
+ORDER = "send fifty dollars to catherine nguyen"
+
+
+@dataclass
+class Pair:
+    """Two gateways that share a database and keys, and nothing else."""
+
+    first: Served
+    second: Served
+
+    async def booked(self) -> list[str]:
+        """The states of all transfers; the bank has moved money for those that succeeded, once each."""
+        store = self.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined] # the ledger's own
+        booked = await rows(store, sa.select(transfers))
+        moved = await rows(store, sa.select(postings.c.key).where(postings.c.outcome == BankOutcome.DONE))
+        keys = {row.bank_key for row in booked}
+        done = {row.bank_key for row in booked if row.state == TransferState.SUCCEEDED}
+        assert sorted(row.key for row in moved if row.key in keys) == sorted(done)
+        return sorted(row.state for row in booked)
+
+
+@pytest.fixture
+async def pair(postgres_server: str, quick_folder: Path) -> AsyncIterator[Pair]:
+    url = await emptied(postgres_server)
+    settings = SHARED | {"database_url": url, "ivr_keys": {"bridge": SECRET}}
+    silent = FakeRecognizer(lambda _seconds: "")
+    async with (
+        served(quick_folder / "a", silent, **settings) as first,
+        served(quick_folder / "b", silent, **settings) as second,
+    ):
+        yield Pair(first, second)
+
+
+@asynccontextmanager
+async def read_back(running: Served) -> AsyncIterator[Caller]:
+    """A call in which a transfer was read back and heard."""
+    async with calling(running, ALEX, "en-US") as call:
+        await call.send(typed(ORDER))
+        await heard(call)
+        yield call
+
+
+def signed(running: Served, customer: str, nonce: str) -> dict[str, str]:
+    """A bridge's handshake of now, for one of its callers."""
+    now = str(int(running.gateway.clock.now().timestamp()))
+    request = SignedRequest("bridge", "GET", "/v1/calls", now, nonce, customer, b"", "")
+    values = (request.key_id, request.timestamp, request.nonce, request.customer)
+    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(SECRET.encode(), request)}
+
+
+async def test_a_yes_on_both_at_once_is_one_booking(pair: Pair) -> None:
+    async with read_back(pair.first) as old, calling(pair.second, ALEX, "en-US") as new:
+        assert (await heard(new)).startswith("Your last call was cut off")
+        await asyncio.gather(old.send(typed("yes")), new.send(typed("yes")))
+        await asyncio.gather(heard(old), heard(new))
+        settled = [event["state"] for call in (old, new) for event in call.of("tellerline.ledger")]
+        assert settled == ["succeeded"]
+    assert (await pair.booked()).count("succeeded") == 1
+
+
+async def test_calls_at_both_at_once_leave_one_proposal_alive(pair: Pair) -> None:
+    async with read_back(pair.first) as dropped:
+        dropped.socket.transport.abort()
+        await dropped.socket.wait_closed()
+    ledgers = [running.gateway.callers.banking.ledger for running in (pair.first, pair.second)]
+    calls = [CallId(f"call-{number}") for number in range(8)]
+    await asyncio.gather(*(ledgers[n % 2].resume(CustomerId(ALEX), call) for n, call in enumerate(calls)))
+    left = [await ledger.open_proposal(CustomerId(ALEX)) for ledger in ledgers]
+    assert left[0] == left[1]
+    assert left[0] is not None
+    assert left[0].call in calls
+    assert (await pair.booked()).count("proposed") == 1
+
+
+async def test_a_signed_request_counts_once_whichever_gateway_it_reaches(pair: Pair) -> None:
+    headers = signed(pair.first, ALEX, "nonce-0001")
+    async with connect(pair.first.calls, compression=None, additional_headers=headers):
+        pass
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(pair.second.calls, compression=None, additional_headers=headers)
+    assert refused.value.response.status_code == 401
+
+
+async def test_a_gateway_that_goes_away_sends_newcomers_on_and_lets_calls_finish(pair: Pair) -> None:
+    """A bridge's handshake that is refused there is good at the other: its nonce was not taken."""
+    async with read_back(pair.first) as inside:
+        pair.first.gateway.admission.drain(30.0)
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(f"{pair.first.http}/readyz")).status_code == 503
+            assert (await client.get(f"{pair.second.http}/readyz")).status_code == 200
+        headers = signed(pair.first, "imogen-hartley", "nonce-0002")
+        with pytest.raises(InvalidStatus) as refused:
+            await connect(pair.first.calls, compression=None, additional_headers=headers)
+        assert refused.value.response.status_code == 503
+        assert int(refused.value.response.headers["Retry-After"]) >= 1
+        async with connect(pair.second.calls, compression=None, additional_headers=headers):
+            pass
+        await inside.send(typed("yes"))
+        await heard(inside)
+        assert [event["state"] for event in inside.of("tellerline.ledger")] == ["succeeded"]
+    assert await pair.booked() == ["succeeded"]
+
+
+async def refused(running: Served, customer: str) -> int:
+    """The status that a call is refused with; 0 where it is let in."""
+    try:
+        async with connect(running.calls, compression=None, additional_headers=running.token(customer)):
+            return 0
+    except InvalidStatus as error:
+        return error.response.status_code
+
+
+async def test_calls_of_one_customer_are_counted_by_both(pair: Pair) -> None:
+    for running in (pair.first, pair.second):
+        running.gateway.calls._most = 2
+    async with calling(pair.first, ALEX, "en-US"):
+        async with calling(pair.second, ALEX, "en-US"):
+            assert [await refused(one, ALEX) for one in (pair.first, pair.second)] == [429, 429]
+            assert await refused(pair.second, "imogen-hartley") == 0
+        for _ in range(200):
+            if await refused(pair.first, ALEX) == 0:
+                break
+            await asyncio.sleep(0.05)
+        else:
+            raise AssertionError("a call that is over still counts")
+
+
+async def test_calls_of_a_gateway_that_died_count_no_longer_than_their_lease(pair: Pair) -> None:
+    store = pair.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined] # the ledger's own
+    clock = pair.first.gateway.clock
+    for running in (pair.first, pair.second):
+        running.gateway.calls._most = 1
+    for left, status in ((LEASE, 429), (-LEASE, 0)):
+        row = {"call_id": "of-the-dead", "customer_id": ALEX, "until": micros(clock.now() + left)}
+        await store.execute("test.calls", sa.delete(calls))
+        await store.execute("test.calls", sa.insert(calls).values(row))
+        assert await refused(pair.second, ALEX) == status
+
+
+async def test_a_call_is_renewed_as_long_as_it_lasts(pair: Pair) -> None:
+    async with calling(pair.first, ALEX, "en-US"):
+        ours, store = pair.first.gateway.calls, pair.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined]
+        await store.execute("test.calls", sa.update(calls).values(until=1))
+        await ours.renew()
+        (row,) = await rows(store, sa.select(calls.c.until))
+        assert row.until > micros(pair.first.gateway.clock.now())
