@@ -191,10 +191,10 @@ class Realtime:
     @_take.register
     def _(self, event: client.ItemTruncate) -> Given:
         sent = self._sent.get(event.item_id)
-        total = int(sent.sent_ms) if sent and sent.speaks else event.audio_end_ms
+        total = int(sent.out.sent_ms) if sent and sent.speaks else event.audio_end_ms
         heard = min(event.audio_end_ms, total)
         answer = server.ItemTruncated(item_id=event.item_id, content_index=event.content_index, audio_end_ms=heard)
-        whole = sent is not None and sent.speaks and sent is not self._open and event.audio_end_ms >= total
+        whole = sent is not None and sent.speaks and sent is not self._open and sent.out.whole(event.audio_end_ms)
         if sent is not None and sent.speaks and not whole:
             sent.heard(heard)
         return Given(() if whole or sent is None else _unheard(sent.reply), (answer,))
