@@ -8,7 +8,10 @@ import numpy as np
 import soxr
 
 from schemas.audio import AudioFormat, Encoding, Samples
+from schemas.call import PlaybackIn, PlaybackState
 from schemas.speech import SpokenChunk
+from schemas.turn import ReplyId
+from schemas.wire.client import PlaybackReport
 from services.audio.codec import decode, encode
 
 PIECE_MS: Final = 200
@@ -71,3 +74,11 @@ class ReplySound:
             last = at + self._step >= samples.size
             yield Piece(encode(part, self._form), begun, ms, text_end if last else self._marks[-1][1])
         self._marks.append((self.sent_ms, text_end))
+
+
+def reported(report: PlaybackReport, sound: ReplySound | None) -> PlaybackIn:
+    """The client's word on a reply, whose `sound` was sent: one that was played in part was not heard in full."""
+    state = PlaybackState(report.state)
+    if state is PlaybackState.COMPLETED and report.played_ms is not None and sound is not None:
+        state = state if sound.whole(report.played_ms) else PlaybackState.INTERRUPTED
+    return PlaybackIn(ReplyId(report.response_id), state)

@@ -35,7 +35,7 @@ class Ladder:
         metadata: dict[str, str] | None,
     ) -> None:
         self.reply = reply
-        self.item = f"item_{reply}"
+        self.item = item_of(reply)
         self.metadata = metadata
         self.text = ""
         self._ledger = ledger
@@ -133,6 +133,11 @@ class Ladder:
             metadata=self.metadata,
             usage=server.Usage() if over else None,
         )
+
+
+def item_of(reply: str) -> str:
+    """The id of a reply's one item."""
+    return f"item_{reply}"
 
 
 def nothing(
