@@ -152,10 +152,12 @@ def test_whatever_happens_a_reply_has_one_end_and_the_dialogue_is_told_of_it_onc
 
 async def test_a_reply_that_is_cut_sounds_no_more() -> None:
     """Cut in the very moment of its second chunk, with all others ready at once."""
-    story, voice, heard = Story(), AtOnce(), list[CallEvent]()
+    story, voice, heard, over = Story(), AtOnce(), list[CallEvent](), asyncio.Event()
 
     def emit(event: CallEvent) -> None:
         heard.append(event)
+        if isinstance(event, ReplyEnded):
+            over.set()
         if [type(one) for one in heard].count(Voiced) == 2:
             story.conversation.cut(CutReason.TURN_DETECTED)
 
@@ -168,8 +170,7 @@ async def test_a_reply_that_is_cut_sounds_no_more() -> None:
 
     living = asyncio.create_task(live())
     story.say("hello")
-    while not any(isinstance(event, ReplyEnded) for event in heard):
-        await asyncio.sleep(0)
+    await over.wait()
     living.cancel()
     await asyncio.gather(living, return_exceptions=True)
     kinds = [type(event) for event in heard]
