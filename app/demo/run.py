@@ -15,7 +15,7 @@ import httpx
 from rich.console import Console
 
 from app.demo.manifest import FOLDER, RecordedCall, Utterance, manifest
-from app.demo.show import show
+from app.demo.show import Sound, show
 from app.line import Event, Line, demo_token, heard_out, line, session
 from schemas.errors import NotFound
 from services.audio.files import read_file
@@ -110,12 +110,15 @@ async def _answered(opened: Line, said: Utterance, console: Console, verdict: _V
     """Say one utterance and follow what the service makes of it until its reply is over."""
     opened.say(read_file((FOLDER / said.audio).read_bytes()))
     decision: Event | None = None
+    sound = Sound()
     async for event in opened.events():
         show(console, event)
+        sound.note(event)
         verdict.note(event)
         if event["type"] == "tellerline.decision":
             decision = event
         if event["type"] == "response.done":
+            sound.show(console)
             await opened.send(heard_out(event["response"]["id"]))
             verdict.turn(decision)
             return
@@ -126,7 +129,7 @@ async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
     token = await demo_token(base, call.customer)
     verdict = _Verdict(call)
     try:
-        async with line(base, token, session(call.locale)) as opened:
+        async with line(base, token, session(call.locale, spoken=True)) as opened:
             for said in call.turns:
                 await _answered(opened, said, console, verdict)
     except TimeoutError:

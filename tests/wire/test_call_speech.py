@@ -1,11 +1,15 @@
 """Replies in our voice on WS /v1/calls: who asks hears, each piece knows its place, and what was cut was not heard."""
 
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
-from app.line import SOUND
+from app.demo.show import Sound, show
+from app.line import SOUND, session, typed
+from app.line import line as our_line
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import SpeechUnavailable
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
@@ -188,3 +192,35 @@ async def test_sound_and_words_can_be_had_in_turn() -> None:
         await call.next("response.done")
         assert spoken
         assert len(call.of(SOUND)) == spoken
+
+
+async def test_our_own_callers_get_each_sound_with_its_place() -> None:
+    async with gateway(lambda _: "", handler, synthesizer=FakeSynthesizer(20)) as running:
+        base = running.url.replace("ws", "http", 1).removesuffix("/v1/calls")
+        seen = []
+        async with our_line(base, "any", session("en-US", spoken=True), live=False) as opened:
+            await opened.send(typed(ORDER))
+            async for event in opened.events():
+                seen.append(event)
+                if event["type"] == "response.done":
+                    break
+    sounds = [event for event in seen if event["type"] == SOUND]
+    assert sum(len(event["data"]) for event in sounds) == WORDS * 20 * 32
+    assert [round(len(event["data"]) / 32) for event in sounds] == [round(event["duration_ms"]) for event in sounds]
+
+
+@pytest.mark.parametrize("voice", [FakeSynthesizer(20), None], ids=["a voice", "none"])
+async def test_the_demonstration_says_whether_there_is_a_voice(voice: FakeSynthesizer | None) -> None:
+    console, sound = Console(record=True, width=200, file=StringIO()), Sound()
+    async with gateway(lambda _: "", handler, synthesizer=voice) as running, caller(running) as call:
+        await asks_for_sound(call)
+        await order(call)
+        await call.next("response.done")
+        for event in call.heard:
+            show(console, event)
+            sound.note(event)
+        sound.show(console)
+    printed = console.export_text()
+    assert ("replies are spoken" in printed) == (voice is not None)
+    assert ("`make speech` brings a voice" in printed) == (voice is None)
+    assert (f"{WORDS * 0.02:.1f} s" in printed) == (voice is not None)
