@@ -90,6 +90,7 @@ class JapaneseSpeech(RuleFile):
     currencies: dict[str, tuple[str, str]]
     symbols: dict[str, str]
     words: dict[str, str]
+    legal_forms: dict[str, str]
     letters: dict[str, str]
 
 
