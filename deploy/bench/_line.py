@@ -126,7 +126,7 @@ def _judge(utterance: Utterance, heard: list[_Received], start: float) -> Measur
     return found
 
 
-def _sounded(heard: list[_Received], late_ms: int) -> float | None:
+def _sounded(heard: list[_Received], late_ms: float) -> float | None:
     """When the answer to the turn that holds the last sound was first audible."""
     sound: FirstSound | None = None
     for one in heard:
