@@ -181,10 +181,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """Sound of a reply, in order; its `text_end` counts in the whole reply, whose sentences a blank joins."""
+    """Sound of a reply, in order; its `text_end` counts in the whole reply, whose sentences a blank joins.
+
+    It is heard from `at` on at the earliest, in seconds of the call's clock.
+    """
 
     reply: ReplyId
     chunk: SpokenChunk
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

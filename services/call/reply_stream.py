@@ -113,7 +113,7 @@ class ReplyStream:
     def _voiced(self, reply: AgentReply, chunk: SpokenChunk) -> None:
         """Sound goes out, until the reply is cut: its mouth may be a step behind."""
         if reply.cut_by is None:
-            self._emit(Voiced(reply.id, chunk))
+            self._emit(Voiced(reply.id, chunk, reply.ends_at - chunk.seconds))
 
     async def _spoken(self, reply: AgentReply, mouth: Mouth) -> None:
         """All of it is given out as sound; where there is none, the words stand alone, and are not taken for heard."""
