@@ -71,6 +71,7 @@ class JapaneseSpeech(RuleFile):
     one_thousand: str
     scales: tuple[tuple[int, str, str], ...]
     before_scale: dict[str, dict[str, str]]
+    scale_pause: str
     zero: str
     zero_point: str
     point: str

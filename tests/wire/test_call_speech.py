@@ -1,22 +1,28 @@
 """Replies in our voice on WS /v1/calls: who asks hears, each piece knows its place, and what was cut was not heard."""
 
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
+from websockets.asyncio.client import connect
 
 from app.demo.show import Sound, show
 from app.line import SOUND, session, typed
 from app.line import line as our_line
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import SpeechUnavailable
+from schemas.ids import JA_JP
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from services.audio.codec import decode
+from services.speech.clauses import clauses
+from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import Caller, caller, clip, gateway, line
+from tests.harness.served import served
 
 ORDER = "send fifty"
 SENTENCES = ("Send fifty dollars to Catherine.", "Is that right?")
@@ -224,3 +230,23 @@ async def test_the_demonstration_says_whether_there_is_a_voice(voice: FakeSynthe
     assert ("replies are spoken" in printed) == (voice is not None)
     assert ("`make speech` brings a voice" in printed) == (voice is None)
     assert (f"{WORDS * 0.02:.1f} s" in printed) == (voice is not None)
+
+
+async def test_a_japanese_payee_is_spoken_by_the_kana_of_the_book(tmp_path: Path) -> None:
+    voice = FakeSynthesizer(20)
+    async with (
+        served(tmp_path, FakeRecognizer(lambda _: ""), voice=voice) as running,
+        connect(running.calls, compression=None, additional_headers=running.token("takahashi-misaki")) as opened,
+    ):
+        call = Caller(opened)
+        await call.next("session.created")
+        await call.send(session("ja-JP", spoken=True))
+        await call.next("session.updated")
+        await call.send(typed("佐藤花子さんに五千円振り込んで"))
+        read_back = await call.next("tellerline.readback")
+        await call.next("response.done")
+    assert read_back["payee_id"] == "sato-hanako"
+    said = " ".join(voice.spoken)
+    assert "サトウ ハナコ様" in said
+    assert "花子" not in said
+    assert "サトウ ハナコ様、" in "".join(clause.words for clause in clauses(said, JA_JP))
