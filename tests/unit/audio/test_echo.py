@@ -7,20 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from deploy.bench._room import BEGAN, echo, heard, loudness, mixed
 from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.echo import Echo
 from services.audio.files import read_file
 from services.audio.frames import VAD_FRAME
 from services.audio.vad import VadState
 from tests.harness.gateway import hiss, vad
-from tests.harness.rooms import echo, loudness
 
 RECORDINGS = sorted((Path(__file__).parents[3] / "deploy/bench/corpus/latency").glob("*.opus"))
 CALLERS = [path for path in RECORDINGS if path.name.startswith(("rhvoice", "pico"))]
 OURS = [path for path in RECORDINGS if path not in CALLERS]
 LEVEL_DB = -22.0
-BEGAN = 10.0
-"""When we begin to speak, by the call's clock."""
 PAUSE = np.zeros(SAMPLE_RATE // 5, dtype=np.float32)
 
 
@@ -33,27 +31,6 @@ def said(paths: Sequence[Path], seed: int, count: int) -> Samples:
 @lru_cache(maxsize=64)
 def recording(path: Path) -> Samples:
     return read_file(path.read_bytes())
-
-
-def mixed(*parts: Samples) -> Samples:
-    longest = max(part.size for part in parts)
-    longest += -longest % VAD_FRAME
-    whole = hiss(longest / SAMPLE_RATE)
-    for part in parts:
-        whole[: part.size] += part
-    return whole
-
-
-def heard(ours: Samples, microphone: Samples) -> Samples:
-    """The microphone without our voice, which was sent a second ahead, in pieces."""
-    gate, out, sent, step = Echo(), [], 0, SAMPLE_RATE * 4 // 5
-    for start in range(0, microphone.size, VAD_FRAME):
-        at = BEGAN + (start + VAD_FRAME) / SAMPLE_RATE
-        while sent < ours.size and BEGAN + sent / SAMPLE_RATE <= at + 1.0:
-            gate.sent(ours[sent : sent + step], BEGAN + sent / SAMPLE_RATE)
-            sent += step
-        out.append(gate.without(microphone[start : start + VAD_FRAME], at))
-    return np.concatenate((*out, gate.release()))
 
 
 def speech(samples: Samples) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

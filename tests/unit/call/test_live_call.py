@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
+from deploy.bench._room import echo, loudness
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.call import (
     AudioIn,
@@ -54,7 +55,6 @@ from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import clip, line, vad
-from tests.harness.rooms import echo, loudness
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 BALANCE = "what's my balance"
