@@ -1,4 +1,4 @@
-"""Japanese numbers in kana, with their sound changes; a space where a breath may be, a pause behind each four figures."""
+"""Japanese numbers in kana, with their sound changes; a breath is a space, a pause behind each four figures a comma."""
 
 from decimal import Decimal
 
