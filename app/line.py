@@ -122,7 +122,7 @@ class Line:
         """Let the line go dead: nobody says goodbye."""
         self._socket.transport.abort()
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def events(self, patience_s: float = PATIENCE_S) -> AsyncIterator[Event]:
         """What the service says, until it ends the call. Raises TimeoutError when nothing comes for long.
 
         A reply's sound is the `data` of the event that announced it.
@@ -130,7 +130,7 @@ class Line:
         announced: Event = {}
         while True:
             try:
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(patience_s):
                     message = await self._socket.recv()
             except ConnectionClosedOK:
                 return

@@ -23,6 +23,8 @@ from services.audio.files import read_file
 START_S: Final = 60.0
 """Longest wait for the service to be ready."""
 ASK_EVERY_S: Final = 0.1
+SPEAKING_S: Final = 120.0
+"""Longest wait for an event: a voice that has just been loaded, on a busy machine, is slow."""
 _PER_MINUTE: Final = tuple(f"TELLERLINE_{what}_PER_MINUTE" for what in ("CALLS", "REQUESTS", "CONNECTIONS"))
 
 
@@ -111,7 +113,7 @@ async def _answered(opened: Line, said: Utterance, console: Console, verdict: _V
     opened.say(read_file((FOLDER / said.audio).read_bytes()))
     decision: Event | None = None
     sound = Sound()
-    async for event in opened.events():
+    async for event in opened.events(SPEAKING_S):
         show(console, event)
         sound.note(event)
         verdict.note(event)
