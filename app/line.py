@@ -28,6 +28,9 @@ HISS: Final = 1e-4
 PATIENCE_S: Final = 30.0
 """Longest wait for any event."""
 
+SOUND: Final = "tellerline.reply.audio"
+"""The event of /v1/calls that announces a reply's sound."""
+
 Event = dict[str, Any]
 Stamp = Callable[[bytes, int], bytes]
 """Changes a frame of PCM16 on its way out, by its number."""
@@ -64,9 +67,16 @@ class Microphone:
         return data
 
 
-def session(locale: str, playback: str = "acknowledged", detection: Event | None = None) -> Event:
-    """How a call is set up. `detection` is the session's turn_detection; by the words where none is given."""
+def session(
+    locale: str, playback: str = "acknowledged", detection: Event | None = None, *, spoken: bool = False
+) -> Event:
+    """How a call is set up. `detection` is the session's turn_detection; by the words where none is given.
+
+    `spoken`: replies come as sound too, where the service has a voice.
+    """
     settings: Event = {"type": "realtime", "tellerline": {"locale": locale, "playback": playback}}
+    if spoken:
+        settings["output_modalities"] = ["audio"]
     if detection is not None:
         settings["audio"] = {"input": {"turn_detection": detection}}
     return {"type": "session.update", "session": settings}
@@ -112,15 +122,23 @@ class Line:
         """Let the line go dead: nobody says goodbye."""
         self._socket.transport.abort()
 
-    async def events(self) -> AsyncIterator[Event]:
-        """What the service says, until it ends the call. Raises TimeoutError when nothing comes for long."""
+    async def events(self, patience_s: float = PATIENCE_S) -> AsyncIterator[Event]:
+        """What the service says, until it ends the call. Raises TimeoutError when nothing comes for long.
+
+        A reply's sound is the `data` of the event that announced it.
+        """
+        announced: Event = {}
         while True:
             try:
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(patience_s):
                     message = await self._socket.recv()
             except ConnectionClosedOK:
                 return
-            yield orjson.loads(message)
+            event = announced | {"data": message} if isinstance(message, bytes) else orjson.loads(message)
+            if event["type"] == SOUND and isinstance(message, str):
+                announced = event
+            else:
+                yield event
 
     async def keep_sending(self) -> None:
         """Send every frame when it is due, until cancelled."""

@@ -85,13 +85,17 @@ def _fixed() -> frozenset[tuple[Locale, str]]:
     )
 
 
+def frequent_replies() -> tuple[str, ...]:
+    """The ids of the replies that are heard most. Raises RulesInvalid."""
+    return load("speech/frequent.yaml", FrequentReplies).replies
+
+
 def frequent() -> list[tuple[Locale, str]]:
     """The clauses without values of the replies that are heard most, in every locale."""
-    wanted = load("speech/frequent.yaml", FrequentReplies).replies
     return [
         (locale, clause.words)
         for locale in locales()
-        for reply in wanted
+        for reply in frequent_replies()
         for clause in clauses(outlines(language(locale))[reply], locale)
         if BLANK not in clause.words
     ]

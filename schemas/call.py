@@ -36,6 +36,8 @@ class CallConfig:
     """Whether replies are spoken, where there is a voice to speak with; otherwise the client speaks them."""
     answers: bool = True
     """Whether a turn is answered as it ends; otherwise it is held until the client asks for a reply."""
+    output: AudioFormat = field(default_factory=AudioFormat)
+    """How the sound of replies is sent."""
 
 
 # What goes in
@@ -123,6 +125,7 @@ class ConfigureIn:
     recording: bool | None = None
     speaks: bool | None = None
     answers: bool | None = None
+    output: AudioFormat | None = None
     patient: bool = False
 
     def applied(self, config: CallConfig) -> CallConfig:
@@ -135,6 +138,7 @@ class ConfigureIn:
             config.recording if self.recording is None else self.recording,
             config.speaks if self.speaks is None else self.speaks,
             config.answers if self.answers is None else self.answers,
+            self.output or config.output,
         )
 
 
@@ -177,10 +181,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """Sound of a reply, in order; its `text_end` counts in the whole reply, whose sentences a blank joins."""
+    """Sound of a reply, in order; its `text_end` counts in the whole reply, whose sentences a blank joins.
+
+    It is heard from `at` on at the earliest, in seconds of the call's clock.
+    """
 
     reply: ReplyId
     chunk: SpokenChunk
+    at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,3 +14,8 @@ class SpokenChunk:
     pcm: bytes
     rate: int
     text_end: int
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return len(self.pcm) / 2 / self.rate

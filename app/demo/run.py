@@ -15,7 +15,7 @@ import httpx
 from rich.console import Console
 
 from app.demo.manifest import FOLDER, RecordedCall, Utterance, manifest
-from app.demo.show import show
+from app.demo.show import Sound, show
 from app.line import Event, Line, demo_token, heard_out, line, session
 from schemas.errors import NotFound
 from services.audio.files import read_file
@@ -23,6 +23,8 @@ from services.audio.files import read_file
 START_S: Final = 60.0
 """Longest wait for the service to be ready."""
 ASK_EVERY_S: Final = 0.1
+SPEAKING_S: Final = 120.0
+"""Longest wait for an event: a voice that has just been loaded, on a busy machine, is slow."""
 _PER_MINUTE: Final = tuple(f"TELLERLINE_{what}_PER_MINUTE" for what in ("CALLS", "REQUESTS", "CONNECTIONS"))
 
 
@@ -110,12 +112,15 @@ async def _answered(opened: Line, said: Utterance, console: Console, verdict: _V
     """Say one utterance and follow what the service makes of it until its reply is over."""
     opened.say(read_file((FOLDER / said.audio).read_bytes()))
     decision: Event | None = None
-    async for event in opened.events():
+    sound = Sound()
+    async for event in opened.events(SPEAKING_S):
         show(console, event)
+        sound.note(event)
         verdict.note(event)
         if event["type"] == "tellerline.decision":
             decision = event
         if event["type"] == "response.done":
+            sound.show(console)
             await opened.send(heard_out(event["response"]["id"]))
             verdict.turn(decision)
             return
@@ -126,7 +131,7 @@ async def play(base: str, call: RecordedCall, token: str, console: Console) -> l
     console.rule(f"{call.title}  ({call.locale})", align="left")
     verdict = _Verdict(call)
     try:
-        async with line(base, token, session(call.locale)) as opened:
+        async with line(base, token, session(call.locale, spoken=True)) as opened:
             for said in call.turns:
                 await _answered(opened, said, console, verdict)
     except TimeoutError:

@@ -1,13 +1,10 @@
 """How the demonstration shows a call: one readable line for each event that matters."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.text import Text
 
+from app.line import SOUND, Event
 from schemas.money import Money
-
-Event = dict[str, Any]
 
 
 def _amount(event: Event) -> str:
@@ -45,7 +42,15 @@ def _timings(event: Event) -> str:
     return f"{stages} ms · from the last sound: {moments} ms"
 
 
+def _voice(event: Event) -> str:
+    """Whether replies of the call are spoken."""
+    if event["session"]["output_modalities"] == ["audio"]:
+        return "replies are spoken; the console plays them"
+    return "replies are text: `make speech` brings a voice"
+
+
 LINES = {
+    "session.updated": ("voice", _voice),
     "tellerline.transcript.partial": ("partial", _partial),
     "conversation.item.input_audio_transcription.completed": ("caller", lambda e: Text(e["transcript"], "bold cyan")),
     "tellerline.spans": ("spans", _spans),
@@ -66,3 +71,20 @@ def show(console: Console, event: Event) -> None:
     if event["type"] in LINES:
         name, describe = LINES[event["type"]]
         console.print(Text(f"  {name:>9}  ", "dim"), describe(event), sep="", end="\n", soft_wrap=True, markup=False)
+
+
+class Sound:
+    """How much of a turn's reply was spoken."""
+
+    def __init__(self) -> None:
+        self._ms = 0.0
+
+    def note(self, event: Event) -> None:
+        """Take any event."""
+        if event["type"] == SOUND:
+            self._ms += event["duration_ms"]
+
+    def show(self, console: Console) -> None:
+        """Print it, where there was any."""
+        if self._ms:
+            console.print(Text.assemble((f"  {'spoken':>9}  ", "dim"), f"{self._ms / 1000:.1f} s"))

@@ -18,8 +18,6 @@ from schemas.call import (
     ConfigureIn,
     KeyIn,
     Patience,
-    PlaybackIn,
-    PlaybackState,
     TypedIn,
 )
 from schemas.errors import MalformedAudio
@@ -33,14 +31,23 @@ from schemas.wire import (
     CommitAudio,
     CreateItem,
     Playback,
-    PlaybackReport,
     PressKey,
     SemanticVad,
     ServerVad,
     Session,
     UpdateSession,
 )
-from schemas.wire.session import AudioSettings, Eagerness, InputSettings, OwnSettings, Pcm, Pcma, Pcmu
+from schemas.wire.session import (
+    AudioPatch,
+    AudioSettings,
+    Eagerness,
+    InputSettings,
+    OutputSettings,
+    OwnSettings,
+    Pcm,
+    Pcma,
+    Pcmu,
+)
 
 SCALE: Final = MappingProxyType({Eagerness.LOW: 1.5, Eagerness.MEDIUM: 1.0, Eagerness.HIGH: 0.75, Eagerness.AUTO: 1.0})
 
@@ -53,7 +60,8 @@ def to_input(event: ClientEvent) -> CallInput:
 
 @to_input.register
 def _(event: UpdateSession) -> CallInput:
-    given, own = event.session.audio and event.session.audio.input, event.session.tellerline
+    audio, own = event.session.audio or AudioPatch(), event.session.tellerline
+    given, sent = audio.input, audio.output
     locale = Locale(own.locale) if own and own.locale else None
     if locale is not None:
         locale_rules(locale)
@@ -63,6 +71,8 @@ def _(event: UpdateSession) -> CallInput:
         _patience(given.turn_detection) if given and given.turn_detection else None,
         own.playback is Playback.ESTIMATED if own and own.playback else None,
         own.recording if own else None,
+        None if event.session.output_modalities is None else event.session.output_modalities == ("audio",),
+        output=_form(sent.format) if sent and sent.format else None,
     )
 
 
@@ -99,11 +109,6 @@ def _(event: PressKey) -> CallInput:
     return KeyIn(event.digit)
 
 
-@to_input.register
-def _(event: PlaybackReport) -> CallInput:
-    return PlaybackIn(ReplyId(event.response_id), PlaybackState(event.state))
-
-
 def to_session(config: CallConfig, identity: str) -> Session:
     """A call's settings as the client sees them."""
     detection: SemanticVad | ServerVad
@@ -115,7 +120,11 @@ def to_session(config: CallConfig, identity: str) -> Session:
     playback = Playback.ESTIMATED if config.estimated else Playback.ACKNOWLEDGED
     return Session(
         id=identity,
-        audio=AudioSettings(input=InputSettings(format=_named(config.form), turn_detection=detection)),
+        output_modalities=("audio" if config.speaks else "text",),
+        audio=AudioSettings(
+            input=InputSettings(format=_named(config.form), turn_detection=detection),
+            output=OutputSettings(format=_named(config.output)),
+        ),
         tellerline=OwnSettings(locale=config.locale, playback=playback, recording=config.recording),
     )
 

@@ -1,5 +1,6 @@
 """What a door speaks: the only part of a call's transport in which doors differ. Sans I/O."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,6 +20,10 @@ class Given:
     token: str | None = None
     refused: BadInput | None = None
     cause: str | None = None
+
+
+Message = str | bytes
+"""A message to a client, of text or binary."""
 
 
 class Dialect(Protocol):
@@ -41,7 +46,7 @@ class Dialect(Protocol):
         """Take a text message."""
         ...
 
-    def encode(self, event: CallEvent, *, audible: bool) -> list[str]:
+    def encode(self, event: CallEvent, *, audible: bool) -> Sequence[Message]:
         """The messages that tell of `event`, in order; `audible`: the caller may be hearing a reply now."""
         ...
 

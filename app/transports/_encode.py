@@ -57,13 +57,14 @@ class Encoder:
 
     def created(self, config: call.CallConfig) -> str:
         """The first event."""
-        return self._text(SessionCreated(session=to_session(config, self._identity)))
+        return self.text(SessionCreated(session=to_session(config, self._identity)))
 
     def encode(self, event: call.CallEvent) -> list[str]:
         """The messages that tell of `event`, in order."""
-        return [self._text(told) for told in self.tell(event)]
+        return [self.text(told) for told in self.tell(event)]
 
-    def _text(self, event: BaseModel) -> str:
+    def text(self, event: BaseModel) -> str:
+        """An event as a message, with the next number."""
         self._count += 1
         if isinstance(event, Event):
             event = event.model_copy(update={"event_id": f"event_{self._count}"})
@@ -85,7 +86,7 @@ class Encoder:
             case call.KeyPressed(key):
                 yield KeyReceived(event=_masked(key), received_at=int(self._clock.now().timestamp()))
             case call.Voiced() | call.Answered():
-                return  # what only other doors have
+                return  # every door has its own way
             case turn.SpeechStarted(item, at_ms):
                 self._started_ms = at_ms
                 yield SpeechStartedEvent(item_id=item, audio_start_ms=at_ms)

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.errors import error_response
-from app.transports._dialect import Dialect
+from app.transports._dialect import Dialect, Message
 from app.transports._standing import Admitted, Standing, Verify
 from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Fault, KeyIn, TypedIn
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
@@ -237,15 +237,16 @@ class _Line:
         event = None
         while (following := await self._outbox.get()) is not None:
             event = following
-            for text in self._dialect.encode(event, audible=call.audible):
-                await self._send(text)
+            for message in self._dialect.encode(event, audible=call.audible):
+                await self._send(message)
         for text in () if isinstance(event, Fault) else self._dialect.farewell():
             await self._send(text)
 
-    async def _send(self, text: str) -> None:
+    async def _send(self, message: Message) -> None:
+        send = self._socket.send_text(message) if isinstance(message, str) else self._socket.send_bytes(message)
         try:
             async with asyncio.timeout(SEND_S):
-                await self._socket.send_text(text)
+                await send
         except TimeoutError:
             raise SlowConsumer("the client does not read its events") from None
         except (WebSocketDisconnect, RuntimeError, OSError):

@@ -13,7 +13,7 @@ from schemas import wire
 from schemas.errors import TellerlineError
 from schemas.wire import realtime
 
-VERSION: Final = "1.1.0"
+VERSION: Final = "1.2.0"
 """The wire's version: a new field is a minor change, a changed or missing one a major change."""
 
 Json = dict[str, Any]
@@ -21,7 +21,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Door:
-    """A channel: what comes in on it, and what goes out; `sound` whether it also takes sound in binary messages."""
+    """A channel: what comes in on it, and what goes out; `sound` whether sound goes both ways in binary messages."""
 
     name: str
     address: str
@@ -36,7 +36,7 @@ class _Door:
 
     @property
     def told(self) -> list[str]:
-        return [model.__name__ for model in self.server]
+        return [model.__name__ for model in self.server] + (["SpokenAudio"] if self.sound else [])
 
     def channel(self) -> Json:
         names = dict.fromkeys([*self.heard, *self.told])
@@ -74,7 +74,8 @@ def document() -> Json:
         "channels": {door.name: door.channel() for door in doors},
         "operations": operations,
         "components": {
-            "messages": {model.__name__: _message(model) for model in (*client, *server)} | {"Audio": _AUDIO},
+            "messages": {model.__name__: _message(model) for model in (*client, *server)}
+            | {"Audio": _AUDIO, "SpokenAudio": _SPOKEN},
             "schemas": _named(schemas["$defs"]),
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
@@ -84,7 +85,10 @@ def document() -> Json:
 _DESCRIPTION: Final = "A live call, on either of two doors. Close codes besides 1000: "
 _CALLS: Final = (
     "Names and shapes are those of the OpenAI Realtime API where the meaning matches; what is ours lies under "
-    "`tellerline.`. Audio comes as binary messages or in base64; a message is at most 64 KiB."
+    "`tellerline.`. Audio comes as binary messages or in base64; a message is at most 64 KiB. "
+    "With `output_modalities` [`audio`] replies come as sound too, where the service has a voice: each "
+    "`tellerline.reply.audio` is followed by one binary message, in the format of `audio.output`. At "
+    "`tellerline.reply.interrupted` whatever of the reply is still to be played is dropped."
 )
 _REALTIME: Final = (
     "The OpenAI Realtime API (GA), for its clients as they are: what can't be honoured is let through, and "
@@ -97,6 +101,12 @@ _AUDIO: Final[Json] = {
     "summary": "Audio in the session's format, as a binary message.",
     "contentType": "application/octet-stream",
     "payload": {"type": "string", "format": "binary", "maxLength": 65536},
+}
+_SPOKEN: Final[Json] = {
+    "name": "spoken_audio",
+    "summary": "Sound of a reply as a binary message, right after the tellerline.reply.audio that tells its place.",
+    "contentType": "application/octet-stream",
+    "payload": {"type": "string", "format": "binary"},
 }
 
 

@@ -1,39 +1,60 @@
 """WS /v1/calls: a live call from an app. Audio as binary messages or in base64, everything else as JSON text."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, WebSocket
 
 from app.transports._decode import to_input
-from app.transports._dialect import Given
+from app.transports._dialect import Given, Message
 from app.transports._encode import Encoder
 from app.transports._line import CallDeps, serve
-from schemas.call import AudioIn, CallConfig, CallEvent
+from app.transports._speaking import Piece, ReplySound, reported
+from schemas.call import (
+    AudioIn,
+    CallConfig,
+    CallEvent,
+    CallInput,
+    Configured,
+    ConfigureIn,
+    ReplyEnded,
+    ReplyStatus,
+    Voiced,
+)
 from schemas.errors import BadInput
 from schemas.ids import CallId
-from schemas.wire import RenewToken, parse_client_event
+from schemas.turn import ReplyId
+from schemas.wire import ClientEvent, PlaybackReport, RenewToken, parse_client_event
+from schemas.wire.reply import ReplyAudio
 from services.ports import Clock
 
 SUBPROTOCOL: Final = "tellerline.v1"
+REMEMBERED: Final = 32
+"""Replies of which it is known how much sound was sent."""
 
 
 def router(deps: CallDeps) -> APIRouter:
     """The route of the calls."""
     routes = APIRouter()
+    voice = deps.synthesizer is not None
 
     @routes.websocket("/v1/calls")
     async def calls(socket: WebSocket) -> None:
-        await serve(socket, deps, lambda call: Calls(deps.clock, call), (SUBPROTOCOL,))
+        await serve(socket, deps, lambda call: Calls(deps.clock, call, voice=voice), (SUBPROTOCOL,))
 
     return routes
 
 
 class Calls:
-    """One call's `Dialect`: our own events."""
+    """One call's `Dialect`: our own events. `voice`: replies can be spoken, where a client wants it."""
 
-    def __init__(self, clock: Clock, identity: CallId) -> None:
+    def __init__(self, clock: Clock, identity: CallId, *, voice: bool) -> None:
         self.config = CallConfig()
         self._encoder = Encoder(clock, identity)
+        self._voice = voice
+        self._output = self.config.output
+        self._sounds: dict[ReplyId, ReplySound] = {}
 
     def opening(self) -> list[str]:
         """The settings in force."""
@@ -49,14 +70,45 @@ class Calls:
             event = parse_client_event(text)
             if isinstance(event, RenewToken):
                 return Given(token=event.token)
-            return Given((to_input(event),), cause=event.event_id)
+            return Given((self._input(event),), cause=event.event_id)
         except BadInput as refused:
             return Given(refused=refused)
 
-    def encode(self, event: CallEvent, *, audible: bool) -> list[str]:  # noqa: ARG002 - it is told whatever is heard
+    def encode(self, event: CallEvent, *, audible: bool) -> Sequence[Message]:  # noqa: ARG002 - it is told whatever is heard
         """The messages that tell of `event`, in order."""
+        match event:
+            case Configured(config):
+                self._output = config.output
+            case Voiced(reply, chunk):
+                return list(self._told(reply, self._sound_of(reply).pieces(chunk)))
+            case ReplyEnded(reply, ReplyStatus.COMPLETED) if reply in self._sounds:
+                return [*self._told(reply, self._sounds[reply].rest()), *self._encoder.encode(event)]
         return self._encoder.encode(event)
 
     def farewell(self) -> list[str]:
         """The close code says it."""
         return []
+
+    def _input(self, event: ClientEvent) -> CallInput:
+        if isinstance(event, PlaybackReport):
+            return reported(event, self._sounds.get(ReplyId(event.response_id)))
+        given = to_input(event)
+        if isinstance(given, ConfigureIn) and given.speaks:
+            return replace(given, speaks=self._voice)
+        return given
+
+    def _sound_of(self, reply: ReplyId) -> ReplySound:
+        """A reply's way out, in the format in force when it began."""
+        if reply not in self._sounds:
+            self._sounds[reply] = ReplySound(self._output)
+            while len(self._sounds) > REMEMBERED:
+                del self._sounds[next(iter(self._sounds))]
+        return self._sounds[reply]
+
+    def _told(self, reply: ReplyId, pieces: Iterable[Piece]) -> Iterator[Message]:
+        """Each piece as an event that tells where it belongs, and its sound."""
+        for piece in pieces:
+            yield self._encoder.text(
+                ReplyAudio(response_id=reply, start_ms=piece.at_ms, duration_ms=piece.ms, text_end=piece.text_end)
+            )
+            yield piece.data

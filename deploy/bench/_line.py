@@ -12,6 +12,7 @@ import numpy as np
 
 from app.line import Event, Line, Microphone, Transport, line, session
 from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._first_sound import FirstSound
 from deploy.bench._oracle import stamped
 from schemas.audio import SAMPLE_RATE
 
@@ -25,6 +26,10 @@ class Measured:
 
     utterance: Utterance
     first_ms: float | None = None
+    sound_ms: float | None = None
+    """First audible sample of the reply, where it is spoken."""
+    reply: str | None = None
+    """The reply that was decided on, by its id."""
     final_ms: float | None = None
     partial_ms: float | None = None
     """First partial, from the first voiced sample."""
@@ -51,29 +56,39 @@ class _Received:
     event: Event
 
 
-async def measure(
-    base: str, credential: str, utterance: Utterance, detection: Event, transport: Transport = Transport.CALLS
-) -> Measured:
-    """Play one utterance and time what comes back. `detection` is the session's turn_detection."""
-    setup = session(utterance.locale, "estimated", detection)
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How is called: the session's turn_detection, the door, and whether a reply is listened to as sound."""
+
+    detection: Event
+    transport: Transport = Transport.CALLS
+    spoken: bool = False
+
+
+async def measure(base: str, credential: str, utterance: Utterance, way: Way) -> Measured:
+    """Play one utterance and time what comes back."""
+    setup = session(utterance.locale, "estimated", way.detection, spoken=way.spoken)
     microphone = Microphone(utterance.key, partial(stamped, utterance.key))
     heard: list[_Received] = []
-    async with line(base, credential, setup, microphone, transport=transport) as opened:
+    async with line(base, credential, setup, microphone, transport=way.transport) as opened:
         lead = np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32)
         start = opened.say(np.concatenate((lead, utterance.samples))) + LEAD_S
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LEAD_S + utterance.samples.size / SAMPLE_RATE + TAIL_S):
-                await _listen(opened, heard, utterance)
+                await _listen(opened, heard, utterance, spoken=way.spoken)
     return _judge(utterance, heard, start)
 
 
-async def _listen(opened: Line, heard: list[_Received], utterance: Utterance) -> None:
-    """Keep events until the turn that holds the last sound was answered in full."""
-    last_ms = 0
+async def _listen(opened: Line, heard: list[_Received], utterance: Utterance, *, spoken: bool) -> None:
+    """Keep events until the turn that holds the last sound was answered in full; a `spoken` answer, until it sounds."""
+    last_ms, sound = 0, FirstSound()
     async for event in opened.events():
         heard.append(_Received(time.monotonic(), event))
         if event["type"] == "tellerline.turn.ended":
-            last_ms = event["voiced_until_ms"]
+            last_ms, sound = event["voiced_until_ms"], FirstSound()
+        sound.take(event, heard[-1].at)
+        if spoken and sound.at is not None and last_ms >= utterance.late_ms:
+            return
         if _polite(event) or (event["type"] == "tellerline.timings" and last_ms >= utterance.late_ms):
             return
 
@@ -102,6 +117,21 @@ def _judge(utterance: Utterance, heard: list[_Received], start: float) -> Measur
             found.final_ms, found.transcript = (one.at - spoken) * 1000, event["transcript"]
         elif kind == "response.created" and ended_at is not None and found.first_ms is None:
             found.first_ms = (one.at - spoken) * 1000
+        elif kind == "tellerline.decision" and ended_at is not None:
+            found.reply = event["reply"]
         elif kind == "tellerline.timings" and ended_at is not None:
             found.moments, found.stages = event["moments"], event["stages"]
+    sounded = _sounded(heard, late_ms)
+    found.sound_ms = None if sounded is None else (sounded - spoken) * 1000
     return found
+
+
+def _sounded(heard: list[_Received], late_ms: float) -> float | None:
+    """When the answer to the turn that holds the last sound was first audible."""
+    sound: FirstSound | None = None
+    for one in heard:
+        if one.event["type"] == "tellerline.turn.ended":
+            sound = FirstSound() if one.event["voiced_until_ms"] >= late_ms else None
+        elif sound is not None:
+            sound.take(one.event, one.at)
+    return None if sound is None else sound.at

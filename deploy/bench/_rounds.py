@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from app.line import Event, Transport, demo_token
+from app.line import Event, demo_token
 from app.qa.figures import Figure, is_binding, percentile
+from app.speech import frequent_replies
 from deploy.bench._corpus import Utterance
-from deploy.bench._line import Measured, measure
+from deploy.bench._line import Measured, Way, measure
 from schemas.call import Patience
 
 
@@ -17,16 +18,14 @@ def detection(patience: Patience) -> Event:
     return {"type": "semantic_vad", "tellerline.patience": patience.scale}
 
 
-async def play_round(
-    base: str, played: Sequence[Utterance], turns: Event, at_once: int, transport: Transport = Transport.CALLS
-) -> list[Measured]:
+async def play_round(base: str, played: Sequence[Utterance], way: Way, at_once: int) -> list[Measured]:
     """Every utterance once, `at_once` calls at a time, out of step with each other."""
     places = asyncio.Semaphore(at_once)
 
     async def one(number: int, utterance: Utterance) -> Measured:
         async with places:
             await asyncio.sleep(number % 7 * 0.011)  # out of phase with the frames of the others
-            return await measure(base, await demo_token(base, utterance.customer), utterance, turns, transport)
+            return await measure(base, await demo_token(base, utterance.customer), utterance, way)
 
     return list(await asyncio.gather(*(one(n, u) for n, u in enumerate(played))))
 
@@ -49,7 +48,7 @@ def figures_of(calls: Sequence[Measured]) -> dict[str, Figure]:
     figures |= {f"first_partial_p{q}_ms": percentile(partial, q) for q in (50, 95)}
     after = [c.first_ms for c in paused if c.first_ms is not None and not c.cut]
     figures |= {f"paused_p{q}_ms": percentile(after, q) for q in (50, 95)}
-    return figures | _by_rule(simple) | _split(simple)
+    return figures | _by_rule(simple) | _split(simple) | _sounds(simple)
 
 
 def _by_rule(calls: Sequence[Measured]) -> dict[str, Figure]:
@@ -75,6 +74,17 @@ def _split(calls: Sequence[Measured]) -> dict[str, Figure]:
     stages = {name for c in timed for name in c.stages}
     parts |= {f"stage_{name}": [c.stages[name] for c in timed if name in c.stages] for name in sorted(stages)}
     return {f"{name}_p{q}_ms": percentile(values, q) for name, values in parts.items() for q in (50, 95)}
+
+
+def _sounds(calls: Sequence[Measured]) -> dict[str, Figure]:
+    """To the first audible sample, where replies were spoken: all of them, and those that are heard most."""
+    most = frequent_replies()
+    figures: dict[str, Figure] = {}
+    for name, some in (("sound", calls), ("frequent_sound", [c for c in calls if c.reply in most])):
+        waits = [c.sound_ms for c in some if c.sound_ms is not None]
+        if waits:
+            figures |= {f"{name}_calls": len(waits)} | {f"{name}_p{q}_ms": percentile(waits, q) for q in (50, 95)}
+    return figures
 
 
 def same_words(heard: str, said: str) -> bool:

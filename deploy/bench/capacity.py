@@ -30,18 +30,19 @@ def bench(
     """Raise the calls at once until the 95th percentile of the answers crosses 500 ms."""
     from app.demo.run import service
     from deploy.bench._corpus import load, utterances
+    from deploy.bench._line import Way
     from deploy.bench._rounds import detection, figures_of, play_round
 
     simple = utterances(load(), "simple")
 
     def run(base: str) -> None:
-        alone = asyncio.run(play_round(base, simple, detection(Patience()), 2))
+        alone = asyncio.run(play_round(base, simple, Way(detection(Patience())), 2))
         heard = [call.utterance for call in alone if all(_WHOLE.search(rule) for rule in call.endings)]
         figures: dict[str, Figure] = {"calls_at_p95_500_ms": 0, "commands": len(heard)}
         figures["misread"] = len(simple) - len(heard)
         for level in (level for level in LEVELS if level <= up_to):
             played = [heard[i % len(heard)] for i in range(level * ROUNDS)]
-            found = figures_of(asyncio.run(play_round(base, played, detection(Patience()), level)))
+            found = figures_of(asyncio.run(play_round(base, played, Way(detection(Patience())), level)))
             p95 = float(found["p95_ms"] or 0.0)
             figures |= {f"at_{level}_{q}_ms": found[f"{q}_ms"] for q in ("p50", "p95")}
             figures[f"at_{level}_unanswered"] = found["unanswered"]

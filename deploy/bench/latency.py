@@ -27,11 +27,13 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
     recogniser: Annotated[Hearing, typer.Option(help="What hears: the service's own, or an oracle.")] = Hearing.BUNDLED,
     transport: Annotated[Transport, typer.Option(help="The door that is called at.")] = Transport.CALLS,
+    spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
     from app.demo.run import service
     from deploy.bench._corpus import load, some, utterances
+    from deploy.bench._line import Way
     from deploy.bench._rounds import detection, figures_of, play_round
 
     loaded = load(corpus)
@@ -41,7 +43,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     played = [*simple, *paused]
 
     def play(base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
-        calls = asyncio.run(play_round(base, played, detection(patience), at_once, transport))
+        calls = asyncio.run(play_round(base, played, Way(detection(patience), transport, spoken), at_once))
         return figures_of(calls), calls
 
     def run(base: str) -> None:

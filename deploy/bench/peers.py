@@ -37,6 +37,7 @@ def bench(
     """Compare our latency and false cut-offs with a fixed silence's and pipecat's: figures and ratios."""
     from app.demo.run import service
     from deploy.bench._corpus import load, some, utterances
+    from deploy.bench._line import Way
     from deploy.bench._rounds import detection, figures_of, play_round
 
     loaded = load()
@@ -44,7 +45,7 @@ def bench(
 
     def run(base: str) -> None:
         ours, silence = (
-            figures_of(asyncio.run(play_round(base, played, detection(patience), at_once)))
+            figures_of(asyncio.run(play_round(base, played, Way(detection(patience)), at_once)))
             for patience in (Patience(), Patience(fixed_ms=fixed))
         )
         peers = {f"fixed_{fixed}ms": silence}

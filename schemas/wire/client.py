@@ -87,11 +87,15 @@ class PressKey(Strict):
 
 
 class PlaybackReport(Strict):
-    """How far the client has played (or shown) a reply. A yes counts only after `completed`."""
+    """How far the client has played (or shown) a reply. A yes counts only after `completed`.
+
+    `played_ms`: so much of its sound was really played; `completed` with less than all that was sent is not heard.
+    """
 
     type: Literal["tellerline.playback"]
     response_id: Annotated[str, Field(max_length=64)]
     state: Literal["started", "completed", "interrupted"]
+    played_ms: Annotated[int | None, Field(ge=0, lt=2**31)] = None
     event_id: EventId = None
 
 
@@ -136,5 +140,16 @@ def parse_client_event(message: str) -> ClientEvent:
 _NAMES: Final = frozenset(
     {"session", "audio", "input", "format", "turn_detection", "tellerline", "locale", "playback", "type", "event_id"}
     | {"tellerline.sequence", "tellerline.patience", "silence_duration_ms", "eagerness", "rate", "item", "content"}
-    | {"text", "role", "response_id", "digit", "state", "recording", "token"}
+    | {
+        "text",
+        "role",
+        "response_id",
+        "digit",
+        "state",
+        "recording",
+        "token",
+        "output",
+        "output_modalities",
+        "played_ms",
+    }
 )

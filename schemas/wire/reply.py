@@ -71,6 +71,20 @@ class TextDone(OfReply):
     text: str
 
 
+class ReplyAudio(Event):
+    """Sound of the reply, which is the binary message that follows, in the session's output format.
+
+    It is heard from `start_ms` of the reply on, for `duration_ms`; at its end `text_end` characters of the text have
+    been said. Where the last one of a completed reply has less than all of the text, the rest of it was not spoken.
+    """
+
+    type: Literal["tellerline.reply.audio"] = "tellerline.reply.audio"
+    response_id: str
+    start_ms: float
+    duration_ms: float
+    text_end: int
+
+
 class ResponseDone(Event):
     """The reply ended: completed, cancelled or failed."""
 

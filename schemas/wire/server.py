@@ -18,7 +18,15 @@ from schemas.wire.listening import (
     TranscriptDelta,
 )
 from schemas.wire.money import LedgerEvent, ReadBackEvent
-from schemas.wire.reply import CitationsEvent, ReplyInterrupted, ResponseCreated, ResponseDone, TextDelta, TextDone
+from schemas.wire.reply import (
+    CitationsEvent,
+    ReplyAudio,
+    ReplyInterrupted,
+    ResponseCreated,
+    ResponseDone,
+    TextDelta,
+    TextDone,
+)
 from schemas.wire.session import Session
 from schemas.wire.turn_taking import DiscardedEvent, EagerEvent, EndedEvent, MergedEvent, ResumedEvent
 from schemas.wire.understood import DecisionEvent, PayeesEvent, SpansEvent, TimingsEvent
@@ -82,6 +90,7 @@ ServerEvent = Annotated[
     | ResponseCreated
     | TextDelta
     | TextDone
+    | ReplyAudio
     | ResponseDone
     | ErrorEvent
     | OwnEvent,

@@ -70,6 +70,10 @@ class Playback(StrEnum):
     """The time it takes to speak the reply has passed (a client that plays but can't report)."""
 
 
+Modalities = Annotated[tuple[Literal["text", "audio"], ...], Field(min_length=1, max_length=1)]
+"""How replies come: as `text`, which the client speaks or shows, or as `audio` and the text beside it."""
+
+
 class InputPatch(Strict):
     """Changes to what the client sends."""
 
@@ -77,10 +81,17 @@ class InputPatch(Strict):
     turn_detection: TurnDetection | None = None
 
 
+class OutputPatch(Strict):
+    """Changes to what the client is sent."""
+
+    format: Format | None = None
+
+
 class AudioPatch(Strict):
     """Changes to audio settings."""
 
     input: InputPatch | None = None
+    output: OutputPatch | None = None
 
 
 class OwnPatch(Strict):
@@ -96,6 +107,7 @@ class SessionPatch(Strict):
     """The `session` of session.update: what is absent stays."""
 
     type: Literal["realtime"] = "realtime"
+    output_modalities: Modalities | None = None
     audio: AudioPatch | None = None
     tellerline: OwnPatch | None = None
 
@@ -107,10 +119,17 @@ class InputSettings(Strict):
     turn_detection: TurnDetection = SemanticVad()
 
 
+class OutputSettings(Strict):
+    """What the client is sent where replies come as audio."""
+
+    format: Format = Pcm()
+
+
 class AudioSettings(Strict):
     """Audio settings."""
 
     input: InputSettings = InputSettings()
+    output: OutputSettings = OutputSettings()
 
 
 class OwnSettings(Strict):
@@ -127,6 +146,6 @@ class Session(Strict):
     id: str = ""
     object: Literal["realtime.session"] = "realtime.session"
     type: Literal["realtime"] = "realtime"
-    output_modalities: tuple[Literal["text"]] = ("text",)
+    output_modalities: Modalities = ("text",)
     audio: AudioSettings = AudioSettings()
     tellerline: OwnSettings = OwnSettings()

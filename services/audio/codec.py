@@ -1,5 +1,6 @@
-"""Bytes of a stream to samples: PCM16 little-endian and G.711, both laws by a 256-entry table."""
+"""Bytes of a stream to samples and back: PCM16 little-endian and G.711, both laws by a 256-entry table."""
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -46,3 +47,37 @@ def decode(data: bytes, form: AudioFormat) -> Samples:
 def encode_pcm16(samples: Samples) -> bytes:
     """Samples as PCM16 little-endian, clipped to full scale."""
     return (np.clip(samples, -1.0, 1.0) * np.float32(32767.0)).round().astype("<i2").tobytes()
+
+
+def encode(samples: Samples, form: AudioFormat) -> bytes:
+    """Samples at the format's own rate as its bytes."""
+    match form.encoding:
+        case Encoding.PCM16:
+            return encode_pcm16(samples)
+        case Encoding.MULAW:
+            return _MULAW.companded(samples)
+        case Encoding.ALAW:
+            return _ALAW.companded(samples)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Law:
+    """A law of G.711: its 256 codes by rising value, and what lies halfway from each value to the next."""
+
+    codes: NDArray[np.uint8]
+    between: Samples
+
+    @classmethod
+    def of(cls, table: Samples) -> "_Law":
+        """The law whose code i stands for the value table[i]."""
+        order = np.argsort(table)
+        values = table[order]
+        return cls(order.astype(np.uint8), (values[1:] + values[:-1]) / np.float32(2))
+
+    def companded(self, samples: Samples) -> bytes:
+        """The nearest value to each sample, as its code."""
+        return self.codes[np.searchsorted(self.between, samples)].tobytes()
+
+
+_MULAW: Final = _Law.of(MULAW)
+_ALAW: Final = _Law.of(ALAW)

@@ -8,6 +8,7 @@ from services.audio.frames import VAD_FRAME
 from services.audio.ingest import Ingest
 from services.audio.vad import SileroVad, VadState
 from services.call.arrivals import Arrivals
+from services.call.own_voice import OwnVoice
 from services.call.turn_taking import TurnTaking
 from services.ports import Clock
 
@@ -17,12 +18,21 @@ _PER_MS: Final = SAMPLE_RATE // 1000
 class Hearing:
     """One call's sound, in order. It waits where more sound would outrun words that are still being decoded."""
 
-    def __init__(self, vad: SileroVad, clock: Clock, arrivals: Arrivals, turns: TurnTaking, form: AudioFormat) -> None:
+    def __init__(
+        self,
+        vad: SileroVad,
+        clock: Clock,
+        arrivals: Arrivals,
+        turns: TurnTaking,
+        echo: OwnVoice,
+        form: AudioFormat,
+    ) -> None:
         self._vad = vad
         self._vad_state = VadState()
         self._clock = clock
         self._arrivals = arrivals
         self._turns = turns
+        self._echo = echo
         self._ingest = Ingest(form)
         self._stall_ms = timing().stall_ms
 
@@ -34,15 +44,16 @@ class Hearing:
         """Hear bytes that arrived at `at`. Raises MalformedAudio, TooLarge."""
         frames = self._ingest.push(data, sequence)
         self._arrivals.note(self._ingest.received, at)
-        await self._hear(frames)
+        await self._hear(self._echo.without(frames, at))
 
     async def stalled(self) -> None:
         """Nothing came for a while: inside a turn, and right after it, that is silence."""
+        await self._hear(self._echo.release())
         if not self._turns.speaking and not self._turns.settling:
             return
-        frames = self._ingest.silence(self._stall_ms * _PER_MS // VAD_FRAME)
-        self._arrivals.note(self._ingest.received, self._clock.monotonic())
-        await self._hear(frames)
+        frames, now = self._ingest.silence(self._stall_ms * _PER_MS // VAD_FRAME), self._clock.monotonic()
+        self._arrivals.note(self._ingest.received, now)
+        await self._hear(self._echo.without(frames, now))
 
     async def _hear(self, frames: Samples) -> None:
         if frames.size:

@@ -27,6 +27,7 @@ from services.call.arrivals import Arrivals
 from services.call.conversation import Conversation
 from services.call.hearing import Hearing
 from services.call.outbox import Outbox
+from services.call.own_voice import OwnVoice
 from services.call.ports import CallPorts
 from services.call.turn_taking import TurnTaking
 from services.timing.finish import finish
@@ -59,9 +60,10 @@ class LiveCall:
         self._timing = timing()
         self._inbox: asyncio.Queue[tuple[CallInput, str | None, float]] = asyncio.Queue(_INBOX)
         arrivals = Arrivals(ports.clock)
-        self._conversation = Conversation(ports.handler, ports.clock, outbox.put, ports.synthesizer)
+        echo = OwnVoice(ports.clock)
+        self._conversation = Conversation(ports.handler, ports.clock, echo.noting(outbox.put), ports.synthesizer)
         self._turns = TurnTaking(ports, outbox, self._conversation, arrivals, config)
-        self._hearing = Hearing(ports.vad, ports.clock, arrivals, self._turns, config.form)
+        self._hearing = Hearing(ports.vad, ports.clock, arrivals, self._turns, echo, config.form)
         self._greeted = False
         self._later: list[ConfigureIn] = []
         self.hung_up = False

@@ -55,7 +55,7 @@ class Mouth:
     async def _give(self, chunk: SpokenChunk) -> None:
         self.sounded = True
         now = self._clock.monotonic()
-        self._reply.sound(len(chunk.pcm) / 2 / chunk.rate, now)
+        self._reply.sound(chunk.seconds, now)
         self._told(chunk)
         ahead = self._reply.ends_at - now
         if ahead > AHEAD_S:

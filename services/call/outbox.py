@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
-from schemas.call import CallEvent
+from schemas.call import CallEvent, ReplyCut, Voiced
 from schemas.errors import SlowConsumer
 from schemas.turn import Partial
 
@@ -13,7 +14,10 @@ CAPACITY: Final = 256
 
 
 class Outbox:
-    """Events in order. A newer partial replaces one that still waits; other events are never dropped."""
+    """Events in order. A newer partial replaces one that still waits, and sound of a reply that is cut is not sent.
+
+    Other events are never dropped.
+    """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
@@ -27,7 +31,9 @@ class Outbox:
     def put(self, event: CallEvent) -> None:
         """Add an event. Raises SlowConsumer when the client has let too many pile up."""
         if isinstance(event, Partial):
-            self._drop_partials()
+            self._keep(lambda waiting: not isinstance(waiting, Partial))
+        elif isinstance(event, ReplyCut):
+            self._keep(lambda waiting: not (isinstance(waiting, Voiced) and waiting.reply == event.reply))
         if len(self._events) >= self._capacity:
             raise SlowConsumer("the client does not read its events")
         self._events.append(event)
@@ -47,7 +53,7 @@ class Outbox:
         self._closed = True
         self._ready.set()
 
-    def _drop_partials(self) -> None:
-        kept = [event for event in self._events if not isinstance(event, Partial)]
+    def _keep(self, wanted: Callable[[CallEvent], bool]) -> None:
+        kept = [event for event in self._events if wanted(event)]
         self._events.clear()
         self._events.extend(kept)

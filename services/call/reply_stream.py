@@ -9,6 +9,7 @@ from typing import Final
 from schemas.call import CallEvent, Fault, ReplyBegan, ReplyEnded, ReplyStatus, Said, Timed, Voiced
 from schemas.errors import Busy, InternalFault, SpeechUnavailable, TellerlineError, TimedOut
 from schemas.ids import Locale
+from schemas.speech import SpokenChunk
 from schemas.turn import ReplyDone, ReplyEvent, ReplyText
 from services.audio.endpointing import endpointing, timing
 from services.call.mouth import Mouth
@@ -105,9 +106,14 @@ class ReplyStream:
         return Mouth(
             reply,
             lambda text: synthesizer.speak(text, locale, ""),
-            lambda chunk: self._emit(Voiced(reply.id, chunk)),
+            lambda chunk: self._voiced(reply, chunk),
             self._clock,
         )
+
+    def _voiced(self, reply: AgentReply, chunk: SpokenChunk) -> None:
+        """Sound goes out, until the reply is cut: its mouth may be a step behind."""
+        if reply.cut_by is None:
+            self._emit(Voiced(reply.id, chunk, reply.ends_at - chunk.seconds))
 
     async def _spoken(self, reply: AgentReply, mouth: Mouth) -> None:
         """All of it is given out as sound; where there is none, the words stand alone, and are not taken for heard."""

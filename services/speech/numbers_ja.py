@@ -1,4 +1,4 @@
-"""Japanese numbers in kana, with their sound changes; a space where a breath may be."""
+"""Japanese numbers in kana, with their sound changes; a breath is a space, a pause behind each four figures a comma."""
 
 from decimal import Decimal
 
@@ -11,7 +11,7 @@ MAX = 10**16
 
 
 def cardinal(number: int) -> str:
-    """A number from 0 to below MAX: "ジュウニマン サンゼン ヨンヒャク ゴジュウ"."""
+    """A number from 0 to below MAX: "ジュウニマン、サンゼン ヨンヒャク ゴジュウ"."""
     rules = japanese()
     if not number:
         return rules.zero
@@ -23,7 +23,7 @@ def cardinal(number: int) -> str:
             changed = next((e for e in rules.before_scale.get(name, ()) if said.endswith(e)), None)
             said = said.removesuffix(changed) + rules.before_scale[name][changed] if changed else said
             parts.append(said + name)
-    return " ".join([*parts, _group(number)] if number else parts)
+    return rules.scale_pause.join([*parts, _group(number)] if number else parts)
 
 
 def _group(number: int, *, scaled: bool = False) -> str:

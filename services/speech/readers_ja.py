@@ -1,6 +1,7 @@
 """What Japanese replies write that is read by rule, in order of precedence."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from decimal import Decimal
@@ -13,6 +14,7 @@ from services.speech.rules import japanese
 
 _FIGURES: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
 _NUMBER: Final = rf"(?:{_FIGURES}[兆億万])*(?:{_FIGURES}[兆億万]?)"
+_KANA: Final = "[ァ-ヴーｦ-ﾟ]"
 _SIGN: Final = r"(?P<sign>(?<![\w.])[-−–]|マイナス)?"
 _LONG: Final = 7
 """So many figures without a comma are no amount, but a string."""
@@ -28,9 +30,16 @@ def japanese_readers() -> Sequence[Reader]:
     codes, symbols = "|".join(EXPONENTS), _any(rules.symbols)
     units = {word for pair in rules.currencies.values() for word in pair if word and word not in rules.counters}
     weekday = rf"(?P<weekday>{_any(rules.weekdays)})?"
-    halves = _any(rules.halves)
+    halves, legal = _any(rules.halves), _any(rules.legal_forms)
     forms: list[tuple[str, Callable[[re.Match[str]], str | None]]] = [
         (RUBY, reading),
+        (rf"(?<!{_KANA})(?P<form>{legal})[)）](?={_KANA})", lambda m: f"{rules.legal_forms[m['form']]}、"),
+        (
+            rf"(?<={_KANA})[(（](?P<form>{legal})(?:[)）]|(?!{_KANA}))(?={_KANA})",
+            lambda m: f"、{rules.legal_forms[m['form']]}、",
+        ),
+        (rf"(?<={_KANA})[(（](?P<form>{legal})(?:[)）]|(?!{_KANA}))", lambda m: f"、{rules.legal_forms[m['form']]}"),
+        ("[ｦ-ﾟ]+", lambda m: unicodedata.normalize("NFKC", m[0])),
         (_any(rules.words), lambda m: rules.words[m[0]]),
         (r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\d-])", _date),
         (r"(?<![\d/])(?:(?P<year>\d{4})/)?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])", _date),

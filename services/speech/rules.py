@@ -71,6 +71,7 @@ class JapaneseSpeech(RuleFile):
     one_thousand: str
     scales: tuple[tuple[int, str, str], ...]
     before_scale: dict[str, dict[str, str]]
+    scale_pause: str
     zero: str
     zero_point: str
     point: str
@@ -90,6 +91,7 @@ class JapaneseSpeech(RuleFile):
     currencies: dict[str, tuple[str, str]]
     symbols: dict[str, str]
     words: dict[str, str]
+    legal_forms: dict[str, str]
     letters: dict[str, str]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
@@ -13,7 +13,8 @@ from app.bootstrap import Gateway, gateway
 from app.main import create_app
 from app.qa import replays
 from app.settings import Settings
-from services.ports import Recognizer
+from app.speech import Voice
+from services.ports import Recognizer, Synthesizer
 
 Routes = Callable[[Gateway], APIRouter]
 
@@ -50,18 +51,25 @@ class RunningApp(Running):
 
 @asynccontextmanager
 async def composed(
-    state: Path, recognizer: Recognizer | None, further: tuple[Routes, ...] = (), **settings: object
+    state: Path,
+    recognizer: Recognizer | None,
+    further: tuple[Routes, ...] = (),
+    voice: Synthesizer | None = None,
+    **settings: object,
 ) -> AsyncIterator[tuple[Gateway, Settings, FastAPI]]:
-    """Compose and take down; with `further` routes beside those that are served."""
+    """Compose and take down; with `further` routes beside those that are served, in a `voice`."""
     given = Settings.model_validate({"state_dir": state, "database_url": ""} | PLENTY | settings)
-    async with gateway(given, recognizer=recognizer) as made:
+    async with gateway(given, recognizer=recognizer) as own:
+        made = own if voice is None else replace(own, voice=Voice(voice, None, "a test's"))
         yield made, given, create_app(made, (replays.routes, *further))
 
 
 @asynccontextmanager
-async def running_app(state: Path, recognizer: Recognizer, **settings: object) -> AsyncIterator[RunningApp]:
+async def running_app(
+    state: Path, recognizer: Recognizer, voice: Synthesizer | None = None, **settings: object
+) -> AsyncIterator[RunningApp]:
     """The application in process, without a socket."""
-    async with composed(state, recognizer, **settings) as (made, _, app):
+    async with composed(state, recognizer, voice=voice, **settings) as (made, _, app):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield RunningApp(made, app, client)

@@ -15,6 +15,7 @@ import orjson
 from fastapi import FastAPI, WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 
+from app.line import SOUND
 from app.transports._line import CallDeps
 from app.transports._standing import Admitted
 from app.transports.mobile import router
@@ -127,7 +128,7 @@ async def gateway(
 
 @dataclass
 class Caller:
-    """One client. `heard` is every event so far."""
+    """One client. `heard` is every event so far; a reply's sound is the `data` of the event that announced it."""
 
     socket: ClientConnection
     heard: list[Event] = field(default_factory=list)
@@ -159,6 +160,9 @@ class Caller:
     async def next_event(self) -> Event:
         """The next event, whatever it is."""
         event: Event = orjson.loads(await self.socket.recv())
+        if event["type"] == SOUND:
+            event["data"] = await self.socket.recv()
+            assert isinstance(event["data"], bytes)
         self.heard.append(event)
         return event
 
@@ -167,7 +171,7 @@ class Caller:
         try:
             async with asyncio.timeout(seconds):
                 while True:
-                    self.heard.append(orjson.loads(await self.socket.recv()))
+                    await self.next_event()
         except TimeoutError:
             return
 

@@ -17,6 +17,7 @@ from schemas.intent import Intent
 from schemas.turn import Awaits
 from services.timing.clock import SystemClock
 from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.app import running_app
 
 playwright = pytest.importorskip("playwright.async_api")
@@ -24,15 +25,40 @@ STATIC = Path(__file__).parents[2] / "app" / "console" / "static"
 WORDS = json.loads((STATIC / "words.json").read_text(encoding="utf-8"))
 WEEKDAYS = "月火水木金土日"
 CHROMIUM = Path("/usr/bin/chromium")
+LISTEN = """
+window.sounds = [];
+const start = AudioBufferSourceNode.prototype.start;
+AudioBufferSourceNode.prototype.start = function (at) {
+  const peak = this.buffer.getChannelData(0).reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  const sound = { at, seconds: this.buffer.duration, rate: this.buffer.sampleRate, peak, over: false };
+  this.addEventListener("ended", () => { sound.over = true; sound.ended = this.context.currentTime; });
+  window.sounds.push(sound);
+  return start.call(this, at);
+};
+const { send } = WebSocket.prototype;
+window.reported = [];
+WebSocket.prototype.send = function (data) {
+  const event = typeof data === "string" ? JSON.parse(data) : {};
+  if (event.type === "tellerline.playback") window.reported.push(event);
+  return send.call(this, data);
+};
+"""
+"""Notes every sound that the page plays, and what it reports of them."""
 pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="needs Debian's chromium at /usr/bin/chromium")
 
 
 @pytest.fixture
-async def url(tmp_path: Path) -> AsyncIterator[str]:
+def voice() -> FakeSynthesizer | None:
+    """Nobody's; tests of a voice bring one."""
+    return None
+
+
+@pytest.fixture
+async def url(tmp_path: Path, voice: FakeSynthesizer | None) -> AsyncIterator[str]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(16)  # a browser that comes before the server has started waits here
-        async with running_app(tmp_path, FakeRecognizer(lambda _seconds: "what's my balance")) as app:
+        async with running_app(tmp_path, FakeRecognizer(lambda _seconds: "what's my balance"), voice) as app:
             server = make_server(app.app, app.gateway.settings, app.gateway.admission)
             serving = asyncio.create_task(server._serve([listening]))
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
@@ -50,12 +76,14 @@ async def page(url: str) -> AsyncIterator["playwright.Page"]:
                 "--no-sandbox",
                 "--use-fake-ui-for-media-stream",
                 "--use-fake-device-for-media-stream",
+                "--autoplay-policy=user-gesture-required",
                 f"--use-file-for-fake-audio-capture={speech}%noloop",
             ],
         )
         opened = await browser.new_page(viewport={"width": 1300, "height": 900})
         problems: list[str] = []
         opened.on("pageerror", lambda error: problems.append(str(error)))
+        await opened.add_init_script(LISTEN)
         await opened.goto(url)
         await opened.wait_for_selector("#customer option", state="attached")
         yield opened
@@ -104,6 +132,72 @@ async def test_a_japanese_caller_reads_japanese(page: "playwright.Page") -> None
     assert not [said for key, said in WORDS["en"].items() if said != WORDS["ja"][key] and f"\n{said}\n" in shown]
     await page.click('#card [data-say="no"]')
     await page.wait_for_selector("text=変更なさる項目")
+
+
+class TestSpoken:
+    """Replies in the voice of a fake: a tone of 100 ms a word."""
+
+    @pytest.fixture
+    def voice(self) -> FakeSynthesizer:
+        return FakeSynthesizer()
+
+    async def test_replies_are_played_and_a_yes_counts_once_they_were(self, page: "playwright.Page") -> None:
+        await page.click("#call")
+        await page.wait_for_selector(f"#voice:has-text('{WORDS['en']['voice.audio']}')")
+        await order(page)
+        read_back = await page.inner_text("#said .teller")
+        await until(page, "window.reported.some((report) => report.state === 'completed')")
+        sounds = await page.evaluate("window.sounds")
+        assert sum(sound["seconds"] for sound in sounds) == pytest.approx(0.1 * len(read_back.split(" ")), abs=0.01)
+        assert all(sound["over"] and sound["rate"] == 24_000 and 0.3 < sound["peak"] < 0.4 for sound in sounds)
+        ends = [sound["at"] + sound["seconds"] for sound in sounds[:-1]]
+        assert all(sound["at"] >= end - 1e-6 for sound, end in zip(sounds[1:], ends, strict=True)), "one after another"
+        started, completed = await page.evaluate("window.reported")
+        assert (started["state"], completed["state"]) == ("started", "completed")
+        assert completed["played_ms"] == round(100 * len(read_back.split(" ")))
+        await page.click('#card [data-say="yes"]')
+        await page.wait_for_selector("text=Transfer succeeded")
+
+    async def test_the_caller_cuts_it_short_and_it_falls_silent(
+        self, page: "playwright.Page", voice: FakeSynthesizer
+    ) -> None:
+        voice.word_ms = 1_000
+        await page.click("#call")
+        await order(page)
+        await until(page, "window.sounds.length > 2")
+        queued = len(await page.evaluate("window.sounds"))
+        await page.fill("#words", "never mind")
+        await page.keyboard.press("Enter")
+        await page.wait_for_selector("#said .teller:has-text('cancel')")
+        first = (await page.evaluate("window.reported"))[0]["response_id"]
+        reported = [one["state"] for one in await page.evaluate("window.reported") if one["response_id"] == first]
+        assert reported == ["started"], "what was cut was not heard"
+        await until(page, f"window.sounds.slice(0, {queued}).every((sound) => sound.over)")
+        last = (await page.evaluate("window.sounds"))[queued - 1]
+        assert last["ended"] < last["at"] + last["seconds"] - 0.2, "before it was due"
+
+
+async def until(page: "playwright.Page", holds: str) -> None:
+    """The page's own policy forbids it to evaluate what is to hold, so it is asked."""
+    async with asyncio.timeout(30):
+        while not await page.evaluate(holds):  # noqa: ASYNC110 - the page has no way to tell
+            await asyncio.sleep(0.05)
+
+
+async def order(page: "playwright.Page") -> None:
+    await page.wait_for_selector("#words:enabled")
+    await page.fill("#words", "send fifty dollars to catherine nguyen")
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector("#card:not([hidden])")
+
+
+async def test_without_a_voice_the_page_says_so(page: "playwright.Page") -> None:
+    await page.click("#call")
+    await page.wait_for_selector(f"#voice:has-text('{WORDS['en']['voice.text']}')")
+    await order(page)
+    await page.wait_for_selector("text=waits for confirmation")
+    assert await page.evaluate("window.sounds") == []
+    assert "played_ms" not in (await page.evaluate("window.reported"))[-1]
 
 
 def test_the_page_says_everything_in_both_languages() -> None:

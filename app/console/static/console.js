@@ -1,7 +1,10 @@
-// The console: calls the service over /v1/calls, speaks or types, and shows what was heard, decided and why.
+// The console: calls the service over /v1/calls, speaks or types, plays what is answered, and shows what was decided and why.
+import { Speaker } from "./speaker.js";
+
+const RATE = 24000;  // of the sound of replies
 const $ = (id) => document.getElementById(id);
 const ui = Object.fromEntries(
-  ["locale", "customer", "call", "talk", "level", "state", "said", "partial", "typed", "words", "keys", "card", "order",
+  ["locale", "customer", "call", "talk", "level", "state", "voice", "said", "partial", "typed", "words", "keys", "card", "order",
     "expiry", "spans", "candidates", "decision", "stages"].map((id) => [id, $(id)]),
 );
 const COMMA = new Set(["JPY", "KRW"]);
@@ -10,6 +13,8 @@ let words = ALL_WORDS.en;
 let names = {};  // of the customer's payees and accounts, by id
 let socket = null;
 let microphone = null;
+let speaker = null;  // while a call is open
+let sounding = "";  // the reply whose sound the next binary message is
 let spoken = "";
 let expiryTimer = 0;
 
@@ -100,8 +105,25 @@ function hideCard() {
   ui.card.hidden = true;
 }
 
+function showVoice(modality) {
+  ui.voice.dataset.words = `voice.${modality}`;
+  ui.voice.textContent = oneOf("voice", modality);
+}
+
+function hearSound(pcm) {
+  if (speaker?.play(sounding, pcm)) send({ type: "tellerline.playback", response_id: sounding, state: "started" });
+}
+
+async function heardOut(reply) {
+  const played = await speaker?.played(reply);
+  send({ type: "tellerline.playback", response_id: reply, state: "completed", ...(played == null ? {} : { played_ms: played }) });
+}
+
 const handlers = {
   "session.created": () => state(word("connected")),
+  "session.updated": (event) => showVoice(event.session.output_modalities[0]),
+  "tellerline.reply.audio": (event) => { sounding = event.response_id; },
+  "tellerline.reply.interrupted": (event) => { if (speaker?.reply === event.response_id) speaker.stop(); },
   "input_audio_buffer.speech_started": () => state(word("listening")),
   "tellerline.transcript.partial": (event) => {
     const points = [...event.text];
@@ -135,14 +157,11 @@ const handlers = {
   ]),
   "tellerline.readback": showCard,
   "tellerline.ledger": (event) => { hideCard(); say("teller", word("transfer", { state: oneOf("state", event.state) }), event.reference); },
-  "response.created": (event) => send({ type: "tellerline.playback", response_id: event.response.id, state: "started" }),
   "response.output_text.done": (event) => say("teller", event.text),
   "response.done": (event) => {
     state(event.response.metadata.awaits ? oneOf("waits", event.response.metadata.awaits) : word("connected"));
     if (event.response.metadata.awaits !== "confirmation") hideCard();
-    if (event.response.status === "completed") {
-      send({ type: "tellerline.playback", response_id: event.response.id, state: "completed" });
-    }
+    if (event.response.status === "completed") heardOut(event.response.id);
   },
   "tellerline.timings": (event) => showStages(event.stages),
   "tellerline.handoff": (event) => say("teller", word("person"), event.reason),
@@ -161,11 +180,17 @@ async function connect() {
   const { access_token: token } = await answer.json();
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   socket = new WebSocket(`${scheme}://${location.host}/v1/calls`, ["tellerline.v1", `tellerline.bearer.${token}`]);
+  socket.binaryType = "arraybuffer";
+  speaker = new Speaker(RATE);
   socket.onopen = () => {
-    send({ type: "session.update", session: { type: "realtime", tellerline: { locale: ui.locale.value, playback: "acknowledged" } } });
+    send({ type: "session.update", session: {
+      type: "realtime", output_modalities: ["audio"], audio: { output: { format: { type: "audio/pcm", rate: RATE } } },
+      tellerline: { locale: ui.locale.value, playback: "acknowledged" },
+    } });
     setOpen(true);
   };
   socket.onmessage = ({ data }) => {
+    if (data instanceof ArrayBuffer) { hearSound(data); return; }
     const event = JSON.parse(data);
     handlers[event.type]?.(event);
   };
@@ -177,12 +202,12 @@ function setOpen(open) {
   ui.call.textContent = word(ui.call.dataset.words);
   for (const control of [ui.talk, ui.words, ui.typed.querySelector("button")]) control.disabled = !open;
   ui.locale.disabled = ui.customer.disabled = open;
-  if (!open) { mute(); socket = null; }
+  if (!open) { mute(); speaker?.close(); socket = speaker = null; }
 }
 
 async function unmute() {
   const stream = await navigator.mediaDevices.getUserMedia({
-    audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: false },
+    audio: { channelCount: 1, echoCancellation: true, noiseSuppression: false, autoGainControl: false },
   });
   const context = new AudioContext({ sampleRate: 16000 });
   await context.audioWorklet.addModule("microphone.js");

@@ -4,8 +4,8 @@ import base64
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from app.transports._speaking import Piece, ReplySound
 from app.transports.realtime.ledger import Ledger
-from app.transports.realtime.speaker import Speaker
 from schemas.audio import AudioFormat
 from schemas.call import ReplyEnded, ReplyStatus
 from schemas.errors import BadInput, NotAllowed
@@ -35,16 +35,14 @@ class Ladder:
         metadata: dict[str, str] | None,
     ) -> None:
         self.reply = reply
-        self.item = f"item_{reply}"
+        self.item = item_of(reply)
         self.metadata = metadata
         self.text = ""
-        self.sent_ms = 0.0
         self._ledger = ledger
         self._modality = modality
         self._conversation = conversation
         self._begun = False
-        self._speaker = Speaker(output)
-        self._marks: list[tuple[float, int]] = []
+        self.out = ReplySound(output)
 
     @property
     def speaks(self) -> bool:
@@ -72,19 +70,16 @@ class Ladder:
     def sound(self, chunk: SpokenChunk) -> Iterator[Event]:
         """Sound, in the client's format."""
         yield from self._begin()
-        for data, ms in self._speaker.pieces(chunk):
-            yield self._piece(data, ms)
-        self._marks.append((self.sent_ms, chunk.text_end))
+        for piece in self.out.pieces(chunk):
+            yield self._piece(piece)
 
     def heard(self, ms: float) -> None:
         """So much of the sound was heard: the words that were not are forgotten."""
-        chars = max((end for at, end in self._marks if at <= ms), default=0)
-        self.text = self.text[:chars]
+        self.text = self.text[: self.out.said(ms)]
         self._ledger.change(self._item("incomplete"))
 
-    def _piece(self, data: bytes, ms: float) -> Event:
-        self.sent_ms += ms
-        return server.SoundDelta(response_id=self.reply, item_id=self.item, delta=base64.b64encode(data).decode())
+    def _piece(self, piece: Piece) -> Event:
+        return server.SoundDelta(response_id=self.reply, item_id=self.item, delta=base64.b64encode(piece.data).decode())
 
     def end(self, ended: ReplyEnded) -> Iterator[Event]:
         """No more of it follows."""
@@ -105,8 +100,8 @@ class Ladder:
     def _finish(self, status: Status) -> Iterator[Event]:
         r, i = self.reply, self.item
         if self.speaks:
-            for data, ms in self._speaker.rest() if status == "completed" else ():
-                yield self._piece(data, ms)
+            for piece in self.out.rest() if status == "completed" else ():
+                yield self._piece(piece)
             yield server.SoundDone(response_id=r, item_id=i)
             yield server.WordsDone(response_id=r, item_id=i, transcript=self.text)
         else:
@@ -138,6 +133,11 @@ class Ladder:
             metadata=self.metadata,
             usage=server.Usage() if over else None,
         )
+
+
+def item_of(reply: str) -> str:
+    """The id of a reply's one item."""
+    return f"item_{reply}"
 
 
 def nothing(

@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from app.transports._decode import to_input
 from app.transports._dialect import Given
 from app.transports._encode import Encoder
-from app.transports.realtime.ladder import PROPOSAL, TEMPLATE, Ladder, nothing
+from app.transports._speaking import reported
+from app.transports.realtime.ladder import PROPOSAL, TEMPLATE, Ladder, item_of, nothing
 from app.transports.realtime.ledger import ROOT, Duplicate, Ledger, shown, words_of
 from app.transports.realtime.settings import CallSettings
 from schemas import call, turn
@@ -191,10 +192,10 @@ class Realtime:
     @_take.register
     def _(self, event: client.ItemTruncate) -> Given:
         sent = self._sent.get(event.item_id)
-        total = int(sent.sent_ms) if sent and sent.speaks else event.audio_end_ms
+        total = int(sent.out.sent_ms) if sent and sent.speaks else event.audio_end_ms
         heard = min(event.audio_end_ms, total)
         answer = server.ItemTruncated(item_id=event.item_id, content_index=event.content_index, audio_end_ms=heard)
-        whole = sent is not None and sent.speaks and sent is not self._open and event.audio_end_ms >= total
+        whole = sent is not None and sent.speaks and sent is not self._open and sent.out.whole(event.audio_end_ms)
         if sent is not None and sent.speaks and not whole:
             sent.heard(heard)
         return Given(() if whole or sent is None else _unheard(sent.reply), (answer,))
@@ -217,7 +218,9 @@ class Realtime:
         wish = event.response or client.ResponseWish()
         if wish.conversation == "none" or wish.input is not None:
             reply = ReplyId(self._clock.new_id())
-            return Given(answers=tuple(nothing(reply, self.settings.modality, self.settings.output, wish.metadata)))
+            return Given(
+                answers=tuple(nothing(reply, self.settings.modality, self.settings.config.output, wish.metadata))
+            )
         if self._open is not None:
             raise _Refusal("conversation_already_has_active_response", "a reply is being given")
         typed, self._typed, self._added = self._typed, None, 0
@@ -234,8 +237,13 @@ class Realtime:
         return Given((stop,), (_failure(gone, event.event_id),))
 
     @_take.register
-    def _(self, event: PressKey | PlaybackReport) -> Given:
+    def _(self, event: PressKey) -> Given:
         return Given((to_input(event),))
+
+    @_take.register
+    def _(self, event: PlaybackReport) -> Given:
+        sent = self._sent.get(item_of(event.response_id))
+        return Given((reported(event, sent.out if sent and sent.speaks else None),))
 
     @_take.register
     def _(self, event: RenewToken) -> Given:
@@ -316,7 +324,7 @@ class Realtime:
             yield TranscriptCompleted(item_id=item, transcript=words, usage=DurationUsage(seconds=max(0.0, seconds)))
 
     def _began(self, reply: ReplyId) -> Iterator[BaseModel]:
-        modality, output = self.settings.modality, self.settings.output
+        modality, output = self.settings.modality, self.settings.config.output
         self._open = Ladder(reply, self._ledger, modality, output, self._conversation, self._wished)
         self._wished, self._typed, self._added = None, None, 0
         self._sent[self._open.item] = self._open

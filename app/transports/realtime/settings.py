@@ -39,7 +39,7 @@ _MOST_MS: Final = 5_000
 
 def first_config(locale: Locale, *, speaks: bool) -> CallConfig:
     """How a call begins: no client of this protocol can tell what was played, so the clock has to."""
-    return CallConfig(locale, SOUND, estimated=True, speaks=speaks)
+    return CallConfig(locale, SOUND, estimated=True, speaks=speaks, output=SOUND)
 
 
 class CallSettings:
@@ -47,7 +47,6 @@ class CallSettings:
 
     def __init__(self, identity: str, config: CallConfig, expires_at: int, *, events: bool) -> None:
         self.config = config
-        self.output = SOUND
         self.events = events
         self.transcribes = True
         self._identity = identity
@@ -67,7 +66,7 @@ class CallSettings:
         audio, own = wish.audio or AudioWish(), wish.tellerline or OwnWish()
         given, spoken = audio.input or InputWish(), audio.output
         form = _form(given.format, "session.audio.input.format") if given.format else self.config.form
-        output = self.output
+        output = self.config.output
         if spoken is not None and spoken.format is not None:
             output = _form(spoken.format, "session.audio.output.format")
         patience, answers = self._turns(given)
@@ -82,8 +81,8 @@ class CallSettings:
             self.config.recording if own.recording is None else own.recording,
             speaks,
             answers,
+            output,
         )
-        self.output = output
         self.events = self.events if own.events is None else own.events
         if "transcription" in given.model_fields_set:
             self.transcribes = given.transcription is not None
@@ -103,7 +102,7 @@ class CallSettings:
                     transcription=Transcription(language=language(config.locale)) if self.transcribes else None,
                     turn_detection=_detection(config),
                 ),
-                output=OutputInForce(format=_named(self.output)),
+                output=OutputInForce(format=_named(config.output)),
             ),
             tellerline=OwnInForce(
                 locale=config.locale,
@@ -133,6 +132,7 @@ def _told(before: CallConfig, wanted: CallConfig) -> ConfigureIn:
         wanted.recording if wanted.recording != before.recording else None,
         wanted.speaks,
         wanted.answers,
+        wanted.output,
         patient=True,
     )
 

@@ -34,7 +34,10 @@ class Trie:
         """Let `phrase` be read as `symbol`, besides what it already is."""
         node = self._root
         for unit in phrase:
-            node = node.children.setdefault(unit, _Node({}, []))
+            found = node.children.get(unit)
+            if found is None:
+                found = node.children[unit] = _Node({}, [])
+            node = found
         if symbol not in node.symbols:
             node.symbols.append(symbol)
 

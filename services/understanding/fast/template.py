@@ -16,6 +16,7 @@ MAX_PHRASES: Final = 4_000
 MAX_CONDENSED: Final = 64
 """So many phrases may be made one atom."""
 
+_MARKS: Final = re.compile(r"[\[\]()|*+<>{}]")
 _LEX: Final = re.compile(r"\s*([\[\]()|*+]|<[a-z_]+>|\{[a-z_]+(?::[a-z_]+)?\}|[^\[\]()|*+<>{}\s]+)")
 
 
@@ -75,6 +76,10 @@ class Rules:
         if made is None:
             raise RulesInvalid(f"expansion rule <{name}> needs itself")
         return made
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """The units of a template that is words alone."""
+        return tuple(word for literal in text.split() for word in self._split(literal))
 
     def literal(self, text: str) -> Node:
         """The atoms of a literal, folded into units."""
@@ -165,6 +170,8 @@ def parse(text: str, rules: Rules) -> Node:
 
 def phrases(text: str, rules: Rules) -> tuple[tuple[str, ...], ...]:
     """Every phrase that a list entry with options and alternatives stands for. Raises RulesInvalid."""
+    if not _MARKS.search(text):
+        return (rules.words(text),)
     found = _expand(parse(text, rules), MAX_PHRASES)
     if found is None:
         raise RulesInvalid(f"a phrase list holds words only, at most {MAX_PHRASES} an entry: {text!r:.80}")

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 MAX_CHARS: Final = 400
@@ -53,13 +54,18 @@ def by_character(text: str) -> Units:
     at = 0
     while at < len(text):
         end = at + 2 if text[at + 1 : at + 2] and text[at + 1] in _VOICING else at + 1
-        for char in unicodedata.normalize("NFKC", text[at:end]).casefold():
-            if char.isalnum() or char == "ー":
-                words.append(char)
-                starts.append(at)
-                ends.append(end)
+        for char in _characters(text[at:end]):
+            words.append(char)
+            starts.append(at)
+            ends.append(end)
         at = end
     return Units(tuple(words), tuple(starts), tuple(ends))
+
+
+@lru_cache(maxsize=8_192)
+def _characters(written: str) -> tuple[str, ...]:
+    """The units of one character, or of one with its mark of voicing."""
+    return tuple(c for c in unicodedata.normalize("NFKC", written).casefold() if c.isalnum() or c == "ー")
 
 
 def splitter(spaced: bool) -> Callable[[str], tuple[str, ...]]:

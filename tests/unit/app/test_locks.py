@@ -81,6 +81,19 @@ def install_command(name: str) -> list[str]:
     return shlex.split(found[1])
 
 
+def voice_commands(name: str) -> list[str]:
+    """What is asked of pip, and of our own script, for a voice; without pip's quietness and the folder's name."""
+    text = (ROOT / name).read_text().replace("\\\n", " ")
+    found = re.findall(r"(?:pip (?:--python \S+ )?(?:install|download)|python deploy/speech/voices\.py|tellerline say) [^;&\n]*", text)
+    plain = [re.sub(r"--(?:quiet|disable-pip-version-check|python \S+)|\"\$\$folder\"|/tmp/voices", "", one) for one in found]
+    return [" ".join(one.split()) for one in plain if "speech" in one or "say" in one]
+
+
+def test_the_image_gets_its_voice_as_make_speech_brings_it() -> None:
+    assert len(voice_commands("Makefile")) == 4
+    assert voice_commands("Dockerfile") == voice_commands("Makefile")
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name == "runtime" else ()) for name in sorted(COMMANDS)]
 )  # what development needs holds all that the service does

@@ -1,21 +1,23 @@
 """The answering side under anything that callers, clients and time may do: what dialogue and client are told."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from datetime import UTC, datetime
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.call import CallEvent, CutReason, PlaybackIn, PlaybackState, ReplyBegan, ReplyCut, ReplyEnded, Said
+from schemas.call import CallEvent, CutReason, PlaybackIn, PlaybackState, ReplyBegan, ReplyCut, ReplyEnded, Said, Voiced
 from schemas.errors import InternalFault, RateLimited
-from schemas.ids import EN_US, RuleId
+from schemas.ids import EN_US, Locale, RuleId
+from schemas.speech import SpokenChunk
 from schemas.transcript import Source, Transcript
 from schemas.turn import Awaits, ItemId, ReplyDone, ReplyEvent, ReplyId, ReplyText
 from services.call.conversation import Conversation
 from services.call.user_turn import Commitment, UserTurn
 from services.ports import Amendable
 from services.timing.clock import ManualClock
+from tests.fakes.synthesizer import FakeSynthesizer
 from tests.fakes.turn_handler import FakeTurnHandler
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
@@ -146,3 +148,39 @@ def test_whatever_happens_a_reply_has_one_end_and_the_dialogue_is_told_of_it_onc
             case ReplyEnded(reply):
                 assert reply == open_reply
                 open_reply = None
+
+
+async def test_a_reply_that_is_cut_sounds_no_more() -> None:
+    """Cut in the very moment of its second chunk, with all others ready at once."""
+    story, voice, heard, over = Story(), AtOnce(), list[CallEvent](), asyncio.Event()
+
+    def emit(event: CallEvent) -> None:
+        heard.append(event)
+        if isinstance(event, ReplyEnded):
+            over.set()
+        if [type(one) for one in heard].count(Voiced) == 2:
+            story.conversation.cut(CutReason.TURN_DETECTED)
+
+    story.conversation = Conversation(story.handler, story.clock, emit, voice)
+    story.conversation.configure(EN_US, estimated=False, speaks=True)
+
+    async def live() -> None:
+        async for _ in story.conversation.run():
+            pass
+
+    living = asyncio.create_task(live())
+    story.say("hello")
+    await over.wait()
+    living.cancel()
+    await asyncio.gather(living, return_exceptions=True)
+    kinds = [type(event) for event in heard]
+    assert kinds.count(Voiced) == 2
+    assert [kind for kind in kinds if kind is not Said][-2:] == [ReplyCut, ReplyEnded]
+
+
+class AtOnce(FakeSynthesizer):
+    """All chunks are there at once: nothing makes it wait."""
+
+    async def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
+        for end in range(1, len(text) + 1):
+            yield SpokenChunk(b"\0\0", self.rate, end)

@@ -3,14 +3,16 @@
 import asyncio
 import gc
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeVar
 
+import numpy as np
 import pytest
 
+from deploy.bench._room import echo, loudness
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.call import (
     AudioIn,
@@ -26,10 +28,12 @@ from schemas.call import (
     ReplyEnded,
     Timed,
     TypedIn,
+    Voiced,
 )
 from schemas.errors import CallIdle, CallTooLong, RateLimited, TimedOut
-from schemas.ids import EN_US
+from schemas.ids import EN_US, Locale
 from schemas.interpretation import Interpretation
+from schemas.speech import SpokenChunk
 from schemas.transcript import Transcript
 from schemas.turn import (
     Awaits,
@@ -48,6 +52,7 @@ from services.call import CallPorts, LiveCall, Outbox
 from services.call.conversation import Conversation
 from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.synthesizer import FakeSynthesizer
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import clip, line, vad
 
@@ -323,3 +328,41 @@ async def test_a_call_that_is_over_waits_for_no_collection(lived: Callable[[Talk
         assert gone() is None
     finally:
         gc.enable()
+
+
+def ours() -> Samples:
+    return np.concatenate([loudness(clip(name), -22) for name in ("send_five_hundred", "to_catherine")])
+
+
+class Playing(FakeSynthesizer):
+    """Speaks recordings, whatever it is given, in pieces of a fifth of a second."""
+
+    async def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
+        pcm = encode_pcm16(
+            np.concatenate([loudness(clip(name), -22) for name in ("send_five_hundred", "to_catherine")])
+        )
+        for at in range(0, len(pcm), 6_400):
+            yield SpokenChunk(pcm[at : at + 6_400], SAMPLE_RATE, min(len(text), at))
+
+
+@pytest.mark.parametrize("db", [-6.0, -20.0])
+async def test_our_own_reply_in_the_microphone_does_not_stop_it(db: float) -> None:
+    handler = FakeTurnHandler({"hello": (ReplyText("Words."), ReplyDone())})
+    recognizer, clock, outbox = FakeRecognizer(lambda _: "send five hundred dollars"), ManualClock(NOW), Outbox()
+    ports = CallPorts(handler, recognizer, vad(), clock, Playing())
+    call = LiveCall(ports, outbox, CallConfig(EN_US, speaks=True, estimated=True), seconds=60)
+    talk = Talk(call, outbox, clock, handler, recognizer)
+    async with living(talk):
+        await talk.put(TypedIn("hello"))
+        began = (await talk.until(Voiced)).at
+        microphone = echo(ours(), 0.2 + began - clock.monotonic(), db, 5)
+        sound = line(microphone, 2.0)
+        for at in range(0, sound.size, CHUNK):
+            await talk.put(AudioIn(encode_pcm16(sound[at : at + CHUNK])))
+            await talk.call.settled()
+            clock.advance(CHUNK / SAMPLE_RATE)
+        await comes_true(lambda: bool(handler.told("delivered")))
+        while len(outbox):
+            talk.seen.append(await outbox.get())
+    assert not talk.of(ReplyCut)
+    assert handler.told("take") == ["hello"]

@@ -61,10 +61,10 @@ def back_en(words: str, locale: Locale, money: Money) -> object:
 
 
 def kana_number(words: str) -> int:
-    """A number in kana, by normalization: it reads them as amounts of yen."""
+    """A number in kana without its breaths and pauses, by normalization: it reads them as amounts of yen."""
     if words == "ゼロ":
         return 0
-    spans = Normalizer.for_locale(JA).normalize(words.replace(" ", "") + "エン")
+    spans = Normalizer.for_locale(JA).normalize(re.sub("[ 、]", "", words) + "エン")
     [value] = [span.value for span in spans]
     assert isinstance(value, MoneyValue)
     return value.amount_minor
