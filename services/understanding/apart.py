@@ -57,9 +57,10 @@ def put_together(heard: Annotation, context: Context, again: Callable[[str], Und
 
 
 def either(heard: Annotation, found: Understood) -> Understood | None:
-    """An order that is not sure, with the one other amount that was named beside its own as another reading of it."""
+    """An order that is not sure, or is mended, with the one other amount named after its own as a reading of it."""
     amount, rules = found.slots.amount, grammar(language(heard.transcript.locale))
-    plain = found.intent is Intent.TRANSFER_MONEY and found.route in _UNSURE and found.then is None
+    unsure = found.route in _UNSURE or found.rule == _rule(rules, "repair")
+    plain = found.intent is Intent.TRANSFER_MONEY and unsure and found.then is None
     if not plain or amount is None or found.vetoes or amount.readings or found.slots.payee is None:
         return None
     others = [
