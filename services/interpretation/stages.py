@@ -14,6 +14,7 @@ from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability.metrics import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
+from services.understanding.apart import either, put_together, undated
 from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
 from services.understanding.fast.understander import Understander
@@ -96,8 +97,10 @@ class _Stages:
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)
 
-        found = smoothed(heard, whole, context, part, again) or repaired(heard, whole, context, part)
-        return found or besides(heard, whole, context, part) or whole
+        found = put_together(heard, context, again) or smoothed(heard, whole, context, part, again)
+        found = found or repaired(heard, whole, context, part) or besides(heard, whole, context, part) or whole
+        found = either(heard, found) or found
+        return undated(heard, found) or found
 
     def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:
         """A part of an utterance by itself, with what is in doubt about the whole."""

@@ -18,7 +18,8 @@ _PAUSES: Final = re.compile("[,、，;；。.]\\s*")
 class Cut:
     """Code points: the earlier part ends at `end`, the announcing words begin at `mark`, the later part at `start`.
 
-    It `denies` where what is not meant follows, and `falters` where nothing but a hesitation announces it.
+    It `denies` where what is not meant follows, `falters` where nothing but a hesitation announces it, and what stands
+    before it is `denied` where that is not meant.
     """
 
     end: int
@@ -27,6 +28,7 @@ class Cut:
     stop: int
     denies: bool = False
     falters: bool = False
+    denied: bool = False
 
 
 def held_units(rules: Grammar, heard: Annotation, kinds: Collection[SpanKind] = tuple(SpanKind)) -> frozenset[int]:
@@ -46,7 +48,9 @@ def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[
         if at < end < size:
             denies = not {DENIAL, OVER}.isdisjoint(symbols) and ANEW not in symbols  # "never mind" may do either
             mark = end if OVER in symbols else at
-            yield Cut(units.ends[at - 1], units.starts[mark], units.starts[end], units.ends[size - 1], denies)
+            denied = DENIED in symbols
+            places = units.ends[at - 1], units.starts[mark], units.starts[end], units.ends[size - 1]
+            yield Cut(*places, denies, denied=denied)
         at = max(end, at + 1)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from schemas.consent import Terms
 from schemas.ids import language
-from schemas.intent import Annotation, Context, Intent, Route, Understood
+from schemas.intent import Annotation, Context, Intent, Mention, Route, SlotName, Understood
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.fast.accounts import COUNTED
 from services.understanding.fast.grammar import Grammar, grammar
@@ -68,7 +68,20 @@ def _mended(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look:
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
-    return merged(one, two, parts.rule("repair"))
+    return _without_denied(merged(one, two, parts.rule("repair")), parts)
+
+
+def _without_denied(found: Understood, parts: Parts) -> Understood | None:
+    """Without the day that a denial stands behind (今じゃなくて), which is asked for; None for any other value."""
+    said = {name: slot for name, slot in values(found.slots).items() if slot.evidence.end == parts.cut.end}
+    if not parts.cut.denied or not said:
+        return found
+    if set(said) != {"date"}:
+        return None
+    words = parts.heard.transcript.text[said["date"].evidence.start : parts.cut.start]
+    denied = replace(said["date"].evidence, end=parts.cut.start, surface=words)
+    unresolved = (*found.unresolved, Mention(SlotName.DATE, denied))
+    return replace(found, slots=replace(found.slots, date=None), unresolved=unresolved)
 
 
 def _faltered(parts: Parts) -> Understood | None:

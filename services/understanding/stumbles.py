@@ -24,6 +24,8 @@ _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
 _MOST_DENIED: Final = 4
 """Words of what is not meant, at most."""
+_PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
+"""What parts what is not meant from what is, where no word does."""
 _MOST_WORDS: Final = 3
 """Words that are said twice in a row, at most."""
 
@@ -49,7 +51,7 @@ def smoothed(
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
     places |= _spelled(rules, units)
-    denied = _denied(rules, units)
+    denied = _denied(rules, units, text)
     if denied is not None:
         places[denied.at, denied.stop] = ""
     if not places:
@@ -115,8 +117,8 @@ def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
     return found
 
 
-def _denied(rules: Grammar, units: Units) -> _Denied | None:
-    """A denial with what is not meant, before what is: "not the phone bill but"."""
+def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:
+    """A denial with what is not meant, before what is: "not the phone bill but", "not on monday, on tuesday"."""
     words, marks = units.words, rules.accounts
     for at in range(len(words)):
         begin, symbols = marks.repairs.longest(words, at)
@@ -124,7 +126,8 @@ def _denied(rules: Grammar, units: Units) -> _Denied | None:
             continue
         for end in range(begin + 1, min(begin + _MOST_DENIED, len(words) - 1) + 1):
             stop = marks.rather.longest(words, end)[0]
-            if end < stop < len(words):
+            parted = text[units.ends[end - 1] : units.starts[end]].strip() in _PARTS if end < len(words) else False
+            if end < stop < len(words) or (parted and end < len(words)):
                 return _Denied(at, begin, end, stop)
             if marks.repairs.scan(words, end):
                 break

@@ -43,6 +43,7 @@ class AccountsFile(RuleFile):
     """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
 
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
+    these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
     `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
     number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
@@ -57,6 +58,9 @@ class AccountsFile(RuleFile):
     links: tuple[str, ...]
     tails: tuple[str, ...]
     falters: tuple[str, ...] = ()
+    hesitations: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
+    not_now: tuple[str, ...] = ()
     spelled: dict[str, str] = Field(default_factory=dict)
     scales: tuple[str, ...] = ()
     pointing: tuple[str, ...] = ()
@@ -85,6 +89,9 @@ class Accounts:
     links: Trie
     tails: Trie
     falters: Trie
+    hesitations: Trie
+    joints: Trie
+    not_now: Trie
     digits_of: dict[tuple[str, ...], str]
     scales: Trie
     pointing: frozenset[str]
@@ -146,6 +153,9 @@ def accounts(language: str, spaced: bool) -> Accounts:
         links=trie(file.links),
         tails=trie(file.tails),
         falters=trie(file.falters),
+        hesitations=trie(file.falters, file.hesitations),
+        joints=trie(file.joints),
+        not_now=trie(file.not_now),
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         scales=trie(file.scales),
         pointing=frozenset(file.pointing),

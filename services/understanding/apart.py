@@ -1,0 +1,151 @@
+"""Values that stand apart: an amount that goes on after a hesitation, and two values of which one is meant.
+
+"A hundred uh fifty dollars" may be a hundred and fifty, or fifty; "forty five, hm, round it up to fifty" names two. The
+caller is asked which: no rule tells them apart, and the last number alone is not what was said.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from rules.locales import locale_rules
+from schemas.ids import RuleId, language
+from schemas.intent import (
+    MONEY_MOVING,
+    Annotation,
+    Context,
+    Evidence,
+    Intent,
+    Mention,
+    Route,
+    Slot,
+    SlotName,
+    Understood,
+)
+from schemas.money import exponent
+from schemas.span import MoneyValue, Span, SpanKind, amount_readings
+from services.understanding.fast.accounts import COUNTED
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.units import Units
+from services.understanding.merging import said_in, values
+
+_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
+_MARKS: Final = " ,.;:!—–-、。"
+_SCALES: Final = (1, 1_000, 10_000, 1_000_000)
+"""What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""
+_UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
+
+
+def put_together(heard: Annotation, context: Context, again: Callable[[str], Understood]) -> Understood | None:
+    """The meaning with the two parts of an amount as one, the later part beside it; `again` looks at a text."""
+    if context.code:
+        return None
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    for one, two in pairwise(span for span in heard.spans if span.kind in _SUMS):
+        between = _hesitation(rules, text[one.end : two.start])
+        if between is None:
+            continue
+        found = said_in(again(text[: one.end] + between.ljust(two.start - one.end) + text[two.start :]), text)
+        amount, later = found.slots.amount, _values(two, heard)
+        if amount is None or found.intent not in COUNTED or not _goes_on(amount.value, _values(one, heard), later):
+            continue
+        surely = bool(between.strip())
+        readings = amount.readings if surely else (*amount.readings, *later[:1])
+        return replace(found, slots=replace(found.slots, amount=replace(amount, readings=readings)))
+    return None
+
+
+def either(heard: Annotation, found: Understood) -> Understood | None:
+    """An order that is not sure, or is mended, with the one other amount named after its own as a reading of it."""
+    amount, rules = found.slots.amount, grammar(language(heard.transcript.locale))
+    unsure = found.route in _UNSURE or found.rule == _rule(rules, "repair")
+    plain = found.intent is Intent.TRANSFER_MONEY and unsure and found.then is None
+    if not plain or amount is None or found.vetoes or amount.readings or found.slots.payee is None:
+        return None
+    others = [
+        (span, value)
+        for span in heard.spans
+        if span.kind in _SUMS and not _held(span, found) and not _points(rules, heard, span)
+        for value in _values(span, heard)[:1]
+        if value.amount_minor != amount.value.amount_minor
+    ]
+    if len(others) != 1 or others[0][0].start < amount.evidence.end:
+        return None
+    (span, value), text = others[0], heard.transcript.text
+    begin = max(slot.evidence.end for slot in values(found.slots).values() if slot.evidence.end <= span.start)
+    left = Evidence(begin, len(text), text[begin:].strip(_MARKS), _rule(rules, "either"))
+    both = replace(amount, readings=(value,))
+    return replace(
+        found,
+        slots=replace(found.slots, amount=both),
+        route=Route.FAST,
+        rule=_rule(rules, "either"),
+        unread=(*found.unread, left),
+    )
+
+
+def undated(heard: Annotation, found: Understood) -> Understood | None:
+    """An order for now, where "not now" was said before it: the day is asked for."""
+    if found.intent not in MONEY_MOVING or found.slots.date is not None:
+        return None
+    if any(mention.slot is SlotName.DATE for mention in found.unresolved):
+        return None
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    units = rules.units(text)
+    for at in range(len(units.words)):
+        end = rules.accounts.not_now.longest(units.words, at)[0]
+        if end > at:
+            begin, stop = units.starts[at], units.ends[end - 1]
+            said = Evidence(begin, stop, text[begin:stop], _rule(rules, "not_now"))
+            return replace(found, unresolved=(*found.unresolved, Mention(SlotName.DATE, said)))
+    return None
+
+
+def _rule(rules: Grammar, name: str) -> RuleId:
+    return RuleId(f"{rules.accounts.id}.{name}@{rules.accounts.version}")
+
+
+def _hesitation(rules: Grammar, between: str) -> str | None:
+    """What of the words between two numbers is no hesitation: nothing, or an "and"; None where there is none."""
+    units, marks = rules.units(between), rules.accounts
+    ends = list(_hesitations(rules, units))
+    if not ends:
+        return None
+    rest = units.words[ends[-1] :]
+    if not rest:
+        return ""
+    return (
+        between[units.starts[ends[-1]] :].rjust(len(between)) if marks.joints.longest(rest, 0)[0] == len(rest) else None
+    )
+
+
+def _hesitations(rules: Grammar, units: Units) -> Iterator[int]:
+    at = 0
+    while at < len(units.words) and (end := rules.accounts.hesitations.longest(units.words, at)[0]) > at:
+        yield (at := end)
+
+
+def _goes_on(whole: MoneyValue, one: tuple[MoneyValue, ...], two: tuple[MoneyValue, ...]) -> bool:
+    """Whether the whole is made of the two parts as numbers are: no other number is made of "fifty uh sixty"."""
+    unit = 10 ** exponent(whole.currency) if whole.currency is not None else 1
+    sizes = {(a.amount_minor, b.amount_minor) for a in one for b in two}
+    return any(whole.amount_minor in {a * b // unit, *(a * scale + b for scale in _SCALES)} for a, b in sizes)
+
+
+def _values(span: Span, heard: Annotation) -> tuple[MoneyValue, ...]:
+    return amount_readings(span, exponent(locale_rules(heard.transcript.locale).currency))
+
+
+def _held(span: Span, found: Understood) -> bool:
+    """Whether a slot or a mention holds the span's words."""
+    slots: list[Slot[object]] = list(values(found.slots).values())
+    held = [slot.evidence for slot in slots] + [mention.evidence for mention in found.unresolved]
+    return any(each.start < span.end and span.start < each.end for each in held)
+
+
+def _points(rules: Grammar, heard: Annotation, span: Span) -> bool:
+    """Whether a number tells which ones are meant: "those two"."""
+    units = rules.units(heard.transcript.text)
+    place = units.covering(span.start, span.end)
+    return place is None or (place[0] > 0 and units.words[place[0] - 1] in rules.accounts.pointing)

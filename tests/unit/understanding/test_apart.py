@@ -1,0 +1,83 @@
+"""An amount that goes on after a hesitation, two values of one kind, and "not now": put together, or asked about."""
+
+import pytest
+
+from deploy.bench.cases.conversations import Played, Player, Turn
+from schemas.decision import Confirm
+from schemas.intent import Intent, SlotName
+from schemas.transcript import Transcript
+from services.dialogue import DialogueState
+from tests.fakes.desk import FakeDesk
+
+CUSTOMERS = {"en": "alex-morgan", "ja": "takahashi-misaki"}
+
+
+@pytest.fixture(scope="module")
+def players() -> dict[str, Player]:
+    return {language: Player.of(customer) for language, customer in CUSTOMERS.items()}
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "amounts"),
+    [
+        ("en", "send a hundred uh fifty dollars to dave", {15000, 5000}),
+        ("en", "send two hundred um and ten dollars to dave", {21000}),
+        ("en", "send one thousand er two hundred dollars to maria", {120000, 20000}),
+        ("en", "send fifty uh thousand dollars to dave", {5000000, 100000}),
+        ("en", "send two hundred uh fifty thousand dollars to dave", {25000000, 5000000}),
+        ("en", "pay maria nine hundred uh nine fifty", {90000, 95000}),
+        ("en", "send dave forty five dollars, hm, round it up to fifty", {4500, 5000}),
+        ("ja", "妹に四千、あの、五百円送って", {4500, 500}),
+        ("ja", "妹に二万、ええと、三千円振り込みたいです", {23000, 3000}),
+        ("ja", "妹に五千、えっと六千円送ってもらえますか", {6000}),
+        ("ja", "大家さんに八万円、あ、九万円だ、送って", {80000, 90000}),
+    ],
+)
+def test_every_amount_that_may_be_meant_is_kept(
+    players: dict[str, Player], language: str, said: str, amounts: set[int]
+) -> None:
+    player = players[language]
+    facts = player.facts(FakeDesk.of(CUSTOMERS[language]))
+    amount = player.understand(Transcript.typed(said, player.locale), DialogueState(), facts).slots.amount
+    assert amount is not None
+    assert {each.amount_minor for each in (amount.value, *amount.readings)} == amounts
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "not now but send fifty dollars to emily"),
+        ("en", "not right now but send fifty dollars to emily"),
+        ("ja", "今じゃなくて妹に五千円送って"),
+    ],
+)
+def test_what_is_put_off_is_not_for_now(players: dict[str, Player], language: str, said: str) -> None:
+    player = players[language]
+    facts = player.facts(FakeDesk.of(CUSTOMERS[language]))
+    found = player.understand(Transcript.typed(said, player.locale), DialogueState(), facts)
+    assert found.intent is Intent.TRANSFER_MONEY
+    assert found.slots.date is None
+    assert SlotName.DATE in {mention.slot for mention in found.unresolved}
+
+
+@pytest.mark.parametrize(
+    ("order", "answer", "agrees"),
+    [
+        ("妹に五千円送って", "五千円で合ってます", False),
+        ("妹に五千円送って", "金額は合ってます", False),
+        ("妹に五千円送って", "金額も合ってます", False),
+        ("妹に五千円送って", "妹で合ってます", False),
+        ("妹に五千円送って", "五千円で間違いないです", False),
+        ("電気代払って", "八千四百二十円で合ってます", False),
+        ("妹に五千円送って", "合ってます", True),
+        ("妹に五千円送って", "はい、金額も合ってます", True),
+        ("妹に五千円送って", "佐藤花子さんに五千円で合ってます", True),
+        ("電気代払って", "はい、合ってます", True),
+    ],
+)
+def test_agreeing_to_one_part_is_no_yes(players: dict[str, Player], order: str, answer: str, agrees: bool) -> None:
+    call = players["ja"].call(Played())
+    _, first = call.play(Turn(say=order))
+    assert any(isinstance(each, Confirm) for each in first)
+    _, then = call.play(Turn(say=answer))
+    assert any(each.kind.value == "execute" for each in then) is agrees
