@@ -24,6 +24,10 @@ from app.transports import demo, health, http, mobile
 from app.transports._line import CallDeps
 from app.transports._standing import Admitted
 from app.transports.realtime import door
+from app.transports.telephone import carrier_doors
+from app.transports.telephone.driver import PhoneDeps
+from app.transports.telephone.twilio import Credential
+from app.transports.telephone.web import CarrierClient
 from app.version import VERSION
 from schemas.ids import CallId
 from services.ports import Clock
@@ -57,6 +61,7 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
     calls, secrets = _calls(gateway), ClientSecrets(audit_keys(gateway.settings).of(SECRETS), gateway.clock)
     app.include_router(mobile.router(calls))
     app.include_router(door.router(door.Door(_with_secrets(calls, secrets))))
+    _answer_telephones(app, gateway, calls)
     app.include_router(door.secrets_router(gateway, secrets, speaks=calls.synthesizer is not None))
     for routes in further:
         app.include_router(routes(gateway))
@@ -120,6 +125,18 @@ def _calls(gateway: Gateway) -> CallDeps:
         synthesizer=gateway.voice.synthesizer if gateway.voice.speaks else None,
         together=gateway.calls.call,
     )
+
+
+def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
+    settings = gateway.settings
+    deps = PhoneDeps(calls, gateway.statements, gateway.callers.open_stranger, CarrierClient(gateway.web).ask)
+    to = settings.transfer_to
+    credentials = {
+        "twilio": Credential(settings.twilio_token.get_secret_value(), transfer_to=to),
+        "telnyx": Credential(settings.telnyx_key.get_secret_value(), transfer_to=to),
+        "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to),
+    }
+    app.include_router(carrier_doors.router(deps, credentials))
 
 
 def _with_secrets(calls: CallDeps, secrets: ClientSecrets) -> CallDeps:

@@ -118,6 +118,12 @@ class Settings(BaseSettings):
     jwks_url: Address = ""
     ivr_keys: dict[Name, Secret] = Field(default_factory=dict)
 
+    transfer_to: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
+    twilio_token: SecretStr = SecretStr("")
+    telnyx_key: SecretStr = SecretStr("")
+    plivo_id: Annotated[str, Field(max_length=100), AfterValidator(checks.word)] = ""
+    plivo_token: SecretStr = SecretStr("")
+
     demo_peers: Annotated[str, AfterValidator(checks.networks)] = "127.0.0.0/8,::1/128"
 
     transcript_days: int = Field(default=0, ge=0, le=3650)
@@ -165,6 +171,8 @@ def _faults(settings: Settings) -> Iterable[str]:
     in_url = bool(settings.database_url) and bool(sa.make_url(settings.database_url).password)
     if in_url and settings.database_password.get_secret_value():
         yield "TELLERLINE_DATABASE_URL holds a password and TELLERLINE_DATABASE_PASSWORD another: write one of them"
+    if bool(settings.plivo_id) != bool(settings.plivo_token.get_secret_value()):
+        yield "TELLERLINE_PLIVO_ID and TELLERLINE_PLIVO_TOKEN go together"
     if checks.twice(settings.ivr_keys.values()):
         yield "TELLERLINE_IVR_KEYS: two bridges have one key: write a key for each"
     if checks.twice([settings.confirmation_key, *settings.confirmation_keys_before]):
