@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
@@ -13,7 +13,8 @@ from app.bootstrap import Gateway, gateway
 from app.main import create_app
 from app.qa import replays
 from app.settings import Settings
-from services.ports import Recognizer
+from app.speech import Voice
+from services.ports import Recognizer, Synthesizer
 
 Routes = Callable[[Gateway], APIRouter]
 
@@ -50,11 +51,18 @@ class RunningApp(Running):
 
 @asynccontextmanager
 async def composed(
-    state: Path, recognizer: Recognizer | None, further: tuple[Routes, ...] = (), **settings: object
+    state: Path,
+    recognizer: Recognizer | None,
+    further: tuple[Routes, ...] = (),
+    *,
+    synthesizer: Synthesizer | None = None,
+    **settings: object,
 ) -> AsyncIterator[tuple[Gateway, Settings, FastAPI]]:
-    """Compose and take down; with `further` routes beside those that are served."""
+    """Compose and take down; with `further` routes beside those that are served, and a voice where one is given."""
     given = Settings.model_validate({"state_dir": state, "database_url": ""} | PLENTY | settings)
     async with gateway(given, recognizer=recognizer) as made:
+        if synthesizer is not None:
+            made = replace(made, voice=Voice(synthesizer, None, "a voice of the test's"))
         yield made, given, create_app(made, (replays.routes, *further))
 
 

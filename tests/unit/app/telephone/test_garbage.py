@@ -1,0 +1,80 @@
+"""Whatever comes on a telephone line, a protocol says what it is or refuses it: nothing else is ever raised, or told."""
+
+import re
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.transports.telephone.line import Heard, Wire
+from schemas.errors import BadInput
+from tests.harness.phone_protocols import CORES, recorded, wire
+
+SAID = {
+    protocol: [step["in"] for name, _, steps in recorded() if name == protocol for step in steps if "says" in step]
+    for protocol in CORES
+}
+SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=40) | st.floats()
+JUNK = st.recursive(
+    SCALARS,
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(max_size=9), part, max_size=3),
+    max_leaves=6,
+)
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, message: Any) -> Wire:
+    """A message with something wrong in it."""
+    said = wire(message)
+    kind = draw(st.sampled_from(["cut", "bytes", "swapped", "field"]))
+    if kind == "field" and isinstance(message, dict) and "hex" not in message:
+        return orjson.dumps(_with(draw, message), option=orjson.OPT_NON_STR_KEYS).decode()
+    if kind == "swapped":
+        return said.encode() if isinstance(said, str) else said.hex()
+    if isinstance(said, str):
+        at = draw(st.integers(0, len(said)))
+        return said[:at] + (draw(st.text(max_size=5)) if kind == "bytes" else "")
+    at = draw(st.integers(0, len(said)))
+    return said[:at] + (draw(st.binary(max_size=5)) + said[at + 1 :] if kind == "bytes" else b"")
+
+
+def _with(draw: st.DrawFn, message: dict[str, Any]) -> dict[str, Any]:
+    """The object with one field, at any depth, of another kind, or none."""
+    name = draw(st.sampled_from(sorted(message)))
+    inner = message[name]
+    if isinstance(inner, dict) and inner and draw(st.booleans()):
+        return message | {name: _with(draw, inner)}
+    if draw(st.booleans()):
+        return {key: value for key, value in message.items() if key != name}
+    return message | {name: draw(JUNK.filter(_jsonable))}
+
+
+def _jsonable(value: Any) -> bool:
+    try:
+        orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, orjson.JSONEncodeError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("protocol", sorted(CORES))
+@settings(max_examples=150)
+@given(data=st.data())
+def test_garbage_is_refused_or_means_nothing(protocol: str, data: st.DataObject) -> None:
+    core = CORES[protocol]()
+    talk = data.draw(st.sampled_from([steps for name, _, steps in recorded() if name == protocol]))
+    good = [step["in"] for step in talk if "says" in step]
+    whole = data.draw(st.integers(0, len(good)))
+    for message in good[:whole]:
+        core.read(wire(message))
+    for _ in range(data.draw(st.integers(1, 3))):
+        bad = data.draw(spoilt(data.draw(st.sampled_from(SAID[protocol]))))
+        try:
+            events = core.read(bad)
+        except BadInput as refused:
+            assert re.fullmatch(r"[a-zA-Z0-9 ,.:'_/-]*", refused.message)
+            assert not [act for act in core.refuse(refused) if isinstance(act, str) and len(act) > 1_000]
+            return
+        assert all(len(event.data) <= 64 * 1024 for event in events if isinstance(event, Heard))
