@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 KEY_BYTES: Final = 32
 """The least that a secret may have."""
+MAX_PORT: Final = 65_535
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _KINDS: Final = 8
 """Different characters that a key has at least: 32 random hex digits have fewer once in ten million."""
@@ -37,6 +38,16 @@ def address(text: str) -> str:
         raise ValueError("write an address that begins with https://")
     if "@" in parts.netloc or parts.fragment:
         raise ValueError("write the address alone, without a user, a password or a #")
+    return text
+
+
+def place(text: str) -> str:
+    """An address and a port to listen on, or nothing."""
+    if not text:
+        return text
+    host, _, port = text.rpartition(":")
+    if not host or host != host.strip() or not (port.isascii() and port.isdecimal()) or int(port) > MAX_PORT:
+        raise ValueError("write an address and a port, such as 127.0.0.1:9092")
     return text
 
 

@@ -133,7 +133,7 @@ async def gateway(
             shares=_shares(settings, clock),
             calls=_calls(stack, settings, store, clock),
             authenticator=authenticator,
-            statements=Statements(_bridges(settings), Nonces(store, KEPT), clock),
+            statements=Statements(bridges(settings), Nonces(store, KEPT), clock),
             web=client,
             callers=callers,
             recognizer=recognizer,
@@ -189,7 +189,7 @@ def _keep_running(
     stack.push_async_callback(stop)
 
 
-def _bridges(settings: Settings) -> dict[str, bytes]:
+def bridges(settings: Settings) -> dict[str, bytes]:
     """The secrets of IVR bridges, by key id."""
     return {name: key.get_secret_value().encode() for name, key in settings.ivr_keys.items()}
 
@@ -198,14 +198,14 @@ def _identity(
     settings: Settings, store: Store, clock: Clock, client: httpx.AsyncClient
 ) -> tuple[DemoIssuer | None, Authenticator]:
     rules = TokenRules(settings.token_issuer, settings.token_audience)
-    bridges = RequestVerifier(_bridges(settings))
+    requests = RequestVerifier(bridges(settings))
     nonces = Nonces(store, timedelta(seconds=2 * WINDOW_S))
     if settings.jwks_url:
         tokens = TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock)
-        return None, Authenticator(tokens, bridges, nonces, clock)
+        return None, Authenticator(tokens, requests, nonces, clock)
     issuer = DemoIssuer.under(settings.state_dir / "keys", rules)
     tokens = TokenVerifier(FixedKeys(issuer.jwks()), rules, clock)
-    return issuer, Authenticator(tokens, bridges, nonces, clock)
+    return issuer, Authenticator(tokens, requests, nonces, clock)
 
 
 def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:

@@ -1,6 +1,7 @@
 """The FastAPI application over a composed gateway."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from app import errors, openapi
 from app.auth.client_secrets import PREFIX, ClientSecrets
 from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
-from app.bootstrap import Gateway
+from app.bootstrap import Gateway, bridges
 from app.keys import audit_keys
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
@@ -24,8 +25,9 @@ from app.transports import demo, health, http, mobile
 from app.transports._line import CallDeps
 from app.transports._standing import Admitted
 from app.transports.realtime import door
-from app.transports.telephone import carrier_doors
+from app.transports.telephone import asterisk_door, audiosocket_server, carrier_doors, expected_routes
 from app.transports.telephone.driver import PhoneDeps
+from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.twilio import Credential
 from app.transports.telephone.web import CarrierClient
 from app.version import VERSION
@@ -129,14 +131,25 @@ def _calls(gateway: Gateway) -> CallDeps:
 
 def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     settings = gateway.settings
-    deps = PhoneDeps(calls, gateway.statements, gateway.callers.open_stranger, CarrierClient(gateway.web).ask)
-    to = settings.transfer_to
+    deps = PhoneDeps(calls, gateway.statements.take, gateway.callers.open_stranger, CarrierClient(gateway.web).ask)
+    expected, to = ExpectedCalls(gateway.clock), settings.transfer_to
     credentials = {
         "twilio": Credential(settings.twilio_token.get_secret_value(), transfer_to=to),
         "telnyx": Credential(settings.telnyx_key.get_secret_value(), transfer_to=to),
         "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to),
     }
     app.include_router(carrier_doors.router(deps, credentials))
+    app.include_router(asterisk_door.router(deps, expected, bridges(settings)))
+    app.include_router(expected_routes.router(gateway, expected))
+    if settings.audiosocket:
+        host, _, port = settings.audiosocket.rpartition(":")
+
+        @asynccontextmanager
+        async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+            async with audiosocket_server.listening(host.strip("[]"), int(port), deps, expected):
+                yield
+
+        app.router.lifespan_context = lifespan
 
 
 def _with_secrets(calls: CallDeps, secrets: ClientSecrets) -> CallDeps:

@@ -123,6 +123,7 @@ class Settings(BaseSettings):
     telnyx_key: SecretStr = SecretStr("")
     plivo_id: Annotated[str, Field(max_length=100), AfterValidator(checks.word)] = ""
     plivo_token: SecretStr = SecretStr("")
+    audiosocket: Annotated[str, AfterValidator(checks.place)] = ""
 
     demo_peers: Annotated[str, AfterValidator(checks.networks)] = "127.0.0.0/8,::1/128"
 

@@ -60,9 +60,9 @@ async def composed(
 ) -> AsyncIterator[tuple[Gateway, Settings, FastAPI]]:
     """Compose and take down; with `further` routes beside those that are served, and a voice where one is given."""
     given = Settings.model_validate({"state_dir": state, "database_url": ""} | PLENTY | settings)
-    async with gateway(given, recognizer=recognizer) as made:
-        if synthesizer is not None:
-            made = replace(made, voice=Voice(synthesizer, None, "a voice of the test's"))
+    async with gateway(given, recognizer=recognizer) as composed:
+        voice = composed.voice if synthesizer is None else Voice(synthesizer, None, "a voice of the test's")
+        made = replace(composed, voice=voice)
         yield made, given, create_app(made, (replays.routes, *further))
 
 

@@ -1,6 +1,6 @@
 """The far end of a telephone line: a caller's microphone and ear, and the bridge that carries both in its protocol.
 
-A bridge keeps sound until it has been heard, tells of marks then, and drops it where it is told to, as the real ones do.
+A bridge keeps sound until it was heard, tells of marks then, and drops it where it is told to, as the real ones do.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from app.auth.statements import LIFE_S, issue
 from app.line import Microphone
 from app.transports.realtime.speaker import Speaker
+from app.transports.telephone.playout import size_of
 from schemas.audio import AudioFormat, Samples
 from schemas.speech import SpokenChunk
 from services.audio.files import read_file
@@ -104,6 +105,11 @@ class Phone:
     _playing: list[Sound | Marked] = field(default_factory=list)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
+    @property
+    def second(self) -> int:
+        """Bytes of a second of what is heard."""
+        return size_of(self.bridge.form, 1_000)
+
     def say(self, samples: Samples) -> None:
         self.microphone.say(samples)
 
@@ -119,7 +125,7 @@ class Phone:
     async def fallen_silent(self) -> None:
         """Return once all was said, and the silence behind it."""
         self.microphone.say(hiss(1.0))
-        while self.microphone.speaking:
+        while self.microphone.speaking:  # noqa: ASYNC110 - frames leave it by the clock
             await asyncio.sleep(0.05)
 
     async def speak(self) -> None:
@@ -153,7 +159,6 @@ class Phone:
 
     async def hear(self) -> None:
         """Play what came, at real time."""
-        rate = self.bridge.form.rate * (2 if self.bridge.form.encoding.value == "pcm16" else 1)
         due = time.monotonic()
         while True:
             if not self._playing:
@@ -161,7 +166,7 @@ class Phone:
                 continue
             one = self._playing.pop(0)
             if isinstance(one, Sound):
-                due = max(due, time.monotonic()) + len(one.data) / rate
+                due = max(due, time.monotonic()) + len(one.data) / self.second
                 await asyncio.sleep(max(0.0, due - time.monotonic()))
             else:
                 await self.bridge.marked(one.name)
@@ -184,13 +189,28 @@ async def calling(bridge: Bridge) -> AsyncIterator[Phone]:
         await asyncio.gather(*works, return_exceptions=True)
 
 
-async def booked(folder: Path) -> list[tuple[int, str]]:
-    """Amounts of the transfers that the service in `folder` booked, with their states."""
+async def transfers_of(folder: Path) -> list[tuple[int, str, bool]]:
+    """Amount and state of the transfers that the service in `folder` knows, and whether their read-back was heard."""
     store = Store(f"sqlite:///{folder / 'tellerline.db'}")
+    columns = transfers.c.amount_minor, transfers.c.state, transfers.c.delivered_at
     try:
-        found = await store.transact(
-            "test", lambda c: c.execute(sa.select(transfers.c.amount_minor, transfers.c.state)).all()
-        )
-        return [(amount, state) for amount, state in found]
+        found = await store.transact("test", lambda c: c.execute(sa.select(*columns).order_by(columns[2])).all())
     finally:
         await store.close()
+    return [(amount, state, heard is not None) for amount, state, heard in found]
+
+
+async def settles(folder: Path, expected: list[tuple[int, str, bool]], within_s: float = 30.0) -> None:
+    """Return once the transfers are these."""
+    found: list[tuple[int, str, bool]] = []
+    try:
+        async with asyncio.timeout(within_s):
+            while (found := await transfers_of(folder)) != expected:  # noqa: ASYNC110 - another process' table
+                await asyncio.sleep(0.1)
+    except TimeoutError:
+        raise AssertionError(f"the transfers are {found}, not {expected}") from None
+
+
+READ_BACK = [(5_000, "proposed", True)]
+CUT_SHORT = [(5_000, "proposed", False)]
+BOOKED = [(5_000, "succeeded", True)]

@@ -7,6 +7,8 @@ from typing import Any
 import orjson
 import yaml
 
+from app.transports.telephone.asterisk_websocket import MediaWebSocket
+from app.transports.telephone.audiosocket import AudioSocket
 from app.transports.telephone.line import (
     Act,
     CallTransport,
@@ -18,6 +20,7 @@ from app.transports.telephone.line import (
     Owed,
     Played,
     Pressed,
+    Reformed,
     Speaks,
     WebRequest,
     Wire,
@@ -30,6 +33,8 @@ DATA = Path(__file__).parents[1] / "data" / "telephone"
 CORES: dict[str, Callable[[], CallTransport]] = {
     "twilio": lambda: MediaStream(TWILIO, Credential("token", transfer_to="+15550100")),
     "telnyx": lambda: MediaStream(TELNYX, Credential("key", transfer_to="sip:agents@pbx.example")),
+    "audiosocket": AudioSocket,
+    "chan_websocket": lambda: MediaWebSocket("s.t.m"),
     "plivo": lambda: MediaStream(PLIVO, Credential("token", "MA1", "https://pbx.example/agents.xml")),
 }
 
@@ -51,7 +56,7 @@ def wire(given: Any) -> Wire:
     return given if isinstance(given, str) else orjson.dumps(given).decode()
 
 
-def shown(event: LineEvent) -> str:
+def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
     """An event in a line."""
     match event:
         case Opened(call, form, playing, statement, locale):
@@ -65,6 +70,8 @@ def shown(event: LineEvent) -> str:
             return f"played {mark}"
         case Held(on):
             return "held" if on else "released"
+        case Reformed(form):
+            return f"reformed {form.encoding.value} {form.rate}"
         case Speaks(locale):
             return f"speaks {locale}"
         case Owed(message):

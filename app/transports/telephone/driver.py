@@ -9,9 +9,9 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final, Protocol
 
-from app.auth.statements import Statements
 from app.transports._line import FIRST_MESSAGE_S, FLUSH_S, CallDeps
 from app.transports._standing import Admitted, Standing
 from app.transports.realtime.speaker import Speaker
@@ -26,6 +26,7 @@ from app.transports.telephone.line import (
     Owed,
     Played,
     Pressed,
+    Reformed,
     Speaks,
     WebRequest,
     Wire,
@@ -99,17 +100,30 @@ class Hung(Exception):
     """The other side is gone."""
 
 
+class Outcome(StrEnum):
+    """What is to become of a call that the assistant is done with."""
+
+    TRANSFER = "transfer"
+    END = "end"
+
+
+def _nobody_asks(_call: str, _outcome: Outcome) -> None:
+    """The protocol itself says it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PhoneDeps:
-    """What the composition root provides. `stranger` opens a call of which nobody says whose it is.
+    """What the composition root provides.
 
-    `web` asks a carrier; it raises CarrierUnavailable.
+    `vouch` says whose a call is, by its statement and the bridge's id of it; null where nobody says. `stranger` opens a
+    call of nobody's. `web` asks a carrier; it raises CarrierUnavailable. `ended` is told what is to become of a call.
     """
 
     calls: CallDeps
-    statements: Statements
+    vouch: Callable[[str, str], Awaitable[CustomerId | None]]
     stranger: Callable[[CallId, Locale], Awaitable[TurnHandler]]
     web: Callable[[WebRequest], Awaitable[None]]
+    ended: Callable[[str, Outcome], None] = _nobody_asks
 
 
 async def serve(connection: Connection, transport: CallTransport, deps: PhoneDeps, *, proven: bool) -> None:
@@ -190,11 +204,11 @@ class _PhoneCall:
 
     async def _customer(self, opened: Opened) -> CustomerId | None:
         """Whose call it is; nobody's, where a bridge that is known does not say. Raises Unauthenticated."""
-        if opened.statement is not None:
-            return await self._deps.statements.take(opened.statement, opened.call)
-        if not self._proven:
+        said = opened.statement
+        customer = None if said is None else await self._deps.vouch(said, opened.call)
+        if customer is None and not self._proven:
             raise Unauthenticated("neither the connection nor a statement proves a bridge")
-        return None
+        return customer
 
     async def _handler(self, customer: CustomerId | None, locale: Locale) -> TurnHandler:
         if customer is None:
@@ -233,6 +247,7 @@ class _PhoneCall:
             words = self._transport.transfer(handed.reason, handed.summary)
         else:
             words = self._transport.hang_up()
+        self._deps.ended(self._opened.call, Outcome.END if handed is None else Outcome.TRANSFER)
         await self._ask_carrier(words)
         await _part(self._connection, words, reason)
 
@@ -270,6 +285,8 @@ class _PhoneCall:
             case Held(on):
                 self._playout.held = on
                 self._changed.set()
+            case Reformed(form):
+                await call.put(ConfigureIn(form=form, patient=True))
             case Speaks(locale) if locale in locales():
                 await call.put(ConfigureIn(locale=locale, patient=True))
             case Owed(message):

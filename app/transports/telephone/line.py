@@ -88,6 +88,13 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
+class Reformed:
+    """The sound that follows has another form."""
+
+    form: AudioFormat
+
+
+@dataclass(frozen=True, slots=True)
 class Speaks:
     """The caller speaks another language from here on."""
 
@@ -106,7 +113,7 @@ class Left:
     """The call is over, by the caller's or the bridge's will."""
 
 
-LineEvent = Opened | Heard | Pressed | Played | Held | Speaks | Owed | Left
+LineEvent = Opened | Heard | Pressed | Played | Held | Reformed | Speaks | Owed | Left
 
 
 class CallTransport(Protocol):

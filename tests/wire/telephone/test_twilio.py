@@ -14,7 +14,7 @@ from app.transports.telephone.line import WebRequest
 from schemas.errors import CarrierUnavailable, SpeechUnavailable
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
-from tests.harness.phone import KEYS, Phone, booked, calling, said, statement
+from tests.harness.phone import BOOKED, KEYS, READ_BACK, Phone, calling, said, settles, statement, transfers_of
 from tests.harness.phone_carriers import TOKEN, TwilioBridge, signed, twilio
 from tests.harness.served import Served, served
 
@@ -44,18 +44,18 @@ async def test_a_recorded_caller_orders_a_transfer_and_it_is_booked(
     quick_folder: Path, asked: list[WebRequest]
 ) -> None:
     voice = FakeSynthesizer(25)
-    async with served(quick_folder, None, synthesizer=voice, **SETTINGS) as running:
-        async with phoning(running, statement=statement(CUSTOMER), locale="en-US") as (phone, bridge):
-            await phone.hears_out(1)
-            phone.say(said("transfer-1"))
-            await phone.hears_out(2)
-            assert "Emily" in voice.spoken
-            assert await booked(quick_folder) == [(5_000, "proposed")]
-            phone.say(said("transfer-2"))
-            await phone.hears_out(3)
-            assert await booked(quick_folder) == [(5_000, "succeeded")]
-            await bridge.hang_up()
-            await phone.until(lambda: phone.over is not None)
+    async with (
+        served(quick_folder, None, synthesizer=voice, **SETTINGS) as running,
+        phoning(running, statement=statement(CUSTOMER), locale="en-US") as (phone, bridge),
+    ):
+        await phone.hears_out(1)
+        phone.say(said("transfer-1"))
+        await settles(quick_folder, READ_BACK)
+        assert "Emily" in voice.spoken
+        phone.say(said("transfer-2"))
+        await settles(quick_folder, BOOKED)
+        await bridge.hang_up()
+        await phone.until(lambda: phone.over is not None)
     assert set(phone.packets) == {160}
     assert asked == []
 
@@ -63,29 +63,6 @@ async def test_a_recorded_caller_orders_a_transfer_and_it_is_booked(
 def recogniser() -> FakeRecognizer:
     """Long sound orders, short sound agrees."""
     return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "yes")
-
-
-async def test_a_read_back_that_is_cut_short_can_not_be_agreed_to(quick_folder: Path, asked: list[WebRequest]) -> None:
-    voice, heard = FakeSynthesizer(25), recogniser()
-    async with served(quick_folder, heard, synthesizer=voice, **SETTINGS) as running:
-        async with phoning(running, statement=statement(CUSTOMER)) as (phone, _):
-            await phone.hears_out(1)
-            voice.word_ms = 400
-            before = len(phone.packets)
-            phone.say(said("transfer-1"))
-            await phone.until(lambda: len(phone.packets) > before + 90)
-            voice.word_ms = 25
-            heard.words = lambda _: ""
-            phone.say(said("transfer-1"))  # a voice whose words nobody makes out
-            await phone.until(lambda: phone.cleared > 0)
-            await phone.fallen_silent()
-            heard.words = lambda _: "yes"
-            phone.say(said("transfer-2"))
-            await phone.hears_out(2)  # the read-back once more: a yes to what was not heard is none
-            assert await booked(quick_folder) == [(5_000, "proposed")]
-            phone.say(said("transfer-2"))
-            await phone.hears_out(3)
-            assert await booked(quick_folder) == [(5_000, "succeeded")]
 
 
 async def test_a_caller_of_whom_the_bridge_says_nothing_is_handed_off(
@@ -98,7 +75,7 @@ async def test_a_caller_of_whom_the_bridge_says_nothing_is_handed_off(
             phone.say(said("transfer-1"))
             await phone.until(lambda: phone.over is not None)
         assert "person." in voice.spoken
-        assert await booked(quick_folder) == []
+        assert await transfers_of(quick_folder) == []
     (request,) = asked
     assert request.url == "https://api.twilio.com/2010-04-01/Accounts/AC1/Calls/CA1.json"
     assert request.form == {"Twiml": "<Response><Dial><Number>+15550100</Number></Dial></Response>"}
@@ -139,18 +116,24 @@ async def test_keys_are_taken_and_stand_in_no_log(
     quick_folder: Path, asked: list[WebRequest], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    async with served(quick_folder, recogniser(), synthesizer=FakeSynthesizer(10), **SETTINGS) as running:
-        async with phoning(running, statement=statement(CUSTOMER)) as (phone, bridge):
-            await phone.hears_out(1)
-            for digit in "739154#":
-                await bridge.key(digit)
-            await phone.hears_out(2)
+    async with (
+        served(quick_folder, recogniser(), synthesizer=FakeSynthesizer(10), **SETTINGS) as running,
+        phoning(running, statement=statement(CUSTOMER)) as (phone, bridge),
+    ):
+        await phone.hears_out(1)
+        for digit in "739154#":
+            await bridge.key(digit)
+        await phone.hears_out(2)
     told = "\n".join(
         record.getMessage() for record in caplog.records if record.name.split(".")[0] in {"app", "services"}
     )
     assert "739154" not in told
-    stored = b"".join(path.read_bytes() for path in quick_folder.rglob("*") if path.is_file())
-    assert b"739154" not in stored
+    assert b"739154" not in stored(quick_folder)
+
+
+def stored(folder: Path) -> bytes:
+    """All that was written."""
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
 REFUSED = {
@@ -181,12 +164,14 @@ async def test_only_the_carrier_opens_a_stream(quick_folder: Path, case: str) ->
     ids=["old", "another call's", "forged", "none"],
 )
 async def test_a_statement_that_does_not_hold_opens_nothing(quick_folder: Path, wrong: str) -> None:
-    async with served(quick_folder, recogniser(), synthesizer=FakeSynthesizer(10), **SETTINGS) as running:
-        async with twilio(running.port, {"statement": wrong}) as bridge:
-            await bridge.begin()
-            with pytest.raises(ConnectionClosedError):
-                await bridge.socket.recv()
-            assert bridge.socket.close_code == 4401
+    async with (
+        served(quick_folder, recogniser(), synthesizer=FakeSynthesizer(10), **SETTINGS) as running,
+        twilio(running.port, {"statement": wrong}) as bridge,
+    ):
+        await bridge.begin()
+        with pytest.raises(ConnectionClosedError):
+            await bridge.socket.recv()
+        assert bridge.socket.close_code == 4401
 
 
 async def test_a_statement_opens_one_call(quick_folder: Path) -> None:
@@ -213,21 +198,25 @@ async def test_without_a_voice_no_telephone_is_answered(quick_folder: Path) -> N
 async def test_where_words_get_no_sound_a_person_takes_over(quick_folder: Path, asked: list[WebRequest]) -> None:
     voice = FakeSynthesizer(10)
     voice.error = SpeechUnavailable()
-    async with served(quick_folder, recogniser(), synthesizer=voice, **SETTINGS) as running:
-        async with phoning(running, statement=statement(CUSTOMER)) as (phone, _):
-            await phone.until(lambda: phone.over is not None)
+    async with (
+        served(quick_folder, recogniser(), synthesizer=voice, **SETTINGS) as running,
+        phoning(running, statement=statement(CUSTOMER)) as (phone, _),
+    ):
+        await phone.until(lambda: phone.over is not None)
     assert [request.form and "Twiml" in request.form for request in asked] == [True]
 
 
 async def test_a_caller_who_is_muted_is_not_torn_down(quick_folder: Path, asked: list[WebRequest]) -> None:
-    async with served(quick_folder, recogniser(), synthesizer=FakeSynthesizer(10), **SETTINGS) as running:
-        async with twilio(running.port, {"statement": statement(CUSTOMER)}) as bridge:
-            await bridge.begin()
-            phone = Phone(bridge)
-            works = [asyncio.create_task(work) for work in (phone.listen(), phone.hear())]
-            await phone.hears_out(1)
-            await asyncio.sleep(2.0)
-            assert phone.over is None
-            for work in works:
-                work.cancel()
-            await asyncio.gather(*works, return_exceptions=True)
+    async with (
+        served(quick_folder, recogniser(), synthesizer=FakeSynthesizer(10), **SETTINGS) as running,
+        twilio(running.port, {"statement": statement(CUSTOMER)}) as bridge,
+    ):
+        await bridge.begin()
+        phone = Phone(bridge)
+        works = [asyncio.create_task(work) for work in (phone.listen(), phone.hear())]
+        await phone.hears_out(1)
+        await asyncio.sleep(2.0)
+        assert phone.over is None
+        for work in works:
+            work.cancel()
+        await asyncio.gather(*works, return_exceptions=True)
