@@ -1,5 +1,6 @@
 """The FastAPI application over a composed gateway."""
 
+import base64
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -25,7 +26,8 @@ from app.transports import demo, health, http, mobile
 from app.transports._line import CallDeps
 from app.transports._standing import Admitted
 from app.transports.realtime import door
-from app.transports.telephone import asterisk_door, audiosocket_server, carrier_doors, expected_routes
+from app.transports.telephone import asterisk_door, audiohook_door, audiosocket_server, carrier_doors, expected_routes
+from app.transports.telephone.audiohook_door import ApiKey
 from app.transports.telephone.driver import PhoneDeps
 from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.twilio import Credential
@@ -140,6 +142,8 @@ def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     }
     app.include_router(carrier_doors.router(deps, credentials))
     app.include_router(asterisk_door.router(deps, expected, bridges(settings)))
+    api = ApiKey(settings.audiohook_key, base64.b64decode(settings.audiohook_secret.get_secret_value()))
+    app.include_router(audiohook_door.router(deps, api, gateway.statements.take_nonce))
     app.include_router(expected_routes.router(gateway, expected))
     if settings.audiosocket:
         host, _, port = settings.audiosocket.rpartition(":")

@@ -49,6 +49,10 @@ class Statements:
         await self._nonces.take(f"ivr:{bridge}", claims["jti"], now)
         return CustomerId(claims["sub"])
 
+    async def take_nonce(self, nonce: str) -> None:
+        """A number that may come once, of a request signed otherwise. Raises Unauthenticated, StoreUnavailable."""
+        await self._nonces.take("ivr", nonce, self._clock.now())
+
     def _verified(self, statement: str, now: datetime) -> tuple[str, dict[str, Any]]:
         if not self._keys.keys or len(statement) > MAX_TOKEN or not statement.isascii():
             raise Unauthenticated("not a statement of a bridge that is known")

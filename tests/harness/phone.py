@@ -75,6 +75,8 @@ class Bridge(Protocol):
     """One protocol, as its real client speaks it."""
 
     form: AudioFormat
+    tells_silence: bool
+    """Whether it tells, rather than of marks, whenever it has nothing more to play."""
 
     async def begin(self) -> None: ...
 
@@ -159,12 +161,15 @@ class Phone:
 
     async def hear(self) -> None:
         """Play what came, at real time."""
-        due = time.monotonic()
+        due, playing = time.monotonic(), False
         while True:
             if not self._playing:
+                if playing and self.bridge.tells_silence:
+                    await self.bridge.marked("")
+                playing = False
                 await asyncio.sleep(0.005)
                 continue
-            one = self._playing.pop(0)
+            one, playing = self._playing.pop(0), True
             if isinstance(one, Sound):
                 due = max(due, time.monotonic()) + len(one.data) / self.second
                 await asyncio.sleep(max(0.0, due - time.monotonic()))

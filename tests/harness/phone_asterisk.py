@@ -27,6 +27,7 @@ class AudioSocketBridge:
     """The dialplan application AudioSocket(): it plays what comes as it comes."""
 
     form = AudioFormat(Encoding.PCM16, 8_000)
+    tells_silence = False
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, identity: str) -> None:
         self._reader = reader
@@ -94,6 +95,7 @@ class ChanWebsocketBridge:
     """A channel of chan_websocket with ulaw, whose control messages are JSON or plain text."""
 
     form = AudioFormat(Encoding.MULAW, 8_000)
+    tells_silence = False
 
     def __init__(self, socket: ClientConnection, *, json: bool) -> None:
         self.socket = socket

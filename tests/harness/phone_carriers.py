@@ -27,6 +27,7 @@ class TwilioBridge:
     """Twilio's end of a stream."""
 
     form = AudioFormat(Encoding.MULAW, 8_000)
+    tells_silence = False
     stream = "MZ18ad3ab5a668481ce02b83e7395059f0"
 
     def __init__(self, socket: ClientConnection, parameters: dict[str, str]) -> None:

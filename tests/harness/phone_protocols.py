@@ -1,6 +1,7 @@
 """The cores of the telephone's protocols as tests drive them: recorded conversations in, what was said and sent out."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import orjson
 import yaml
 
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
+from app.transports.telephone.audiohook import AudioHook
 from app.transports.telephone.audiosocket import AudioSocket
 from app.transports.telephone.line import (
     Act,
@@ -33,12 +35,14 @@ DATA = Path(__file__).parents[1] / "data" / "telephone"
 CORES: dict[str, Callable[[], CallTransport]] = {
     "twilio": lambda: MediaStream(TWILIO, Credential("token", transfer_to="+15550100")),
     "telnyx": lambda: MediaStream(TELNYX, Credential("key", transfer_to="sip:agents@pbx.example")),
+    "audiohook": lambda: AudioHook("", ["en-GB", "en-US", "ja-JP"]),
     "audiosocket": AudioSocket,
     "chan_websocket": lambda: MediaWebSocket("s.t.m"),
     "plivo": lambda: MediaStream(PLIVO, Credential("token", "MA1", "https://pbx.example/agents.xml")),
 }
 
 
+@lru_cache(maxsize=1)
 def recorded() -> list[Any]:
     """Every recorded conversation: protocol, name, steps."""
     return [

@@ -41,6 +41,8 @@ _PTIMES: Final = (10, 20, 30, 40, 60)
 class MediaWebSocket:
     """One call. `statement`, `call` and `locale` stood in the address that Asterisk was given to connect to."""
 
+    lingers = False
+
     def __init__(self, statement: str | None = None, call: str = "", locale: Locale | None = None) -> None:
         self._statement = statement
         self._call = call

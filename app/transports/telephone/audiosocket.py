@@ -45,6 +45,8 @@ _INSTEAD: Final = AudioFormat(Encoding.PCM16, 16_000)
 class AudioSocket:
     """One call. Its statement is its UUID: the bridge has announced it before (expected.py)."""
 
+    lingers = False
+
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._identity = ""

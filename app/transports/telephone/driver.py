@@ -138,15 +138,25 @@ async def serve(connection: Connection, transport: CallTransport, deps: PhoneDep
         await connection.close(None)
     except TellerlineError as refused:
         deps.calls.metrics.error(refused.code)
-        await _part(connection, transport.refuse(refused), refused)
+        await _part(connection, transport, transport.refuse(refused), refused)
 
 
-async def _part(connection: Connection, words: Iterable[Act], error: TellerlineError | None) -> None:
-    with contextlib.suppress(Hung, TimeoutError):
+async def _part(
+    connection: Connection, transport: CallTransport, words: Iterable[Act], error: TellerlineError | None
+) -> None:
+    """Say the last words, hear the answer where the protocol has one, and close."""
+    with contextlib.suppress(Hung, BadInput, TimeoutError):
         async with asyncio.timeout(FLUSH_S):
-            for word in words:
-                if isinstance(word, Wire):
-                    await connection.send(word)
+            said = [word for word in words if isinstance(word, Wire)]
+            for word in said:
+                await connection.send(word)
+            while said and transport.lingers and (message := await connection.receive()) is not None:
+                events = transport.read(message)
+                for event in events:
+                    if isinstance(event, Owed):
+                        await connection.send(event.message)
+                if any(isinstance(event, Left) for event in events):
+                    break
     await connection.close(error)
 
 
@@ -249,7 +259,7 @@ class _PhoneCall:
             words = self._transport.hang_up()
         self._deps.ended(self._opened.call, Outcome.END if handed is None else Outcome.TRANSFER)
         await self._ask_carrier(words)
-        await _part(self._connection, words, reason)
+        await _part(self._connection, self._transport, words, reason)
 
     async def _ask_carrier(self, words: list[Act]) -> None:
         """A carrier that does not do it goes on as it was told beforehand; it is never passed over in silence."""

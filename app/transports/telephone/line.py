@@ -117,7 +117,12 @@ LineEvent = Opened | Heard | Pressed | Played | Held | Reformed | Speaks | Owed 
 
 
 class CallTransport(Protocol):
-    """One call's protocol, sans I/O. What it returns is to be sent in that order; it keeps no sound."""
+    """One call's protocol, sans I/O. What it returns is to be sent in that order; it keeps no sound.
+
+    `lingers`: the other side answers the last word, and is heard until then.
+    """
+
+    lingers: bool
 
     def read(self, message: Wire) -> list[LineEvent]:
         """What a message says. Raises BadInput: the line does not keep to its protocol."""

@@ -82,6 +82,8 @@ class Carrier:
 class MediaStream:
     """One call."""
 
+    lingers = False
+
     def __init__(self, carrier: Carrier, credential: Credential) -> None:
         self._carrier = carrier
         self._credential = credential

@@ -1,6 +1,7 @@
 """Every telephone protocol on a real socket, in front of the whole application: a recorded caller's transfer is booked,
 and a read-back that was cut short is not agreed to."""
 
+import base64
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ from tests.harness.phone import (
 )
 from tests.harness.phone_asterisk import audiosocket, chan_websocket, free_port
 from tests.harness.phone_carriers import TOKEN, twilio
+from tests.harness.phone_genesys import API_KEY, SECRET, genesys
 from tests.harness.served import Served, served
 
 CUSTOMER = "alex-morgan"
@@ -83,10 +85,18 @@ async def by_plain_chan_websocket(running: Served, customer: str | None) -> Asyn
         yield bridge
 
 
+@asynccontextmanager
+async def by_genesys(running: Served, customer: str | None) -> AsyncIterator[Bridge]:
+    given = {"statement": statement(customer)} if customer else {"ani": "+15550123"}
+    async with genesys(running.port, given) as bridge:
+        yield bridge
+
+
 LINES: dict[str, Line] = {
     "twilio": by_twilio,
     "audiosocket": by_audiosocket,
     "chan_websocket": by_chan_websocket,
+    "audiohook": by_genesys,
     "chan_websocket-plain": by_plain_chan_websocket,
 }
 EVERY_LINE = pytest.mark.parametrize("line", LINES)
@@ -97,6 +107,7 @@ async def phoning(
     folder: Path, line: str, customer: str | None, heard: FakeRecognizer, voice: FakeSynthesizer
 ) -> AsyncIterator[tuple[Phone, Served]]:
     settings: dict[str, Any] = {"ivr_keys": KEYS, "twilio_token": TOKEN, "audiosocket": f"127.0.0.1:{free_port()}"}
+    settings |= {"audiohook_key": API_KEY, "audiohook_secret": base64.b64encode(SECRET).decode()}
     async with (
         served(folder, heard, synthesizer=voice, **settings) as running,
         LINES[line](running, customer) as bridge,

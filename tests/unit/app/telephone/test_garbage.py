@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from app.transports.telephone.line import CallTransport, Heard, Wire
 from schemas.errors import BadInput
-from tests.harness.phone_protocols import CORES, recorded, wire
+from tests.harness.phone_protocols import CORES, does, recorded, wire
 
+TALKS = {protocol: [steps for name, _, steps in recorded() if name == protocol] for protocol in CORES}
 SAID = {
-    protocol: [step["in"] for name, _, steps in recorded() if name == protocol for step in steps if "says" in step]
-    for protocol in CORES
+    protocol: [step["in"] for talk in talks for step in talk if "says" in step] for protocol, talks in TALKS.items()
 }
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=40) | st.floats()
 JUNK = st.recursive(
@@ -64,13 +64,16 @@ def _jsonable(value: Any) -> bool:
 @given(data=st.data())
 def test_garbage_is_refused_or_means_nothing(protocol: str, data: st.DataObject) -> None:
     core = CORES[protocol]()
-    talk = data.draw(st.sampled_from([steps for name, _, steps in recorded() if name == protocol]))
-    good = [step["in"] for step in talk if "says" in step]
-    whole = data.draw(st.integers(0, len(good)))
-    for message in good[:whole]:
-        core.read(wire(message))
+    talks = TALKS[protocol]
+    talk = talks[data.draw(st.integers(0, len(talks) - 1))]
+    for step in talk[: data.draw(st.integers(0, len(talk)))]:
+        if "do" in step:
+            does(core, step["do"])
+        elif "says" in step:
+            core.read(wire(step["in"]))
     for _ in range(data.draw(st.integers(1, 3))):
-        bad = data.draw(spoilt(data.draw(st.sampled_from(SAID[protocol]))))
+        said = SAID[protocol]
+        bad = data.draw(spoilt(said[data.draw(st.integers(0, len(said) - 1))]))
         refused = refusal(core, bad)
         if refused is not None:
             assert re.fullmatch(r"[a-zA-Z0-9 ,.:'_/-]*", refused.message)
