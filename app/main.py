@@ -26,7 +26,14 @@ from app.transports import demo, health, http, mobile
 from app.transports._line import CallDeps
 from app.transports._standing import Admitted
 from app.transports.realtime import door
-from app.transports.telephone import asterisk_door, audiohook_door, audiosocket_server, carrier_doors, expected_routes
+from app.transports.telephone import (
+    asterisk_door,
+    audiohook_door,
+    audiosocket_server,
+    carrier_doors,
+    expected_routes,
+    jambonz_door,
+)
 from app.transports.telephone.audiohook_door import ApiKey
 from app.transports.telephone.driver import PhoneDeps
 from app.transports.telephone.expected import ExpectedCalls
@@ -142,6 +149,7 @@ def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     }
     app.include_router(carrier_doors.router(deps, credentials))
     app.include_router(asterisk_door.router(deps, expected, bridges(settings)))
+    app.include_router(jambonz_door.router(deps, expected, bridges(settings)))
     api = ApiKey(settings.audiohook_key, base64.b64decode(settings.audiohook_secret.get_secret_value()))
     app.include_router(audiohook_door.router(deps, api, gateway.statements.take_nonce))
     app.include_router(expected_routes.router(gateway, expected))

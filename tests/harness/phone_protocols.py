@@ -11,6 +11,7 @@ import yaml
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
 from app.transports.telephone.audiohook import AudioHook
 from app.transports.telephone.audiosocket import AudioSocket
+from app.transports.telephone.jambonz import AudioFork
 from app.transports.telephone.line import (
     Act,
     CallTransport,
@@ -36,6 +37,8 @@ CORES: dict[str, Callable[[], CallTransport]] = {
     "twilio": lambda: MediaStream(TWILIO, Credential("token", transfer_to="+15550100")),
     "telnyx": lambda: MediaStream(TELNYX, Credential("key", transfer_to="sip:agents@pbx.example")),
     "audiohook": lambda: AudioHook("", ["en-GB", "en-US", "ja-JP"]),
+    "audio_fork": lambda: AudioFork(files=True),
+    "jambonz": AudioFork,
     "audiosocket": AudioSocket,
     "chan_websocket": lambda: MediaWebSocket("s.t.m"),
     "plivo": lambda: MediaStream(PLIVO, Credential("token", "MA1", "https://pbx.example/agents.xml")),

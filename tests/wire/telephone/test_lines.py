@@ -30,6 +30,7 @@ from tests.harness.phone import (
 from tests.harness.phone_asterisk import audiosocket, chan_websocket, free_port
 from tests.harness.phone_carriers import TOKEN, twilio
 from tests.harness.phone_genesys import API_KEY, SECRET, genesys
+from tests.harness.phone_jambonz import jambonz
 from tests.harness.served import Served, served
 
 CUSTOMER = "alex-morgan"
@@ -92,11 +93,20 @@ async def by_genesys(running: Served, customer: str | None) -> AsyncIterator[Bri
         yield bridge
 
 
+@asynccontextmanager
+async def by_jambonz(running: Served, customer: str | None) -> AsyncIterator[Bridge]:
+    given = {"statement": statement(customer)} if customer else {}
+    headers = {"Authorization": httpx.BasicAuth("pbx", KEYS["pbx"])._auth_header}
+    async with jambonz(running.port, given, headers) as bridge:
+        yield bridge
+
+
 LINES: dict[str, Line] = {
     "twilio": by_twilio,
     "audiosocket": by_audiosocket,
     "chan_websocket": by_chan_websocket,
     "audiohook": by_genesys,
+    "jambonz": by_jambonz,
     "chan_websocket-plain": by_plain_chan_websocket,
 }
 EVERY_LINE = pytest.mark.parametrize("line", LINES)

@@ -8,7 +8,7 @@ import pytest
 import app.transports.telephone as room
 
 FOLDER = Path(room.__file__).parent
-CORES = ["line", "fields", "playout", "twilio", "audiosocket", "asterisk_websocket", "audiohook"]
+CORES = ["line", "fields", "playout", "twilio", "audiosocket", "asterisk_websocket", "audiohook", "jambonz"]
 FORBIDDEN = (
     "asyncio",
     "time",
