@@ -18,6 +18,7 @@ PATH = "/v1/ivr/calls"
 
 
 def main() -> None:
+    """Announce it."""
     gateway, name, customer = sys.argv[1:]
     folder = pathlib.Path(os.environ.get("TELLERLINE_KEY_DIR", "/etc/asterisk/tellerline"))  # noqa: TID251
     key = (folder / f"{name}.key").read_text().strip().encode()
