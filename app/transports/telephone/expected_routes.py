@@ -10,7 +10,7 @@ from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
 from app.transports.telephone.expected import LIFE_S, ExpectedCalls
-from schemas.errors import Busy, NotFound
+from schemas.errors import BadInput, Busy, NotFound
 
 
 class ExpectedOut(BaseModel):
@@ -31,7 +31,7 @@ def router(gateway: Gateway, expected: ExpectedCalls) -> APIRouter:
         with gateway.shares.request(customer):
             return ExpectedOut(id=expected.announce(customer), expires_in_s=LIFE_S)
 
-    @routes.get("/{identity}", response_class=PlainTextResponse, responses=documented(NotFound))
+    @routes.get("/{identity}", response_class=PlainTextResponse, responses=documented(NotFound, BadInput))
     async def outcome(identity: Annotated[str, Path(max_length=64)]) -> PlainTextResponse:
         """What is to become of a call that the assistant is done with: `transfer` or `end`."""
         return PlainTextResponse(expected.outcome(identity).value)
