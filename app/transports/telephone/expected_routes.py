@@ -1,6 +1,6 @@
 """POST /v1/ivr/calls and GET /v1/ivr/calls/{id}: a bridge announces a call, and asks what is to become of it."""
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import PlainTextResponse
@@ -9,8 +9,11 @@ from pydantic import BaseModel
 from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
+from app.transports.telephone.driver import Outcome
 from app.transports.telephone.expected import LIFE_S, ExpectedCalls
 from schemas.errors import BadInput, Busy, NotFound
+
+_WORD: Final[dict[str, Any]] = {"content": {"text/plain": {"schema": {"type": "string", "enum": [*Outcome]}}}}
 
 
 class ExpectedOut(BaseModel):
@@ -31,7 +34,7 @@ def router(gateway: Gateway, expected: ExpectedCalls) -> APIRouter:
         with gateway.shares.request(customer):
             return ExpectedOut(id=expected.announce(customer), expires_in_s=LIFE_S)
 
-    @routes.get("/{identity}", response_class=PlainTextResponse, responses=documented(NotFound, BadInput))
+    @routes.get("/{identity}", response_model=None, responses={200: _WORD, **documented(NotFound, BadInput)})
     async def outcome(identity: Annotated[str, Path(max_length=64)]) -> PlainTextResponse:
         """What is to become of a call that the assistant is done with: `transfer` or `end`."""
         return PlainTextResponse(expected.outcome(identity).value)
