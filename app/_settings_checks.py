@@ -1,5 +1,7 @@
 """What a setting may hold. Each check says in a line what to write, and repeats no secret."""
 
+import base64
+import binascii
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_network
@@ -11,6 +13,8 @@ from pydantic import SecretStr
 
 KEY_BYTES: Final = 32
 """The least that a secret may have."""
+MIN_BASE64: Final = 16
+MAX_PORT: Final = 65_535
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _KINDS: Final = 8
 """Different characters that a key has at least: 32 random hex digits have fewer once in ten million."""
@@ -40,6 +44,16 @@ def address(text: str) -> str:
     return text
 
 
+def place(text: str) -> str:
+    """An address and a port to listen on, or nothing."""
+    if not text:
+        return text
+    host, _, port = text.rpartition(":")
+    if not host or host != host.strip() or not (port.isascii() and port.isdecimal()) or int(port) > MAX_PORT:
+        raise ValueError("write an address and a port, such as 127.0.0.1:9092")
+    return text
+
+
 def database(text: str) -> str:
     """A database that there is a driver for, or nothing; PostgreSQL's usual spellings get theirs."""
     if not text:
@@ -65,6 +79,18 @@ def secret(given: SecretStr) -> SecretStr:
     """Long enough, or nothing."""
     if 0 < len(given.get_secret_value().encode()) < KEY_BYTES:
         raise ValueError(f"needs at least {KEY_BYTES} bytes; `openssl rand -hex 32` makes one")
+    return given
+
+
+def base64_secret(given: SecretStr) -> SecretStr:
+    """Base64 of enough bytes, or nothing."""
+    text = given.get_secret_value()
+    try:
+        size = len(base64.b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        size = -1
+    if text and size < MIN_BASE64:
+        raise ValueError(f"write base64 of at least {MIN_BASE64} bytes")
     return given
 
 

@@ -15,6 +15,7 @@ from app.auth.demo import DemoIssuer
 from app.auth.dependencies import Authenticator
 from app.auth.jwks import FixedKeys, HttpKeys, TokenVerifier
 from app.auth.signature import WINDOW_S, RequestVerifier
+from app.auth.statements import KEPT, Statements
 from app.auth.tokens import TokenRules
 from app.callers import Callers
 from app.keys import audit_keys, secret
@@ -76,6 +77,8 @@ class Gateway:
     shares: Shares
     calls: SharedCalls
     authenticator: Authenticator
+    statements: Statements
+    web: httpx.AsyncClient
     callers: Callers
     recognizer: Recognizer
     voice: Voice
@@ -130,6 +133,8 @@ async def gateway(
             shares=_shares(settings, clock),
             calls=_calls(stack, settings, store, clock),
             authenticator=authenticator,
+            statements=Statements(bridges(settings), Nonces(store, KEPT), clock),
+            web=client,
             callers=callers,
             recognizer=recognizer,
             voice=spoken,
@@ -184,18 +189,23 @@ def _keep_running(
     stack.push_async_callback(stop)
 
 
+def bridges(settings: Settings) -> dict[str, bytes]:
+    """The secrets of IVR bridges, by key id."""
+    return {name: key.get_secret_value().encode() for name, key in settings.ivr_keys.items()}
+
+
 def _identity(
     settings: Settings, store: Store, clock: Clock, client: httpx.AsyncClient
 ) -> tuple[DemoIssuer | None, Authenticator]:
     rules = TokenRules(settings.token_issuer, settings.token_audience)
-    bridges = RequestVerifier({name: key.get_secret_value().encode() for name, key in settings.ivr_keys.items()})
+    requests = RequestVerifier(bridges(settings))
     nonces = Nonces(store, timedelta(seconds=2 * WINDOW_S))
     if settings.jwks_url:
         tokens = TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock)
-        return None, Authenticator(tokens, bridges, nonces, clock)
+        return None, Authenticator(tokens, requests, nonces, clock)
     issuer = DemoIssuer.under(settings.state_dir / "keys", rules)
     tokens = TokenVerifier(FixedKeys(issuer.jwks()), rules, clock)
-    return issuer, Authenticator(tokens, bridges, nonces, clock)
+    return issuer, Authenticator(tokens, requests, nonces, clock)
 
 
 def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:

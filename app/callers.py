@@ -3,11 +3,13 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from app.anyone import anyone
 from rules.act import zone
 from rules.load import locales
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transfer import Proposal
 from services.call.agent import Agent
+from services.call.stranger import NOBODY, Stranger
 from services.execution import Banking
 from services.interpretation import warm_up as load_interpretation_rules
 from services.observability.metrics import Metrics
@@ -54,6 +56,15 @@ class Callers:
             pending, owed = await asyncio.gather(self._pending(caller), self.banking.ledger.owed(customer))
             await recorder.event("call.started", locale=locale)
         return Agent(caller, self.banking, self.answerer, self.extractor, recorder, pending, owed)
+
+    async def open_stranger(self, call: CallId, locale: Locale) -> Stranger:
+        """The turn handler of a call of which nobody says whose it is. Raises StoreUnavailable, UnsupportedLocale."""
+        clock = self.banking.clock
+        recorder = TurnRecorder(self.audit, self.metrics, clock, NOBODY, call)
+        caller = Caller(NOBODY, call, locale, anyone(locale, clock.now()), {}, PayeeIndex.build(()))
+        with within(ANSWER_S):
+            await recorder.event("call.started", locale=locale)
+        return Stranger(clock, caller, self.answerer, recorder)
 
     async def _pending(self, caller: Caller) -> Proposal | None:
         """What a dropped call of the customer left to be confirmed, if it can still be read back as it was.

@@ -51,6 +51,11 @@ class Microphone:
         self._waiting = np.concatenate((self._waiting, samples))
         return begins
 
+    @property
+    def speaking(self) -> bool:
+        """Whether anything that was queued is yet to be said."""
+        return self._waiting.size > 0
+
     def due_s(self) -> float:
         """When the next frame may be sent: once its last sample was captured, in seconds of the call."""
         return (self._frames + 1) * FRAME / SAMPLE_RATE

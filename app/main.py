@@ -1,6 +1,8 @@
 """The FastAPI application over a composed gateway."""
 
-from collections.abc import Callable, Iterable
+import base64
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,7 +18,7 @@ from app import errors, openapi
 from app.auth.client_secrets import PREFIX, ClientSecrets
 from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
-from app.bootstrap import Gateway
+from app.bootstrap import Gateway, bridges
 from app.keys import audit_keys
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
@@ -24,6 +26,19 @@ from app.transports import demo, health, http, mobile
 from app.transports._line import CallDeps
 from app.transports._standing import Admitted
 from app.transports.realtime import door
+from app.transports.telephone import (
+    asterisk_door,
+    audiohook_door,
+    audiosocket_server,
+    carrier_doors,
+    expected_routes,
+    jambonz_door,
+)
+from app.transports.telephone.audiohook_door import ApiKey
+from app.transports.telephone.driver import PhoneDeps
+from app.transports.telephone.expected import ExpectedCalls
+from app.transports.telephone.twilio import Credential
+from app.transports.telephone.web import CarrierClient
 from app.version import VERSION
 from schemas.ids import CallId
 from services.ports import Clock
@@ -57,6 +72,7 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
     calls, secrets = _calls(gateway), ClientSecrets(audit_keys(gateway.settings).of(SECRETS), gateway.clock)
     app.include_router(mobile.router(calls))
     app.include_router(door.router(door.Door(_with_secrets(calls, secrets))))
+    _answer_telephones(app, gateway, calls)
     app.include_router(door.secrets_router(gateway, secrets, speaks=calls.synthesizer is not None))
     for routes in further:
         app.include_router(routes(gateway))
@@ -120,6 +136,32 @@ def _calls(gateway: Gateway) -> CallDeps:
         synthesizer=gateway.voice.synthesizer if gateway.voice.speaks else None,
         together=gateway.calls.call,
     )
+
+
+def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
+    settings = gateway.settings
+    deps = PhoneDeps(calls, gateway.statements.take, gateway.callers.open_stranger, CarrierClient(gateway.web).ask)
+    expected, to = ExpectedCalls(gateway.clock), settings.transfer_to
+    credentials = {
+        "twilio": Credential(settings.twilio_token.get_secret_value(), transfer_to=to),
+        "telnyx": Credential(settings.telnyx_key.get_secret_value(), transfer_to=to),
+        "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to),
+    }
+    app.include_router(carrier_doors.router(deps, credentials))
+    app.include_router(asterisk_door.router(deps, expected, bridges(settings)))
+    app.include_router(jambonz_door.router(deps, expected, bridges(settings)))
+    api = ApiKey(settings.audiohook_key, base64.b64decode(settings.audiohook_secret.get_secret_value()))
+    app.include_router(audiohook_door.router(deps, api, gateway.statements.take_nonce))
+    app.include_router(expected_routes.router(gateway, expected))
+    if settings.audiosocket:
+        host, _, port = settings.audiosocket.rpartition(":")
+
+        @asynccontextmanager
+        async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+            async with audiosocket_server.listening(host.strip("[]"), int(port), deps, expected):
+                yield
+
+        app.router.lifespan_context = lifespan
 
 
 def _with_secrets(calls: CallDeps, secrets: ClientSecrets) -> CallDeps:

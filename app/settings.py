@@ -118,6 +118,15 @@ class Settings(BaseSettings):
     jwks_url: Address = ""
     ivr_keys: dict[Name, Secret] = Field(default_factory=dict)
 
+    transfer_to: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
+    twilio_token: SecretStr = SecretStr("")
+    telnyx_key: SecretStr = SecretStr("")
+    plivo_id: Annotated[str, Field(max_length=100), AfterValidator(checks.word)] = ""
+    plivo_token: SecretStr = SecretStr("")
+    audiohook_key: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
+    audiohook_secret: Annotated[SecretStr, AfterValidator(checks.base64_secret)] = SecretStr("")
+    audiosocket: Annotated[str, AfterValidator(checks.place)] = ""
+
     demo_peers: Annotated[str, AfterValidator(checks.networks)] = "127.0.0.0/8,::1/128"
 
     transcript_days: int = Field(default=0, ge=0, le=3650)
@@ -165,12 +174,21 @@ def _faults(settings: Settings) -> Iterable[str]:
     in_url = bool(settings.database_url) and bool(sa.make_url(settings.database_url).password)
     if in_url and settings.database_password.get_secret_value():
         yield "TELLERLINE_DATABASE_URL holds a password and TELLERLINE_DATABASE_PASSWORD another: write one of them"
+    yield from _halves(settings)
     if checks.twice(settings.ivr_keys.values()):
         yield "TELLERLINE_IVR_KEYS: two bridges have one key: write a key for each"
     if checks.twice([settings.confirmation_key, *settings.confirmation_keys_before]):
         yield "TELLERLINE_CONFIRMATION_KEYS_BEFORE holds the key in use, or one twice: write the earlier ones alone"
     if settings.knowledge_dir is not None and not settings.knowledge_dir.is_dir():
         yield f"TELLERLINE_KNOWLEDGE_DIR: no folder {settings.knowledge_dir}"
+
+
+def _halves(settings: Settings) -> Iterable[str]:
+    """Credentials of which one part was written."""
+    for name, key in (("PLIVO_ID", "PLIVO_TOKEN"), ("AUDIOHOOK_KEY", "AUDIOHOOK_SECRET")):
+        secret: SecretStr = getattr(settings, key.lower())
+        if bool(getattr(settings, name.lower())) != bool(secret.get_secret_value()):
+            yield f"{PREFIX}{name} and {PREFIX}{key} go together"
 
 
 def _production_faults(settings: Settings) -> Iterable[str]:

@@ -35,6 +35,7 @@ TellerlineError
 │   ├── RecognizerUnavailable    503
 │   ├── ModelUnavailable         503
 │   ├── SpeechUnavailable        503
+│   ├── CarrierUnavailable       503  a telephone carrier did not transfer or end a call
 │   ├── StoreUnavailable         503
 │   │   └── StoreRefused         503  the database said no: nothing happened
 │   └── NotReady                 503  the next caller can't be served
@@ -272,6 +273,12 @@ class SpeechUnavailable(DependencyFailed):
     """The synthesiser is not installed, slow or broken: the reply is text alone."""
 
     code, http_status = "speech_unavailable", 503
+
+
+class CarrierUnavailable(DependencyFailed):
+    """A telephone carrier's API did not do what it was asked for a call."""
+
+    code, http_status = "carrier_unavailable", 503
 
 
 class StoreUnavailable(DependencyFailed):

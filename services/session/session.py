@@ -125,9 +125,13 @@ class DialogueSession:
         self.voids = voided(before, self._state)
         return decision
 
+    def would(self, event: Event) -> Decision:
+        """What `event` would lead to; nothing changes."""
+        return decide(self._state, event, self._facts)[1]
+
     def would_bind(self, event: Event) -> bool:
         """Whether `event` would lead to what can't be undone."""
-        decision = decide(self._state, event, self._facts)[1]
+        decision = self.would(event)
         return isinstance(decision, Handoff) or (
             isinstance(decision, Execute) and isinstance(decision.action, IRREVOCABLE)
         )

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.server import make_server
 from services.ports import Recognizer
@@ -33,7 +34,7 @@ class Served(Running):
 
 @asynccontextmanager
 async def served(
-    state: Path, recognizer: Recognizer | None, further: tuple[Routes, ...] = (), **settings: object
+    state: Path, recognizer: Recognizer | None, further: tuple[Routes, ...] = (), **settings: Any
 ) -> AsyncIterator[Served]:
     """Compose, listen, take down."""
     async with composed(state, recognizer, further, **({"drain_seconds": 2.0} | settings)) as (made, given, app):

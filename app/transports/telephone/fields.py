@@ -1,0 +1,93 @@
+"""Messages of JSON, read without trust: every field is asked for by its type, and nothing is repeated in an error."""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from schemas.errors import MalformedAudio, MalformedMessage, TooLarge
+from schemas.ids import Locale
+
+MAX_MESSAGE: Final = 64 * 1024
+MAX_WORD: Final = 512
+"""Characters of a field that is no sound."""
+MAX_STATEMENT: Final = 4_096
+KEYS: Final = frozenset("0123456789*#ABCD")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """One object of a message."""
+
+    values: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, text: str | bytes) -> "Fields":
+        """A whole message. Raises MalformedMessage, TooLarge."""
+        if len(text) > MAX_MESSAGE:
+            raise TooLarge(f"a message has at most {MAX_MESSAGE} bytes")
+        try:
+            values = orjson.loads(text)
+        except (orjson.JSONDecodeError, ValueError):
+            raise MalformedMessage("the message is not JSON") from None
+        if not isinstance(values, dict):
+            raise MalformedMessage("the message is no object")
+        return cls(values)
+
+    def word(self, name: str, default: str | None = None, *, most: int = MAX_WORD) -> str:
+        """A text, or a number as text: carriers write their counters either way. Raises MalformedMessage."""
+        value = self.values.get(name, default)
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str) or len(value) > most:
+            raise MalformedMessage(f"{name} is no text of at most {most} characters")
+        return value
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """A whole number that is not negative, also as text. Raises MalformedMessage."""
+        value = self.word(name, None if default is None else str(default), most=18)
+        if not (value.isascii() and value.isdecimal()):
+            raise MalformedMessage(f"{name} is no number")
+        return int(value)
+
+    def part(self, name: str) -> "Fields":
+        """An object within it. Raises MalformedMessage."""
+        value = self.values.get(name)
+        if not isinstance(value, dict):
+            raise MalformedMessage(f"{name} is no object")
+        return Fields(value)
+
+    def maybe(self, name: str) -> "Fields":
+        """The same, empty where there is none. Raises MalformedMessage."""
+        return self.part(name) if self.values.get(name) is not None else Fields({})
+
+    def sound(self, name: str) -> bytes:
+        """Base64. Raises MalformedMessage, MalformedAudio."""
+        text = self.word(name, most=MAX_MESSAGE)
+        try:
+            return base64.b64decode(text, validate=True)
+        except (binascii.Error, ValueError):
+            raise MalformedAudio("the sound is not base64") from None
+
+    def key(self, name: str) -> str:
+        """A key of a telephone. Raises MalformedMessage."""
+        value = self.word(name, most=8).upper()
+        if value not in KEYS:
+            raise MalformedMessage(f"{name} is no key")
+        return value
+
+    def statement(self) -> str | None:
+        """The bridge's signed statement, where there is one. Raises MalformedMessage."""
+        return self.word("statement", "", most=MAX_STATEMENT) or None
+
+    def locale(self, name: str = "locale") -> Locale | None:
+        """A language, not yet known to be one of ours. Raises MalformedMessage."""
+        return Locale(self.word(name, "", most=16)) or None
+
+
+def packed(**message: object) -> str:
+    """A message as text."""
+    return orjson.dumps(message).decode()

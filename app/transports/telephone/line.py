@@ -1,0 +1,153 @@
+"""What a telephone line says and what can be said to it, whatever its protocol. Sans I/O."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from schemas.audio import AudioFormat
+from schemas.errors import TellerlineError
+from schemas.ids import Locale
+
+Wire = str | bytes
+"""One message of a line: text, or bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """How a line takes its sound: packets of `packet_ms`, sent `lead_ms` before they are due to be heard.
+
+    `marks`: the line tells when what came before a mark was heard; otherwise it is known by the clock.
+    """
+
+    form: AudioFormat
+    packet_ms: int = 20
+    lead_ms: int = 60
+    marks: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WebRequest:
+    """What a carrier is asked over its HTTP API. `form` or `json` is the body; `user` and `key` are its credential.
+
+    Without a `user` the key is a bearer token.
+    """
+
+    method: Literal["POST", "DELETE"]
+    url: str
+    key: str = field(repr=False)
+    user: str = ""
+    form: Mapping[str, str] | None = None
+    json: Mapping[str, object] | None = None
+
+
+Act = Wire | WebRequest
+"""What is done on a line: a message of its own, or a word to its carrier."""
+
+
+# What a line says
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The call begins. `call` is the bridge's own name of it, `statement` its signed word on whose it is."""
+
+    call: str
+    form: AudioFormat
+    playing: Playing
+    statement: str | None = None
+    locale: Locale | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Sound, in the form of `Opened`. `sequence` numbers packets where a line may lose or reorder them."""
+
+    data: bytes
+    sequence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """A key: 0-9, *, #, A-D."""
+
+    key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """All that was sent before the mark was heard."""
+
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Nothing that is sent is heard now, or it is again: on hold, or past what the line keeps."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reformed:
+    """The sound that follows has another form."""
+
+    form: AudioFormat
+
+
+@dataclass(frozen=True, slots=True)
+class Speaks:
+    """The caller speaks another language from here on."""
+
+    locale: Locale
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """A message that the protocol wants sent back at once."""
+
+    message: Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The call is over, by the caller's or the bridge's will."""
+
+
+LineEvent = Opened | Heard | Pressed | Played | Held | Reformed | Speaks | Owed | Left
+
+
+class CallTransport(Protocol):
+    """One call's protocol, sans I/O. What it returns is to be sent in that order; it keeps no sound.
+
+    `lingers`: the other side answers the last word, and is heard until then.
+    """
+
+    lingers: bool
+
+    def read(self, message: Wire) -> list[LineEvent]:
+        """What a message says. Raises BadInput: the line does not keep to its protocol."""
+        ...
+
+    def play(self, packet: bytes) -> list[Act]:
+        """A packet of sound."""
+        ...
+
+    def mark(self, name: str) -> list[Act]:
+        """Ask to be told when all that was sent so far was heard; nothing where the line can't tell."""
+        ...
+
+    def flush(self) -> list[Act]:
+        """Drop what was sent and not heard yet."""
+        ...
+
+    def transfer(self, reason: str, summary: str) -> list[Act]:
+        """Give the caller to a person, who is told `summary`."""
+        ...
+
+    def hang_up(self) -> list[Act]:
+        """End the call."""
+        ...
+
+    def refuse(self, error: TellerlineError) -> list[Act]:
+        """End it because of an error, in the protocol's own words."""
+        ...

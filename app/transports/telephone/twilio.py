@@ -1,0 +1,274 @@
+"""Twilio Media Streams, and what Telnyx and Plivo made of it, as a `CallTransport`. Sans I/O.
+
+All three send JSON with G.711 in base64 and differ in the names of things, which are a `Carrier`. A stream has no words
+for its call's end or transfer: that is asked of the carrier's HTTP API, where its key is known; otherwise the call goes
+on behind the stream as the carrier was told (the TwiML after `<Connect>`).
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import quote
+from xml.sax.saxutils import escape
+
+from app.transports.telephone.fields import Fields, packed
+from app.transports.telephone.line import (
+    Act,
+    Heard,
+    Left,
+    LineEvent,
+    Opened,
+    Played,
+    Playing,
+    Pressed,
+    WebRequest,
+    Wire,
+)
+from schemas.audio import AudioFormat, Encoding
+from schemas.errors import MalformedMessage, TellerlineError, TooLarge, UnsupportedAudio, WrongState
+
+MAX_SOUND: Final = 16_000
+"""Bytes of one message's sound: two seconds."""
+SUMMARY: Final = "X-Tellerline-Summary"
+"""The SIP header that tells a person what the call was about."""
+_RATE: Final = 8_000
+_ENCODINGS: Final = MappingProxyType(
+    {
+        "audio/x-mulaw": Encoding.MULAW,
+        "PCMU": Encoding.MULAW,
+        "audio/x-alaw": Encoding.ALAW,
+        "PCMA": Encoding.ALAW,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A carrier's HTTP API: `user` where its key is not enough, and to whom calls are handed off."""
+
+    key: str = field(default="", repr=False)
+    user: str = ""
+    transfer_to: str = ""
+
+
+Asked = Callable[[Credential, Mapping[str, str], str], WebRequest]
+"""What is asked of a carrier for a call, whose ids are given; and the summary for the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """What a carrier calls things. `numbered`: its sound may come in another order than it was sent."""
+
+    name: str
+    stream: str
+    call: str
+    account: str
+    parameters: str
+    form: str
+    rate: str
+    medium: str
+    mark: str
+    marked: str
+    clear: str
+    transfer: Asked
+    hang_up: Asked
+    numbered: bool = False
+    described: bool = False
+    """Whether every piece of sound says what it is."""
+
+
+class MediaStream:
+    """One call."""
+
+    lingers = False
+
+    def __init__(self, carrier: Carrier, credential: Credential) -> None:
+        self._carrier = carrier
+        self._credential = credential
+        self._stream = ""
+        self._ids: dict[str, str] = {}
+
+    def read(self, message: Wire) -> list[LineEvent]:
+        """What a message says. Raises BadInput."""
+        if isinstance(message, bytes):
+            raise MalformedMessage("a stream has no binary messages")
+        said = Fields.read(message)
+        event = said.word("event")
+        if event in {"connected", "start"}:
+            return [self._opened(said)] if event == "start" else []
+        if not self._stream:
+            raise WrongState("the stream has not started")
+        match event:
+            case "media":
+                return self._heard(said.part("media"))
+            case "dtmf":
+                return [Pressed(said.part("dtmf").key("digit"))]
+            case "stop":
+                return [Left()]
+            case self._carrier.marked:
+                return [Played((said if self._carrier.marked != "mark" else said.part("mark")).word("name"))]
+        return []  # what a later version of the protocol may have
+
+    def play(self, packet: bytes) -> list[Act]:
+        """A packet of sound."""
+        payload = base64.b64encode(packet).decode()
+        media: dict[str, object] = {"payload": payload}
+        if self._carrier.described:
+            media = {"contentType": "audio/x-mulaw", "sampleRate": _RATE, "payload": payload}
+        return [packed(event=self._carrier.medium, **self._named, media=media)]
+
+    def mark(self, name: str) -> list[Act]:
+        """Ask to be told when all that was sent so far was heard."""
+        if self._carrier.mark == "mark":
+            return [packed(event="mark", **self._named, mark={"name": name})]
+        return [packed(event=self._carrier.mark, **self._named, name=name)]
+
+    def flush(self) -> list[Act]:
+        """Drop what was sent and not heard yet."""
+        return [packed(event=self._carrier.clear, **self._named)]
+
+    def transfer(self, reason: str, summary: str) -> list[Act]:  # noqa: ARG002 - the summary says it
+        """Give the caller to a person: by the carrier, or by what it was told to do behind the stream."""
+        if not (self._credential.key and self._credential.transfer_to and self._ids):
+            return []
+        return [self._carrier.transfer(self._credential, self._ids, summary)]
+
+    def hang_up(self) -> list[Act]:
+        """End the call."""
+        return [self._carrier.hang_up(self._credential, self._ids, "")] if self._credential.key and self._ids else []
+
+    def refuse(self, error: TellerlineError) -> list[Act]:  # noqa: ARG002 - the close code says it
+        """The protocol has no word for it."""
+        return []
+
+    @property
+    def _named(self) -> dict[str, str]:
+        return {self._carrier.stream: self._stream}
+
+    def _opened(self, said: Fields) -> Opened:
+        if self._stream:
+            raise WrongState("the stream has started before")
+        start = said.part("start")
+        self._ids = {"call": start.word(self._carrier.call), "account": start.word(self._carrier.account, "")}
+        stream = said.word(self._carrier.stream, "") or start.word(self._carrier.stream)
+        if not stream:
+            raise MalformedMessage("the stream has no name")
+        self._stream = stream
+        given = parameters(said if self._carrier.parameters in said.values else start, self._carrier.parameters)
+        form = self._form(start.part(self._carrier.form))
+        playing = Playing(AudioFormat(Encoding.MULAW, _RATE) if self._carrier.described else form)
+        return Opened(self._ids["call"], form, playing, given.statement(), given.locale())
+
+    def _form(self, told: Fields) -> AudioFormat:
+        encoding = _ENCODINGS.get(told.word("encoding"))
+        if encoding is None or told.number(self._carrier.rate) != _RATE or told.number("channels", 1) != 1:
+            raise UnsupportedAudio("a stream is G.711 at 8 kHz with one channel")
+        return AudioFormat(encoding, _RATE)
+
+    def _heard(self, media: Fields) -> list[LineEvent]:
+        sound = media.sound("payload")
+        if len(sound) > MAX_SOUND:
+            raise TooLarge(f"a message has at most {MAX_SOUND} bytes of sound")
+        if media.word("track", "inbound") not in {"inbound", "inbound_track"} or not sound:
+            return []  # what we say ourselves, where a stream has both
+        return [Heard(sound, media.number("chunk") if self._carrier.numbered else None)]
+
+
+def parameters(said: Fields, name: str) -> Fields:
+    """What the bridge gave the call, as an object, as JSON in a text, or as `a=b,c=d`. Raises MalformedMessage."""
+    if not isinstance(said.values.get(name), str):
+        return said.maybe(name)
+    text = said.word(name, most=8_192).strip()
+    if text.startswith("{"):
+        return Fields.read(text)
+    pairs = (part.partition("=") for part in text.split(",") if part)
+    return Fields({key.strip().removeprefix("X-PH-"): value.strip() for key, _, value in pairs})
+
+
+def _twilio(credential: Credential, ids: Mapping[str, str], form: Mapping[str, str]) -> WebRequest:
+    account, call = quote(ids["account"], safe=""), quote(ids["call"], safe="")
+    url = f"https://api.twilio.com/2010-04-01/Accounts/{account}/Calls/{call}.json"
+    return WebRequest("POST", url, credential.key, ids["account"], form=form)
+
+
+def _twilio_transfer(credential: Credential, ids: Mapping[str, str], summary: str) -> WebRequest:
+    target = credential.transfer_to
+    if target.startswith("sip:"):
+        joint = "&" if "?" in target else "?"
+        target = f"<Sip>{escape(f'{target}{joint}{SUMMARY}={quote(summary)}')}</Sip>"
+    else:
+        target = f"<Number>{escape(target)}</Number>"
+    return _twilio(credential, ids, {"Twiml": f"<Response><Dial>{target}</Dial></Response>"})
+
+
+def _telnyx(credential: Credential, ids: Mapping[str, str], action: str, **json: object) -> WebRequest:
+    url = f"https://api.telnyx.com/v2/calls/{quote(ids['call'], safe='')}/actions/{action}"
+    return WebRequest("POST", url, credential.key, json=json)
+
+
+def _plivo(credential: Credential, ids: Mapping[str, str]) -> str:
+    return f"https://api.plivo.com/v1/Account/{quote(credential.user, safe='')}/Call/{quote(ids['call'], safe='')}/"
+
+
+TWILIO: Final = Carrier(
+    name="twilio",
+    stream="streamSid",
+    call="callSid",
+    account="accountSid",
+    parameters="customParameters",
+    form="mediaFormat",
+    rate="sampleRate",
+    medium="media",
+    mark="mark",
+    marked="mark",
+    clear="clear",
+    transfer=_twilio_transfer,
+    hang_up=lambda credential, ids, _: _twilio(credential, ids, {"Status": "completed"}),
+)
+TELNYX: Final = Carrier(
+    name="telnyx",
+    stream="stream_id",
+    call="call_control_id",
+    account="user_id",
+    parameters="custom_parameters",
+    form="media_format",
+    rate="sample_rate",
+    medium="media",
+    mark="mark",
+    marked="mark",
+    clear="clear",
+    transfer=lambda credential, ids, summary: _telnyx(
+        credential,
+        ids,
+        "transfer",
+        to=credential.transfer_to,
+        custom_headers=[{"name": SUMMARY, "value": summary}],
+    ),
+    hang_up=lambda credential, ids, _: _telnyx(credential, ids, "hangup"),
+    numbered=True,
+)
+PLIVO: Final = Carrier(
+    name="plivo",
+    stream="streamId",
+    call="callId",
+    account="accountId",
+    parameters="extra_headers",
+    form="mediaFormat",
+    rate="sampleRate",
+    medium="playAudio",
+    mark="checkpoint",
+    marked="playedStream",
+    clear="clearAudio",
+    transfer=lambda credential, ids, _: WebRequest(
+        "POST",
+        _plivo(credential, ids),
+        credential.key,
+        credential.user,
+        json={"legs": "aleg", "aleg_url": credential.transfer_to},
+    ),
+    hang_up=lambda credential, ids, _: WebRequest("DELETE", _plivo(credential, ids), credential.key, credential.user),
+    described=True,
+)
+CARRIERS: Final = MappingProxyType({carrier.name: carrier for carrier in (TWILIO, TELNYX, PLIVO)})

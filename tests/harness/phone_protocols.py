@@ -1,0 +1,120 @@
+"""The cores of the telephone's protocols as tests drive them: recorded conversations in, what was said and sent out."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+
+from app.transports.telephone.asterisk_websocket import MediaWebSocket
+from app.transports.telephone.audiohook import AudioHook
+from app.transports.telephone.audiosocket import AudioSocket
+from app.transports.telephone.jambonz import AudioFork
+from app.transports.telephone.line import (
+    Act,
+    CallTransport,
+    Heard,
+    Held,
+    Left,
+    LineEvent,
+    Opened,
+    Owed,
+    Played,
+    Pressed,
+    Reformed,
+    Speaks,
+    WebRequest,
+    Wire,
+)
+from app.transports.telephone.twilio import PLIVO, TELNYX, TWILIO, Credential, MediaStream
+from schemas.errors import MalformedMessage
+
+DATA = Path(__file__).parents[1] / "data" / "telephone"
+
+CORES: dict[str, Callable[[], CallTransport]] = {
+    "twilio": lambda: MediaStream(TWILIO, Credential("token", transfer_to="+15550100")),
+    "telnyx": lambda: MediaStream(TELNYX, Credential("key", transfer_to="sip:agents@pbx.example")),
+    "audiohook": lambda: AudioHook("", ["en-GB", "en-US", "ja-JP"]),
+    "audio_fork": lambda: AudioFork(files=True),
+    "jambonz": AudioFork,
+    "audiosocket": AudioSocket,
+    "chan_websocket": lambda: MediaWebSocket("s.t.m"),
+    "plivo": lambda: MediaStream(PLIVO, Credential("token", "MA1", "https://pbx.example/agents.xml")),
+}
+
+
+@lru_cache(maxsize=1)
+def recorded() -> list[Any]:
+    """Every recorded conversation: protocol, name, steps."""
+    return [
+        (protocol, talk["name"], talk["steps"])
+        for path in sorted(DATA.glob("*.yaml"))
+        for protocol, talks in yaml.safe_load(path.read_text()).items()
+        for talk in talks
+    ]
+
+
+def wire(given: Any) -> Wire:
+    """A message as it is on the wire: an object is JSON, `hex: …` is bytes, anything else is text."""
+    if isinstance(given, dict) and set(given) == {"hex"}:
+        return bytes.fromhex(given["hex"].replace(" ", ""))
+    return given if isinstance(given, str) else orjson.dumps(given).decode()
+
+
+def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
+    """An event in a line."""
+    match event:
+        case Opened(call, form, playing, statement, locale):
+            told = f"opened {call} {form.encoding.value} {form.rate} packets {playing.packet_ms}"
+            return f"{told} marks {playing.marks} statement {statement} locale {locale}"
+        case Heard(data, sequence):
+            return f"heard {data.hex()}" + ("" if sequence is None else f" number {sequence}")
+        case Pressed(key):
+            return f"pressed {key}"
+        case Played(mark):
+            return f"played {mark}"
+        case Held(on):
+            return "held" if on else "released"
+        case Reformed(form):
+            return f"reformed {form.encoding.value} {form.rate}"
+        case Speaks(locale):
+            return f"speaks {locale}"
+        case Owed(message):
+            return f"owed {sent(message)}"
+        case Left():
+            return "left"
+
+
+def sent(act: Act) -> str:
+    """What was sent, in a line."""
+    if isinstance(act, WebRequest):
+        body = act.form if act.form is not None else act.json
+        return (
+            f"{act.method} {act.url} {orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode() if body else ''}".strip()
+        )
+    if isinstance(act, bytes):
+        return f"bytes {act.hex()}"
+    try:
+        return orjson.dumps(orjson.loads(act), option=orjson.OPT_SORT_KEYS).decode()
+    except orjson.JSONDecodeError:
+        return act
+
+
+def does(core: CallTransport, command: list[Any]) -> list[Act]:
+    """Carry out `[play, hex]`, `[mark, name]`, `[flush]`, `[transfer, reason, summary]`, `[hang_up]`, `[refuse]`."""
+    match command:
+        case ["play", str(data)]:
+            return core.play(bytes.fromhex(data))
+        case ["mark", str(name)]:
+            return core.mark(name)
+        case ["flush"]:
+            return core.flush()
+        case ["transfer", str(reason), str(summary)]:
+            return core.transfer(reason, summary)
+        case ["hang_up"]:
+            return core.hang_up()
+        case ["refuse"]:
+            return core.refuse(MalformedMessage("not as agreed"))
+    raise AssertionError(command)
