@@ -84,8 +84,12 @@ def install_command(name: str) -> list[str]:
 def voice_commands(name: str) -> list[str]:
     """What is asked of pip, and of our own script, for a voice; without pip's quietness and the folder's name."""
     text = (ROOT / name).read_text().replace("\\\n", " ")
-    found = re.findall(r"(?:pip (?:--python \S+ )?(?:install|download)|python deploy/speech/voices\.py|tellerline say) [^;&\n]*", text)
-    plain = [re.sub(r"--(?:quiet|disable-pip-version-check|python \S+)|\"\$\$folder\"|/tmp/voices", "", one) for one in found]
+    found = re.findall(
+        r"(?:pip (?:--python \S+ )?(?:install|download)|python deploy/speech/voices\.py|tellerline say) [^;&\n]*", text
+    )
+    plain = [
+        re.sub(r"--(?:quiet|disable-pip-version-check|python \S+)|\"\$\$folder\"|/tmp/voices", "", one) for one in found
+    ]
     return [" ".join(one.split()) for one in plain if "speech" in one or "say" in one]
 
 
