@@ -51,7 +51,7 @@ serve: setup  ## start the service and leave it running
 
 # Servers, browsers and databases are tried in real time: a test that fails only while the machine stands still is
 # tried again and named; what is broken fails three times.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --reruns 2 --reruns-delay 1 -rR
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --reruns 2 --reruns-delay 1 -rR
 
 test: setup  ## the tests
 	$(PYTEST)
