@@ -1,8 +1,4 @@
-"""A telephone call, whatever its protocol: joins a `CallTransport` with the live call behind it.
-
-What a caller has heard is known by marks: a reply counts once the line says that its last sound was played, or once it
-must have been. What is cut by the caller's voice is flushed on the line, and never counts.
-"""
+"""A telephone call, whatever its protocol: joins a `CallTransport` with the live call behind it."""
 
 import asyncio
 import contextlib
@@ -13,7 +9,6 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 from app.transports._line import FIRST_MESSAGE_S, FLUSH_S, CallDeps
-from app.transports._speaking import ReplySound
 from app.transports._standing import Admitted, Standing
 from app.transports.telephone.line import (
     Act,
@@ -31,23 +26,14 @@ from app.transports.telephone.line import (
     WebRequest,
     Wire,
 )
-from app.transports.telephone.playout import Mark, Packet, Playout
+from app.transports.telephone.speaking import Speaking
 from rules.load import locales
 from schemas.call import (
     AskIn,
     AudioIn,
     CallConfig,
-    CallEvent,
     ConfigureIn,
     KeyIn,
-    PlaybackIn,
-    PlaybackState,
-    ReplyBegan,
-    ReplyCut,
-    ReplyEnded,
-    ReplyStatus,
-    Said,
-    Voiced,
 )
 from schemas.errors import (
     BadInput,
@@ -62,7 +48,7 @@ from schemas.errors import (
     Unauthenticated,
 )
 from schemas.ids import EN_US, CallId, CustomerId, Locale
-from schemas.turn import HandedOff, ReplyId
+from schemas.turn import HandedOff
 from services.call import CallPorts, LiveCall, Outbox
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
@@ -170,19 +156,12 @@ class _PhoneCall:
         self._proven = proven
         self._outbox = Outbox()
         self._id = CallId(deps.calls.clock.new_id())
-        self._changed = asyncio.Event()
-        self._playout: Playout
-        self._sound: ReplySound
         self._opened: Opened
-        self._reply: ReplyId | None = None
-        self._sounded = False
-        self._marks: set[str] = set()
-        self._handed: HandedOff | None = None
+        self._speaking: Speaking
 
     async def serve(self) -> None:
         """From the first message to the last."""
         self._opened = await self._begin()
-        self._playout = Playout(self._opened.playing)
         customer = await self._customer(self._opened)
         locale = self._opened.locale if self._opened.locale in locales() else EN_US
         shares = self._deps.calls.shares
@@ -228,8 +207,9 @@ class _PhoneCall:
     async def _converse(self, call: LiveCall, admitted: Admitted) -> None:
         """Read, live, tell and play until one of them ends; then say goodbye as the protocol has it."""
         calls = self._deps.calls
+        self._speaking = Speaking(self._transport, self._opened.playing, calls.clock, self._act, call.put)
         standing = Standing(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
-        works = (call.run(), self._listen(call), self._tell(), self._play(call), _standing(standing))
+        works = (call.run(), self._listen(call), self._tell(), self._speaking.play(), _standing(standing))
         tasks = [asyncio.create_task(work) for work in works]
         try:
             await call.put(AskIn())
@@ -248,7 +228,7 @@ class _PhoneCall:
         if isinstance(reason, Hung):
             await self._connection.close(None)
             return
-        handed = self._handed
+        handed = self._speaking.handed
         if isinstance(reason, _OURS) and handed is None:
             handed = HandedOff(reason.code, f"the assistant failed: {reason.code}")
         if isinstance(reason, BadInput | SlowConsumer):
@@ -291,10 +271,9 @@ class _PhoneCall:
             case Pressed(key):
                 await call.put(KeyIn(key))
             case Played(mark):
-                await self._played(call, mark)
+                await self._speaking.played(mark)
             case Held(on):
-                self._playout.held = on
-                self._changed.set()
+                self._speaking.hold(on)
             case Reformed(form):
                 await call.put(ConfigureIn(form=form, patient=True))
             case Speaks(locale) if locale in locales():
@@ -305,82 +284,11 @@ class _PhoneCall:
                 call.hung_up = True
                 raise Hung
 
-    async def _played(self, call: LiveCall, mark: str) -> None:
-        """A reply was heard to its end; marks that a flush brings back, or that were never set, say nothing."""
-        if mark in self._marks:
-            self._marks.remove(mark)
-            await call.put(PlaybackIn(ReplyId(mark), PlaybackState.COMPLETED))
-
     # Out
 
     async def _tell(self) -> None:
         while (event := await self._outbox.get()) is not None:
-            await self._told(event)
-
-    async def _told(self, event: CallEvent) -> None:
-        match event:
-            case ReplyBegan(reply):
-                self._reply, self._sounded = reply, False
-                self._sound = ReplySound(self._opened.playing.form)
-            case Voiced(reply, chunk) if reply == self._reply:
-                self._sounded = True
-                self._put(piece.data for piece in self._sound.pieces(chunk))
-            case ReplyEnded(reply, ReplyStatus.COMPLETED, text) if reply == self._reply:
-                self._finish(reply, text)
-            case ReplyCut():
-                await self._flush()
-            case ReplyEnded(reply, ReplyStatus.CANCELLED | ReplyStatus.FAILED) if reply == self._reply:
-                await self._flush()
-            case Said(_, HandedOff() as handed):
-                self._handed = handed
-
-    def _put(self, sound: Iterable[bytes]) -> None:
-        for data in sound:
-            self._playout.put(data)
-        self._changed.set()
-
-    def _finish(self, reply: ReplyId, text: str) -> None:
-        """All of a reply was made. Raises SpeechUnavailable where its words have no sound: nobody would hear them."""
-        if text and not self._sounded:
-            raise SpeechUnavailable("a reply could not be spoken")
-        if self._sounded:
-            self._put(piece.data for piece in self._sound.rest())
-            self._playout.end(reply)
-            self._changed.set()
-
-    async def _flush(self) -> None:
-        """What the caller spoke over is not to be heard, nor taken for heard."""
-        self._reply = None
-        self._playout.flush()
-        self._marks.clear()
-        if self._sounded:
-            self._sounded = False
-            for word in self._transport.flush():
-                await self._act(word)
-
-    async def _play(self, call: LiveCall) -> None:
-        clock = self._deps.calls.clock
-        while True:
-            self._changed.clear()
-            while (item := self._playout.take(clock.monotonic())) is not None:
-                match item:
-                    case Packet(data):
-                        for word in self._transport.play(data):
-                            await self._act(word)
-                    case Mark(name):
-                        await self._mark(call, name)
-            at = self._playout.due_at()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(None if at is None else max(0.0, at - clock.monotonic())):
-                    await self._changed.wait()
-
-    async def _mark(self, call: LiveCall, name: str) -> None:
-        self._marks.add(name)
-        if not self._opened.playing.marks:
-            await self._played(call, name)
-            return
-        for word in self._transport.mark(name):
-            await self._act(word)
+            await self._speaking.told(event)
 
     async def _act(self, word: Act) -> None:
         if isinstance(word, Wire):

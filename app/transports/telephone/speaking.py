@@ -1,0 +1,125 @@
+"""A telephone call's replies on their way out: in packets when these are due, and known by marks as heard.
+
+A reply counts once the line says that its last sound was played, or once it must have been. What is cut by the caller's
+voice is flushed on the line, and never counts.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Iterable
+
+from app.transports._speaking import ReplySound
+from app.transports.telephone.line import Act, CallTransport, Playing
+from app.transports.telephone.playout import Mark, Packet, Playout
+from schemas.call import (
+    CallEvent,
+    PlaybackIn,
+    PlaybackState,
+    ReplyBegan,
+    ReplyCut,
+    ReplyEnded,
+    ReplyStatus,
+    Said,
+    Voiced,
+)
+from schemas.errors import SpeechUnavailable
+from schemas.turn import HandedOff, ReplyId
+from services.ports import Clock
+
+Send = Callable[[Act], Awaitable[None]]
+Heard = Callable[[PlaybackIn], Awaitable[None]]
+
+
+class Speaking:
+    """One call's. `act` does what the transport asks; `heard` is told of replies that were heard to their end."""
+
+    def __init__(self, transport: CallTransport, playing: Playing, clock: Clock, act: Send, heard: Heard) -> None:
+        self.handed: HandedOff | None = None
+        self._transport = transport
+        self._playing = playing
+        self._clock = clock
+        self._act = act
+        self._heard = heard
+        self._playout = Playout(playing)
+        self._changed = asyncio.Event()
+        self._sound = ReplySound(playing.form)
+        self._reply: ReplyId | None = None
+        self._sounded = False
+        self._marks: set[str] = set()
+
+    async def told(self, event: CallEvent) -> None:
+        """What the call says. Raises SpeechUnavailable, SlowConsumer."""
+        match event:
+            case ReplyBegan(reply):
+                self._reply, self._sounded = reply, False
+                self._sound = ReplySound(self._playing.form)
+            case Voiced(reply, chunk) if reply == self._reply:
+                self._sounded = True
+                self._put(piece.data for piece in self._sound.pieces(chunk))
+            case ReplyEnded(reply, ReplyStatus.COMPLETED, text) if reply == self._reply:
+                self._finish(reply, text)
+            case ReplyCut():
+                await self._flush()
+            case ReplyEnded(reply, ReplyStatus.CANCELLED | ReplyStatus.FAILED) if reply == self._reply:
+                await self._flush()
+            case Said(_, HandedOff() as handed):
+                self.handed = handed
+
+    def hold(self, on: bool) -> None:
+        """Nothing that is sent would be heard now, or it would again."""
+        self._playout.held = on
+        self._changed.set()
+
+    async def played(self, mark: str) -> None:
+        """A reply was heard to its end; marks that a flush brings back, or that were never set, say nothing."""
+        if mark in self._marks:
+            self._marks.remove(mark)
+            await self._heard(PlaybackIn(ReplyId(mark), PlaybackState.COMPLETED))
+
+    async def play(self) -> None:
+        """Send each packet when it is due, until cancelled."""
+        while True:
+            self._changed.clear()
+            while (item := self._playout.take(self._clock.monotonic())) is not None:
+                match item:
+                    case Packet(data):
+                        for word in self._transport.play(data):
+                            await self._act(word)
+                    case Mark(name):
+                        await self._mark(name)
+            at = self._playout.due_at()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if at is None else max(0.0, at - self._clock.monotonic())):
+                    await self._changed.wait()
+
+    def _put(self, sound: Iterable[bytes]) -> None:
+        for data in sound:
+            self._playout.put(data)
+        self._changed.set()
+
+    def _finish(self, reply: ReplyId, text: str) -> None:
+        """All of a reply was made. Raises SpeechUnavailable where its words have no sound: nobody would hear them."""
+        if text and not self._sounded:
+            raise SpeechUnavailable("a reply could not be spoken")
+        if self._sounded:
+            self._put(piece.data for piece in self._sound.rest())
+            self._playout.end(reply)
+            self._changed.set()
+
+    async def _flush(self) -> None:
+        """What the caller spoke over is not to be heard, nor taken for heard."""
+        self._reply = None
+        self._playout.flush()
+        self._marks.clear()
+        if self._sounded:
+            self._sounded = False
+            for word in self._transport.flush():
+                await self._act(word)
+
+    async def _mark(self, name: str) -> None:
+        self._marks.add(name)
+        if not self._playing.marks:
+            await self.played(name)
+            return
+        for word in self._transport.mark(name):
+            await self._act(word)
