@@ -14,6 +14,9 @@ os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")  # noqa: TID251 -
 # bm25s tries JAX where it is installed, and JAX takes three quarters of a GPU's memory at its first use.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # noqa: TID251 - not a setting of ours
 
+# ONNX Runtime tells its maker of each process that loads it, and keeps an identity of the machine, unless this is set.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # noqa: TID251 - not a setting of ours
+
 # What one thread frees, glibc keeps for that thread: with eight such arenas a core, 30 MB more than with one.
 _ARENA_MAX = -8
 if "MALLOC_ARENA_MAX" not in os.environ:  # noqa: TID251 - not a setting of ours
