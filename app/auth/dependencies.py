@@ -70,14 +70,19 @@ def offered_token(connection: HTTPConnection) -> str | None:
     return None
 
 
+def path_of(connection: HTTPConnection) -> str:
+    """Its path with its query, as whoever signs an address signs it."""
+    query = connection.url.query
+    return connection.url.path + (f"?{query}" if query else "")
+
+
 def signed_request(connection: HTTPConnection, body: bytes) -> SignedRequest:
     """What a bridge signed, as it arrived; the path is signed with its query."""
     key_id, timestamp, nonce, customer = (connection.headers.get(name, "") for name in HEADERS)
-    query = connection.url.query
     return SignedRequest(
         key_id=key_id,
         method=str(connection.scope.get("method", "GET")),
-        path=connection.url.path + (f"?{query}" if query else ""),
+        path=path_of(connection),
         timestamp=timestamp,
         nonce=nonce,
         customer=customer,

@@ -3,8 +3,8 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Collection
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -70,6 +70,13 @@ class CallDeps:
     together: Callable[[CustomerId, CallId], AbstractAsyncContextManager[None]] = _alone
     """Counts a call with those of every other gateway, as long as it lasts. Raises RateLimited, StoreUnavailable."""
 
+    @asynccontextmanager
+    async def place(self, customer: CustomerId, call: CallId) -> AsyncIterator[None]:
+        """One of the calls a customer may have at once, at all gateways. Raises RateLimited, StoreUnavailable."""
+        with self.shares.call(customer):
+            async with self.together(customer, call):
+                yield
+
 
 Opens = Callable[[CallId], Dialect]
 """What is spoken in a new call."""
@@ -84,7 +91,7 @@ async def serve(socket: WebSocket, deps: CallDeps, opens: Opens, subprotocols: C
         deps.shares.connection(socket.client.host if socket.client else "")
         deps.admission.check()  # first: what is refused here may be asked of another gateway, its nonce not yet taken
         admitted = await deps.authenticate(socket)
-        with deps.shares.call(admitted.customer), deps.admission.enter():
+        with deps.admission.enter():
             chosen = next((one for one in subprotocols if one in socket.scope.get("subprotocols", ())), None)
             await _Line(socket, deps, admitted, opens).serve(chosen)
     except TellerlineError as refused:
@@ -121,7 +128,7 @@ class _Line:
 
     async def serve(self, subprotocol: str | None) -> None:
         """The whole call, one of the customer's wherever the others are."""
-        async with self._deps.together(self._customer, self._id):
+        async with self._deps.place(self._customer, self._id):
             await self._serve(subprotocol)
 
     async def _serve(self, subprotocol: str | None) -> None:

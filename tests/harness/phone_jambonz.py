@@ -56,6 +56,8 @@ class JambonzBridge:
                         yield Marked(given["data"]["name"])
                     case "killAudio":
                         yield Cleared()
+                    case "error":
+                        continue  # why the call is given back, which follows
                     case "transfer":
                         yield Over("transfer")
                     case "disconnect":

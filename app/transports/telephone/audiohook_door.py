@@ -6,12 +6,12 @@ from typing import Final
 
 from fastapi import APIRouter, WebSocket
 
+from app.auth.dependencies import path_of
 from app.auth.http_signature import HttpRequest, check_http
 from app.transports.telephone.audiohook import AudioHook
-from app.transports.telephone.driver import PhoneDeps, serve
-from app.transports.telephone.sockets import WebSocketConnection
+from app.transports.telephone.door import answer
+from app.transports.telephone.driver import PhoneDeps
 from rules.load import locales
-from schemas.errors import TellerlineError
 
 SESSION: Final = "audiohook-session-id"
 COVERED: Final = frozenset(
@@ -39,25 +39,17 @@ def router(deps: PhoneDeps, api: ApiKey, take_nonce: Callable[[str], Awaitable[N
     """The route. Without a key only sessions with a statement are taken."""
     routes = APIRouter(prefix="/v1/ivr")
 
+    async def proven(socket: WebSocket) -> bool:
+        if api.key:
+            await take_nonce(check_http(_request(socket), api.key, api.secret, COVERED, deps.calls.clock.now()))
+        return bool(api.key)
+
     @routes.websocket("/audiohook")
     async def audiohook(socket: WebSocket) -> None:
-        connection = WebSocketConnection(socket)
-        try:
-            deps.calls.shares.connection(socket.client.host if socket.client else "")
-            if api.key:
-                now = deps.calls.clock.now()
-                await take_nonce(check_http(_request(socket), api.key, api.secret, COVERED, now))
-        except TellerlineError as refused:
-            deps.calls.metrics.error(refused.code)
-            await connection.close(refused)
-            return
-        core = AudioHook(socket.headers.get(SESSION, ""), sorted(locales()))
-        await serve(connection, core, deps, proven=bool(api.key))
+        await answer(socket, AudioHook(socket.headers.get(SESSION, ""), sorted(locales())), deps, proven)
 
     return routes
 
 
 def _request(socket: WebSocket) -> HttpRequest:
-    query = socket.url.query
-    target = socket.url.path + (f"?{query}" if query else "")
-    return HttpRequest(target, socket.headers.get("host", ""), dict(socket.headers))
+    return HttpRequest(path_of(socket), socket.headers.get("host", ""), dict(socket.headers))

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from fastapi import APIRouter, WebSocket
 
 from app.auth.carriers import PLIVO_NONCE, PLIVO_SIGNATURE, TWILIO_SIGNATURE, check_plivo, check_twilio
-from app.transports.telephone.driver import PhoneDeps, serve
-from app.transports.telephone.sockets import WebSocketConnection
+from app.auth.dependencies import path_of
+from app.transports.telephone.door import answer
+from app.transports.telephone.driver import PhoneDeps
 from app.transports.telephone.twilio import PLIVO, TELNYX, TWILIO, Carrier, Credential, MediaStream
-from schemas.errors import TellerlineError
 
 
 def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
@@ -31,23 +31,17 @@ def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
 
 
 async def _stream(socket: WebSocket, deps: PhoneDeps, carrier: Carrier, credential: Credential) -> None:
-    connection = WebSocketConnection(socket)
-    try:
-        deps.calls.shares.connection(socket.client.host if socket.client else "")
-        proven = _proven(socket, carrier, credential.key.encode())
-    except TellerlineError as refused:
-        deps.calls.metrics.error(refused.code)
-        await connection.close(refused)
-        return
-    await serve(connection, MediaStream(carrier, credential), deps, proven=proven)
+    async def proven(socket: WebSocket) -> bool:
+        return _proven(socket, carrier, credential.key.encode())
+
+    await answer(socket, MediaStream(carrier, credential), deps, proven)
 
 
 def _proven(socket: WebSocket, carrier: Carrier, key: bytes) -> bool:
     """Whether the connection is the carrier's; Telnyx signs none. Raises Unauthenticated: it says so and is not."""
     if not key or carrier is TELNYX:
         return False
-    host, query = socket.headers.get("host", ""), socket.url.query
-    path = socket.url.path + (f"?{query}" if query else "")
+    host, path = socket.headers.get("host", ""), path_of(socket)
     if carrier is TWILIO:
         check_twilio(key, host, path, socket.headers.get(TWILIO_SIGNATURE, ""))
     else:

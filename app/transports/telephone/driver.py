@@ -164,9 +164,9 @@ class _PhoneCall:
         self._opened = await self._begin()
         customer = await self._customer(self._opened)
         locale = self._opened.locale if self._opened.locale in locales() else EN_US
-        shares = self._deps.calls.shares
-        with contextlib.nullcontext() if customer is None else shares.call(customer):
-            async with shares.opening():
+        calls = self._deps.calls
+        async with contextlib.nullcontext() if customer is None else calls.place(customer, self._id):
+            async with calls.shares.opening():
                 handler = await self._handler(customer, locale or EN_US)
             config = CallConfig(locale or EN_US, self._opened.form, speaks=True)
             await self._converse(self._live(handler, config), Admitted(customer or NOBODY))

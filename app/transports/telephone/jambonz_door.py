@@ -6,12 +6,11 @@ from typing import Final
 
 from fastapi import APIRouter, WebSocket
 
-from app.transports.telephone.asterisk_door import with_key
-from app.transports.telephone.driver import PhoneDeps, serve
+from app.auth.bridge_keys import with_key
+from app.transports.telephone.door import answer
+from app.transports.telephone.driver import PhoneDeps
 from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.jambonz import AudioFork
-from app.transports.telephone.sockets import WebSocketConnection
-from schemas.errors import TellerlineError
 
 SUBPROTOCOLS: Final = ("audio.jambonz.org", "audio.drachtio.org")
 
@@ -21,16 +20,12 @@ def router(deps: PhoneDeps, expected: ExpectedCalls, bridges: Mapping[str, bytes
     routes = APIRouter(prefix="/v1/ivr")
     asked = replace(deps, ended=expected.ended)
 
+    async def proven(socket: WebSocket) -> bool:
+        return with_key(socket, bridges)
+
     @routes.websocket("/jambonz")
     async def jambonz(socket: WebSocket) -> None:
-        connection = WebSocketConnection(socket, *SUBPROTOCOLS)
-        try:
-            deps.calls.shares.connection(socket.client.host if socket.client else "")
-            proven = with_key(socket, bridges)
-        except TellerlineError as refused:
-            deps.calls.metrics.error(refused.code)
-            await connection.close(refused)
-            return
-        await serve(connection, AudioFork(files=socket.query_params.get("audio") == "file"), asked, proven=proven)
+        core = AudioFork(files=socket.query_params.get("audio") == "file")
+        await answer(socket, core, asked, proven, *SUBPROTOCOLS)
 
     return routes

@@ -12,6 +12,8 @@ import pytest
 
 from app.auth.signature import SignedRequest, sign
 from app.transports.telephone import web
+from schemas.errors import RateLimited
+from services.guard.shared_calls import SharedCalls
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import (
@@ -175,3 +177,22 @@ async def test_a_stranger_who_wants_money_moved_is_handed_off(
         await phone.until(lambda: phone.over is not None)
         assert "person." in voice.spoken
         assert await transfers_of(quick_folder) == []
+
+
+@EVERY_LINE
+async def test_a_customers_calls_at_other_gateways_count(
+    quick_folder: Path, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    @asynccontextmanager
+    async def full(_: SharedCalls, customer: str, __: str) -> AsyncIterator[None]:
+        asked.append(customer)
+        raise RateLimited("too many calls at once")
+        yield
+
+    monkeypatch.setattr(SharedCalls, "call", full)
+    async with phoning(quick_folder, line, CUSTOMER, recogniser(), FakeSynthesizer(10)) as (phone, _):
+        await phone.until(lambda: phone.over is not None)
+    assert asked == [CUSTOMER]
+    assert not phone.packets

@@ -1,0 +1,28 @@
+"""The way in that every telephone's WebSocket has: an address's share, the bridge's proof, then the call."""
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import WebSocket
+
+from app.transports.telephone.driver import PhoneDeps, serve
+from app.transports.telephone.line import CallTransport
+from app.transports.telephone.sockets import WebSocketConnection
+from schemas.errors import TellerlineError
+
+Prove = Callable[[WebSocket], Awaitable[bool]]
+"""Whether a connection is the bridge's; False where it does not say. Raises NotAllowed: it says so and is not."""
+
+
+async def answer(
+    socket: WebSocket, transport: CallTransport, deps: PhoneDeps, prove: Prove, *subprotocols: str
+) -> None:
+    """One connection, from the handshake to its end; the first of `subprotocols` that was offered is answered."""
+    connection = WebSocketConnection(socket, *subprotocols)
+    try:
+        deps.calls.shares.connection(socket.client.host if socket.client else "")
+        proven = await prove(socket)
+    except TellerlineError as refused:
+        deps.calls.metrics.error(refused.code)
+        await connection.close(refused)
+        return
+    await serve(connection, transport, deps, proven=proven)
