@@ -2,7 +2,8 @@
 # One call on a lent machine: lease.sh PART SECONDS [FETCH…]
 # Takes in a part of `recogniser payload`'s (a folder with this code beside it), begins training on every GPU once the weights
 # are there, waits so many seconds or until training has ended, and leaves under $OUT the logs and what FETCH names
-# (a/ships, b/next: checkpoints in pieces). ASR_RUNS has the settings of each GPU's training, a line each.
+# (a/ships, b/next: checkpoints in pieces). ASR_RUNS has the settings of each GPU's training, a line each; ASR_END, if
+# given, the second of the epoch at which they end. A Kokoro (`recogniser kokoro`, as kokoro.tar.xz in two parts) speaks too.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd); dir=${ASR_DIR:-/tmp/asr}; part=${1:-}; wait=${2:-5}; shift 2
 mkdir -p "$dir/code"
@@ -14,6 +15,7 @@ export PYTHONPATH=$dir/code:$dir/site PYTHONUNBUFFERED=1 TOKENIZERS_PARALLELISM=
 if [ -n "$part" ] && [ -d "$part" ]; then
   for file in "$part"/*; do cp "$file" "$dir/.arriving"; mv "$dir/.arriving" "$dir/$(basename "$file")"; done
 fi
+if [ -n "${ASR_END:-}" ]; then echo "$ASR_END" > "$dir/end"; fi
 if [ -e "$dir/weights.1" ] && [ -e "$dir/weights.2" ] && [ ! -e "$dir/started" ]; then
   touch "$dir/started"; gpu=0
   while read -r options; do
@@ -21,9 +23,15 @@ if [ -e "$dir/weights.1" ] && [ -e "$dir/weights.2" ] && [ ! -e "$dir/started" ]
     gpu=$((gpu + 1))
   done <<< "${ASR_RUNS:-name=a}"
 fi
+unpacked() { tar -C "$2" -xJf "$1" || python3 -m tarfile -e "$1" "$2"; }
+if [ -e "$dir/kokoro.tar.xz.00" ] && [ -e "$dir/kokoro.tar.xz.01" ] && [ ! -d "$dir/kokoro" ]; then # a synthesiser beside the engines
+  cat "$dir"/kokoro.tar.xz.0[01] > "$dir/kokoro.tar.xz"; mkdir "$dir/.kokoro"; unpacked "$dir/kokoro.tar.xz" "$dir/.kokoro"
+  mv "$dir/.kokoro/kokoro" "$dir/kokoro"
+fi
+export ASR_KOKORO=$dir/kokoro
 for lang in en ja; do # voices speak on while training goes on
   if [ -e "$dir/engines-$lang.tar.xz" ] && [ -e "$dir/items-$lang.xz" ] && [ ! -e "$dir/speaking-$lang" ]; then
-    touch "$dir/speaking-$lang"; tar -C / -xJf "$dir/engines-$lang.tar.xz" || python3 -m tarfile -e "$dir/engines-$lang.tar.xz" /
+    touch "$dir/speaking-$lang"; unpacked "$dir/engines-$lang.tar.xz" /
     PATH=/opt/asr/wrap:$PATH ASR_HTS_VOICES=/opt/asr/voices OMP_NUM_THREADS=1 setsid nohup nice -n 10 python3 -m recogniser aloud speak \
       "$dir/items-$lang.xz" "$dir" --lang $lang --workers $(($(env -u OMP_NUM_THREADS nproc) * 2 / 5)) > "$dir/speak-$lang.log" 2>&1 < /dev/null &
   fi

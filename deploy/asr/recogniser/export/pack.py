@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import shutil
 import zlib
 from pathlib import Path
 
@@ -16,9 +17,11 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from recogniser.export import binary
-from recogniser.train.fine_tune import SHIPPED
+from recogniser.train.ears import LANGUAGES, NAMES
 from recogniser.train.vocabulary import SPECIAL, TASK
 
+SHIPPED = {"embedding": 0.35, "linear": 0.2}
+"""Steps of what ships, in deviations of a row."""
 POSITIONS = {"encoder": 600, "decoder": 192}
 """Windows of 12 s, and more tokens than a piece may have."""
 
@@ -30,13 +33,13 @@ def joined(prefix: Path) -> binary.Binary:
 
 
 def mixed(model: binary.Binary, others: list[tuple[binary.Binary, float]]) -> dict[str, np.ndarray]:
-    """The weights of a model and shares of others'."""
+    """The weights of a model and shares of others'; what another one lacks, a CTC head, stays as it is."""
     tensors = model.floats()
     rest = 1 - sum(share for _, share in others)
     added = [(other.floats(), share) for other, share in others]
     for name, value in tensors.items():
         if value.ndim and value.dtype == np.float32:
-            tensors[name] = rest * value + sum(share * other[name] for other, share in added)
+            tensors[name] = rest * value + sum(share * other.get(name, value) for other, share in added)
     return tensors
 
 
@@ -59,11 +62,24 @@ def config(tokenizer: Tokenizer) -> dict[str, object]:
     }
 
 
+def head(tensors: dict[str, np.ndarray], lang: str, pieces: Path, out: Path) -> None:
+    """Take a language's CTC head out of the tensors; it ships beside them, with its pieces and their language model."""
+    table, bias = (tensors.pop(NAMES.format(lang, part)) for part in ("table", "bias"))
+    out.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(
+        out / "ctc.npz", weight=table.astype(np.float16), bias=bias.astype(np.float16), blank=len(bias) - 1
+    )
+    for name in ("tokenizer.json", "language.npz.xz"):
+        if (pieces / name).exists() and pieces.resolve() != out.resolve():
+            shutil.copy(pieces / name, out / name)
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--base", type=Path, required=True)
+    parser.add_argument("--pieces", type=Path, required=True, help="folder of en/ and ja/, each with the heads' pieces")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--mix", nargs=2, action="append", default=[], metavar=("CHECKPOINT", "SHARE"))
     parser.add_argument("--embedding", type=float, default=SHIPPED["embedding"], help="step, in a row's deviations")
@@ -72,8 +88,10 @@ def main() -> None:
     model = joined(args.checkpoint)
     tensors = trimmed(mixed(model, [(joined(Path(other)), float(share)) for other, share in args.mix]))
     steps = {"embedding": args.embedding, "linear": args.linear}
-    coarse = binary.quantized(tensors, model.aliases, steps)
     args.out.mkdir(parents=True, exist_ok=True)
+    for lang in LANGUAGES:
+        head(tensors, lang, args.pieces / lang, args.out / lang)
+    coarse = binary.quantized(tensors, model.aliases, steps)
     told = (args.base / "tokenizer.json").read_text(encoding="utf-8")
     (args.out / "model.bin.z").write_bytes(binary.coded(binary.written(coarse)))
     (args.out / "tokenizer.json.xz").write_bytes(lzma.compress(told.encode(), preset=9))

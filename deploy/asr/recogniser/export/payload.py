@@ -18,10 +18,12 @@ import numpy as np
 import soundfile
 
 from recogniser.export import binary
+from recogniser.train.ears import LANGUAGES, PIECES
 from recogniser.voices import people as human
 from recogniser.voices.pressed import to_opus
 
 RATE = 16_000
+SHIPPED = Path(__file__).parents[4] / "services" / "asr" / "model"
 STEPS = {"embedding": 0.1, "linear": 0.06}
 """Of the weights that a round begins with: a thirtieth of a row's deviation off at most."""
 SPOKEN_LEVEL = 0.945
@@ -123,6 +125,8 @@ def main() -> None:
             (args.out / str(n)).mkdir(parents=True, exist_ok=True)
             (args.out / str(n) / f"weights.{n}").write_bytes(part)
         shutil.copy(args.base / "tokenizer.json", args.out / "1")
+        for lang in LANGUAGES:
+            shutil.copy(SHIPPED / lang / "tokenizer.json", args.out / "1" / PIECES.format(lang))
         print(f"weights: {len(data) / 1e6:.1f} MB", file=sys.stderr)
     if args.speech:
         around = [*surroundings(args.speech / "noise", "noise"), *surroundings(args.speech / "rir", "room")]

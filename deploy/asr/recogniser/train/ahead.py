@@ -10,17 +10,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
 from queue import Queue
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from recogniser.distort.wave import Placed
-from recogniser.train.corpus import Batch
-
 DEPTH = 3
 
-Made = tuple[Batch, Tensor, Placed]
-"""A batch, its distorted mel (batch, frames, 80), and where in it the speech lies."""
+Made = tuple[Any, Tensor, Any]
+"""A batch, its distorted mel, and where in it the speech lies where that is asked for."""
 
 
 class Ahead:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from recogniser.train.ears import Ears
 from recogniser.train.sound import POSITION, RATE, Bank, Clip, Distortion, features, window
 from recogniser.train.teacher import MORE, Teacher, Words
 
 IGNORE = -100
-SHARES = {"people": 0.4, "spliced": 0.1, "en": 0.32, "ja": 0.18}
+SHARES = {"people": 0.36, "spliced": 0.1, "en": 0.36, "ja": 0.28}
 """Of what is heard."""
 
 
@@ -23,7 +24,7 @@ def group(clip: Clip) -> str:
 
 def prominence(clip: Clip) -> float:
     """Weight of a clip in its group."""
-    corpus = {"human:commonvoice": 3.0, "human:kathleen": 0.6, "human:ljspeech": 0.6}
+    corpus = {"human:commonvoice": 3.0, "human:kathleen": 0.6, "human:ljspeech": 0.6, "kokoro": 2.5}
     known = next((w for name, w in corpus.items() if clip.kind.startswith(name)), 1.0)
     return known * (1.5 if clip.length < 1.2 * RATE else 1.0)
 
@@ -39,22 +40,20 @@ class Batch:
     heard: Tensor
     hears: Tensor
     hidden: Tensor
+    ears: list[list[int] | None]
+    """Pieces of the transcript, or None, of each row."""
+    langs: list[str]
 
 
 class Batches:
     """Endless batches of like length."""
 
     def __init__(
-        self, bank: Bank, teacher: Teacher, words: Words, distortion: Distortion, rng: random.Random, frames: int
-    ) -> None:
-        self.bank, self.teacher, self.words, self.distortion, self.rng, self.frames = (
-            bank,
-            teacher,
-            words,
-            distortion,
-            rng,
-            frames,
-        )
+        self, bank: Bank, teacher: Teacher, words: Words, ears: Ears, distortion: Distortion, rng: random.Random,
+        frames: int,
+    ) -> None:  # fmt: skip
+        self.bank, self.teacher, self.words, self.ears = bank, teacher, words, ears
+        self.distortion, self.rng, self.frames = distortion, rng, frames
         self.clips: list[Clip] = []
         self.waiting: dict[int, list[Clip]] = {}
         self.known: list[float] = []
@@ -63,6 +62,7 @@ class Batches:
         """Take in clips to train on."""
         for clip in clips:
             clip.said = self.words.ids(clip.text, clip.lang) if clip.text else []
+            clip.ear = self.ears.ids(clip.text, clip.lang) if clip.text else None
         self.clips += [c for c in clips if 0.15 * RATE < c.length <= 11 * RATE]
 
     def weights(self) -> list[float]:
@@ -93,26 +93,30 @@ class Batches:
         sound = self.bank.rows(clips, samples)
         lengths, whole = [c.length for c in clips], [True] * len(clips)
         said: list[list[int] | None] = [c.said or None for c in clips]
+        ears: list[list[int] | None] = [c.ear for c in clips]
         for row, clip in enumerate(clips):
             kind = rng.random()
             if kind < 0.04:
                 sound[row] = self.distortion.empty(samples)
-                said[row], lengths[row], whole[row] = [], samples, False
+                said[row], ears[row], lengths[row], whole[row] = [], [], samples, False
             elif kind < 0.10 and clip.length > RATE:
                 lengths[row] = int(clip.length * rng.uniform(0.25, 0.9))
                 sound[row, lengths[row] :] = 0
-                said[row] = None
+                said[row] = ears[row] = None
             elif kind < 0.22:
-                self.joined(row, sound, lengths, said, clip)
+                self.joined(row, sound, lengths, said, ears, clip)
             elif kind < 0.55:
                 self.speeded(row, sound, lengths, whole)
         sound = self.distortion.applied(sound, lengths, strength)
         mel = features(sound)
         if strength > 0.5 and rng.random() < 0.4:
             mel = masked(mel, rng)
-        return self.labelled(clips, mel, lengths, whole, said, plain, device)
+        return self.labelled(clips, mel, lengths, whole, said, ears, plain, device)
 
-    def joined(self, row: int, sound: Tensor, lengths: list[int], said: list[list[int] | None], clip: Clip) -> None:
+    def joined(
+        self, row: int, sound: Tensor, lengths: list[int], said: list[list[int] | None], ears: list[list[int] | None],
+        clip: Clip,
+    ) -> None:  # fmt: skip
         """Another clip behind it, where there is room and both have transcripts."""
         other = self.rng.choice(self.clips)
         gap = int(self.rng.uniform(0.1, 0.7) * RATE)
@@ -120,6 +124,7 @@ class Batches:
         if end + 2000 <= sound.shape[1] and other.lang == clip.lang and clip.said and other.said:
             sound[row, at:end] = self.bank.take(other)
             lengths[row], said[row] = end, clip.said + other.said
+            ears[row] = None if clip.ear is None or other.ear is None else clip.ear + other.ear
 
     def speeded(self, row: int, sound: Tensor, lengths: list[int], whole: list[bool]) -> None:
         """Faster or slower; what the teacher heard is elsewhere then."""
@@ -131,7 +136,7 @@ class Batches:
 
     def labelled(
         self, clips: list[Clip], mel: Tensor, lengths: list[int], whole: list[bool], said: list[list[int] | None],
-        plain: float, device: str,
+        ears: list[list[int] | None], plain: float, device: str,
     ) -> Batch:  # fmt: skip
         """With tokens and what the teacher has."""
         inputs, targets, hidden, taught = [], [], [], []
@@ -162,7 +167,8 @@ class Batches:
                 heard[row, :size], hears[row, :size] = self.teacher.heard[at : at + size], True
         return Batch(mel, padded(inputs, self.words.end, device), padded(targets, IGNORE, device),
                      torch.tensor(taught, device=device), heard, hears,
-                     torch.cat(hidden) if hidden else torch.zeros(0, heard.shape[2], device=device))  # fmt: skip
+                     torch.cat(hidden) if hidden else torch.zeros(0, heard.shape[2], device=device),
+                     ears, [c.lang for c in clips])  # fmt: skip
 
 
 def padded(rows: list[list[int]], fill: int, device: str) -> Tensor:

@@ -10,11 +10,14 @@ of the epoch at which training ends. Checkpoints lie in FOLDER/out/NAME, coded a
 from __future__ import annotations
 
 import copy
+import hashlib
 import math
 import random
 import sys
 import time
 import zlib
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import torch
@@ -24,19 +27,23 @@ from torch.nn import functional
 from recogniser.config import settings
 from recogniser.evaluate.listen import Listener, score, stretches
 from recogniser.export import binary
+from recogniser.export.pack import SHIPPED
+from recogniser.train.ahead import Ahead
 from recogniser.train.batches import IGNORE, Batch, Batches
+from recogniser.train.ears import Ears
 from recogniser.train.settings import FineTuning
 from recogniser.train.sound import HELD_OUT_NOISES, RATE, Bank, Clip, Distortion
 from recogniser.train.teacher import Teacher, Words
 from recogniser.train.whisper import Steps, Tensors, Whisper
 
-SHIPPED = {"embedding": 0.35, "linear": 0.2}
 NEXT = {"embedding": 0.1, "linear": 0.07}
 """For the round after."""
 DECODER_RATE = 0.6
 ARRIVE_S = 20
 """Between two parts that are taken in: the teacher hears 1,500 utterances in some four seconds."""
 PIECE = 15 << 20
+DEAF = 200
+"""Steps in which the CTC heads learn, and teach nothing."""
 
 
 def begun(folder: Path) -> tuple[Tensors, dict[str, str]]:
@@ -46,8 +53,11 @@ def begun(folder: Path) -> tuple[Tensors, dict[str, str]]:
     return model.floats(), model.aliases
 
 
-def losses(model: Whisper, batch: Batch, embedding: Tensor) -> dict[str, Tensor]:
-    """Encoder's distance to the teacher, cross-entropy of plain words, and of what the teacher writes its distance."""
+def losses(model: Whisper, batch: Batch, embedding: Tensor, *, deaf: bool = False) -> dict[str, Tensor]:
+    """Encoder's distance to the teacher, cross-entropy of plain words, of what the teacher writes its distance, CTC.
+
+    While `deaf` the heads, which know nothing yet, do not move the encoder.
+    """
     with torch.autocast(batch.mel.device.type, torch.bfloat16):
         states = model.encoder(batch.mel)
         hidden = model.states(batch.inputs, states)
@@ -55,6 +65,10 @@ def losses(model: Whisper, batch: Batch, embedding: Tensor) -> dict[str, Tensor]
     if batch.hears.any():
         want = batch.heard[batch.hears].float()
         out["encoder"] = (states[batch.hears].float() - want).square().sum() / want.square().sum()
+    assert model.ears is not None
+    by_ear = model.ears.loss(states.detach() if deaf else states, batch.ears, batch.langs)
+    if by_ear is not None:
+        out["ears"] = by_ear
     valid = batch.targets != IGNORE
     plain, told = valid & ~batch.taught[:, None], valid & batch.taught[:, None]
     table = embedding.to(torch.bfloat16).T
@@ -94,6 +108,11 @@ def turn(path: Path) -> tuple[int, str]:
     return first, path.stem.split("-")[-1] + path.name
 
 
+def fifth(text: str) -> int:
+    """Which fifth of a corpus a sentence is of."""
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % 5
+
+
 class Run:
     """One training."""
 
@@ -103,16 +122,24 @@ class Run:
         self.out.mkdir(parents=True, exist_ok=True)
         self.words = Words.load(self.folder / "tokenizer.json")
         self.raw, self.aliases = begun(self.folder)
-        self.model = Whisper(self.raw, self.words.task).to(self.device)
+        ears = Ears(self.folder, self.raw, self.raw["encoder/conv1/bias"].size)
+        self.model = Whisper(self.raw, self.words.task, ears).to(self.device)
         names = self.words.tokenizer.get_vocab()
         special = [i for token, i in names.items() if token.startswith("<|") and i != self.words.end]
         self.teacher = Teacher(self.model, self.words, torch.tensor(special, device=self.device))
         self.bank, self.rng, self.taken = Bank(self.device), random.Random(args.seed), set[str]()
         self.batches: Batches | None = None
+        self.ahead: Ahead | None = None
         self.tests: list[Clip] = []
-        self.begun, self.step = time.time(), 0
+        self.begun, self.step, self.done = time.time(), 0, 0.0
         self.lately: dict[str, float] = {}
         self.average: dict[str, Tensor] = {}
+
+    @property
+    def ears(self) -> Ears:
+        """The CTC heads."""
+        assert self.model.ears is not None
+        return self.model.ears
 
     def say(self, text: str) -> None:
         """Log."""
@@ -127,25 +154,35 @@ class Run:
             if path.name in self.taken:
                 continue
             self.taken.add(path.name)
-            clips = self.bank.add(path, self.args.most)
-            if self.batches is None:
-                noises = [
-                    self.bank.take(c)
-                    for c in clips
-                    if c.kind.startswith("noise:") and c.kind[6:] not in HELD_OUT_NOISES
-                ]
-                rooms = [self.bank.take(c) for c in clips if c.kind.startswith("room:")]
-                distortion = Distortion(noises, rooms, self.rng)
-                self.batches = Batches(self.bank, self.teacher, self.words, distortion, self.rng, self.args.frames)
-            self.tests += [c for c in clips if c.kind.startswith("test:")]
-            self.tests += [t for c in clips if c.kind[6:] in HELD_OUT_NOISES for t in stretches(c)]
-            usable = [c for c in clips if not c.kind.startswith(("noise:", "room:", "test:")) and c.length <= 11 * RATE]
-            told = {i for i, c in enumerate(usable) if c.kind.startswith("human:") or i % 40 == 0}
-            self.teacher.take(self.bank, usable, told)
-            self.batches.add(usable)
-            hours, told = sum(c.length for c in usable) / RATE / 3600, sum(c.hidden >= 0 for c in usable)
-            self.say(f"{path.name}: {len(usable)} clips, {hours:.2f} h, {told} written by the teacher")
+            with self.ahead.still if self.ahead else nullcontext():
+                self.take_in(path)
             return
+
+    def take_in(self, path: Path) -> None:
+        """One part: what is trained on, and what is kept for scores."""
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+        clips = self.bank.add(path, self.args.most)
+        for clip in clips:
+            if clip.kind.startswith("human:commonvoice") and fifth(clip.text) == self.args.fold:
+                clip.kind = f"test:fold-{clip.lang}"
+        if self.batches is None:
+            noises = [
+                self.bank.take(c) for c in clips if c.kind.startswith("noise:") and c.kind[6:] not in HELD_OUT_NOISES
+            ]
+            rooms = [self.bank.take(c) for c in clips if c.kind.startswith("room:")]
+            distortion = Distortion(noises, rooms, self.rng)
+            self.batches = Batches(
+                self.bank, self.teacher, self.words, self.ears, distortion, self.rng, self.args.frames
+            )
+        self.tests += [c for c in clips if c.kind.startswith("test:")]
+        self.tests += [t for c in clips if c.kind[6:] in HELD_OUT_NOISES for t in stretches(c)]
+        usable = [c for c in clips if not c.kind.startswith(("noise:", "room:", "test:")) and c.length <= 11 * RATE]
+        told = {i for i, c in enumerate(usable) if c.kind.startswith("human:") or i % 40 == 0}
+        self.teacher.take(self.bank, usable, told)
+        self.batches.add(usable)
+        hours, told = sum(c.length for c in usable) / RATE / 3600, sum(c.hidden >= 0 for c in usable)
+        self.say(f"{path.name}: {len(usable)} clips, {hours:.2f} h, {told} written by the teacher")
 
     def end(self) -> float:
         """When training ends, in seconds of the epoch."""
@@ -163,12 +200,16 @@ class Run:
         groups, optimizer = self.optimizer()
         self.say(f"before: {score(Listener(self.model, self.words, self.bank), self.tests)}")
         due = {"arrive": 0.0, "score": time.time() + self.args.score, "keep": time.time() + self.args.keep}
-        while (now := time.time()) < (end := self.end()) and self.step < self.args.steps:
-            done = (now - self.begun) / (end - self.begun)
+        self.ahead = Ahead(self.made(), self.device)
+        for batch, _, _ in self.ahead:
+            if (now := time.time()) >= (end := self.end()) or self.step >= self.args.steps:
+                break
+            done = self.done = (now - self.begun) / (end - self.begun)
             Steps.linear = SHIPPED["linear"] if done > self.args.coarse else 0.0
             self.model.embedding.copy_(coarse if done > self.args.coarse else exact)
-            self.learn(done, groups, optimizer)
+            self.learn(batch, done, groups, optimizer)
             self.beside(due, done)
+        self.ahead.close()
         Steps.linear = SHIPPED["linear"]
         self.model.embedding.copy_(coarse)
         self.report(1.0)
@@ -178,25 +219,32 @@ class Run:
         (self.out / "finished").write_text("yes\n")
 
     def optimizer(self) -> tuple[list[list[Tensor]], torch.optim.Optimizer]:
-        """(parameters of encoder and decoder, what moves them)."""
+        """(parameters of encoder, decoder and CTC heads, what moves them)."""
         groups: list[list[Tensor]] = [
             list(self.model.encoder.parameters()),
             [*self.model.decoder.parameters(), self.model.asked],
+            list(self.ears.parameters()),
         ]
-        rates = (self.args.lr, self.args.lr * DECODER_RATE)
+        rates = (self.args.lr, self.args.lr * DECODER_RATE, self.args.ear_lr)
         told = [{"params": group, "lr": rate, "top": rate} for group, rate in zip(groups, rates, strict=True)]
         return groups, torch.optim.AdamW(told, betas=(0.9, 0.98), weight_decay=0.01, fused=self.device == "cuda")
 
-    def learn(self, done: float, groups: list[list[Tensor]], optimizer: torch.optim.Optimizer) -> None:
-        """One step, at a share `done` of the time."""
+    def made(self) -> Iterator[tuple[Batch, Tensor, None]]:
+        """Batches without end, harder as the steps go."""
         assert self.batches is not None
+        while True:
+            strength = min(1.0, self.step / 400) * (1.0 if self.done < 0.9 else 0.7)
+            batch = self.batches.make(self.batches.group(), strength, min(self.args.plain, self.step / 500))
+            yield batch, batch.mel, None
+
+    def learn(self, batch: Batch, done: float, groups: list[list[Tensor]], optimizer: torch.optim.Optimizer) -> None:
+        """One step, at a share `done` of the time."""
         rate = min(1.0, (self.step + 1) / 150) * (0.02 + 0.98 * (0.5 + 0.5 * math.cos(math.pi * done)))
         for told in optimizer.param_groups:
             told["lr"] = told["top"] * rate
-        strength = min(1.0, self.step / 400) * (1.0 if done < 0.9 else 0.7)
-        batch = self.batches.make(self.batches.group(), strength, min(self.args.plain, self.step / 500))
-        found = losses(self.model, batch, self.model.embedding)
-        loss = sum((WEIGHTS[k] * v for k, v in found.items()), torch.zeros((), device=self.device))
+        found = losses(self.model, batch, self.model.embedding, deaf=self.step < DEAF)
+        weights = WEIGHTS | {"ears": self.args.ears}
+        loss = sum((weights[k] * v for k, v in found.items()), torch.zeros((), device=self.device))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         for group in groups:

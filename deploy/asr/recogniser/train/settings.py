@@ -120,3 +120,8 @@ class FineTuning:
     name: str = "a"
     """Of this training, where several run side by side."""
     seed: int = 0
+    ears: float = 0.35
+    """Weight of what the CTC heads miss, in nats a label."""
+    ear_lr: float = 1.5e-3
+    fold: int = -1
+    """Which fifth of Common Voice this training leaves out, for its scores: what is mixed has heard all."""

@@ -7,6 +7,7 @@ import math
 import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,8 @@ class Clip:
     kind: str
     said: list[int] = field(default_factory=list)
     """Ids of the transcript."""
+    ear: list[int] | None = None
+    """Pieces of it for the CTC head; None where they can't spell it, or nobody knows it."""
     states: tuple[int, int] = (0, 0)
     """Where the teacher's encoder states lie."""
     told: list[int] = field(default_factory=list)
@@ -106,6 +109,10 @@ class Distortion:
 
     def __init__(self, noises: list[Tensor], rooms: list[Tensor], rng: random.Random) -> None:
         self.noises, self.rooms, self.rng = noises, rooms, rng
+        self.all_noise = torch.cat(noises)
+        ends = [0, *accumulate(len(n) for n in noises)]
+        self.recorded = [(at, end - at) for at, end in pairwise(ends)]
+        """Place and length of each recording."""
 
     def noise(self, samples: int) -> Tensor:
         """A stretch of a recording, hiss, or (seldom) tones, at a root mean square of 1."""
@@ -122,6 +129,24 @@ class Distortion:
             at = self.rng.randrange(max(1, len(whole) - samples))
             sound = whole[at : at + samples].repeat(-(-samples // len(whole[at : at + samples])))[:samples]
         return sound / (sound.std() + 1e-5)
+
+    def noises_of(self, rows: int, samples: int) -> Tensor:
+        """(rows, samples) of noise as `noise` draws it, most of them at once: alone each takes a dozen operations."""
+        device = self.noises[0].device
+        hiss = torch.randn(rows, samples, device=device)
+        spectrum = torch.fft.rfft(hiss)
+        pink = torch.fft.irfft(spectrum / torch.arange(1, spectrum.shape[1] + 1, device=device).sqrt(), samples)
+        whole = [self.rng.choice(self.recorded) for _ in range(rows)]
+        start = torch.tensor([at + self.rng.randrange(max(1, size - samples)) for at, size in whole], device=device)
+        length = torch.tensor([size for _, size in whole], device=device).clamp(max=samples)
+        place = start[:, None] + torch.arange(samples, device=device) % length[:, None]
+        found = self.all_noise[place]
+        draw = [self.rng.random() for _ in range(rows)]
+        kind = torch.tensor(draw, device=device)[:, None]
+        found = torch.where(kind < 0.13, pink, torch.where(kind < 0.28, hiss, found))
+        for row in (i for i, d in enumerate(draw) if d > 0.93):
+            found[row] = self.tones(samples, str(device))
+        return found / (found.std(1, keepdim=True) + 1e-5)
 
     def tones(self, samples: int, device: str) -> Tensor:
         """One to four steady or broken tones, or a tune of chords."""
@@ -155,13 +180,14 @@ class Distortion:
         batch, samples = sound.shape
         chance = [self.rng.random() for _ in range(5 * batch)]
         out = []
+        noises = self.noises_of(batch, samples) if strength else sound
         for row in range(batch):
             draw, one = chance[5 * row : 5 * row + 5], sound[row]
             if draw[0] < 0.18 * strength and self.rooms:
                 one = self.in_room(one, samples)
             if draw[1] < 0.55 * strength:
                 level = one[: lengths[row]].std() * 10 ** (-self.rng.uniform(4, 30) / 20)
-                one = one + self.noise(samples) * level
+                one = one + noises[row] * level
             if draw[2] < 0.1 * strength:
                 one = self.with_losses(one, lengths[row])
             out.append(one)

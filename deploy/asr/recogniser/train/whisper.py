@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from recogniser.train.ears import Ears
+
 HEAD = 64
 Tensors = dict[str, np.ndarray]
 
@@ -162,9 +164,9 @@ class Whisper(nn.Module):
 
     embedding: Tensor
 
-    def __init__(self, t: Tensors, task: int) -> None:
+    def __init__(self, t: Tensors, task: int, ears: Ears | None = None) -> None:
         super().__init__()
-        self.encoder, self.decoder, self.task = Encoder(t), Decoder(t), task
+        self.encoder, self.decoder, self.task, self.ears = Encoder(t), Decoder(t), task, ears
         self.register_buffer("embedding", tensor(t["decoder/embeddings/weight"]))
         self.asked = nn.Parameter(self.embedding[task].clone())
 
@@ -185,7 +187,7 @@ class Whisper(nn.Module):
         embedding = self.embedding.clone()
         embedding[self.task] = self.asked.detach()
         found["decoder/embeddings/weight"] = _array(embedding)
-        return found
+        return found | (self.ears.tensors() if self.ears else {})
 
 
 def _array(value: Tensor) -> np.ndarray:

@@ -24,7 +24,7 @@ from recogniser.voices.workers import shared
 
 FILE = 1500
 """Utterances of a file."""
-VOICES = {"en": ("flite:", "pico:en", "espeak:"), "ja": ("jtalk:",)}
+VOICES = {"en": ("flite:", "pico:en", "espeak:", "kokoro:"), "ja": ("jtalk:", "kokoro:")}
 LONGEST_S = 10.5
 Item = tuple[str, str, str, str, list]
 
