@@ -112,7 +112,7 @@ def bench(
             figures |= speed(decoders(model)["en"], _three_seconds(found), Path(folder))
     asyncio.run(recognizer.close())
     if model == BUNDLED:
-        figures["weights_mb"] = sum(p.stat().st_size for p in MODEL_FOLDER.glob("*/*")) / 1e6
+        figures["weights_mb"] = sum(p.stat().st_size for p in MODEL_FOLDER.rglob("*") if p.is_file()) / 1e6
     figures["goals_missed"] = ", ".join(missed(figures)) or "none"
     if listing is not None:
         listing.write_text("".join(_row(h) for h in heard), encoding="utf-8")

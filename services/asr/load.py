@@ -56,11 +56,11 @@ def _ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
     """Decoders of one of our folders: of a model for both languages, or of a folder for each; empty for any other."""
     if _has(folder, NATURAL):
         natural = _opened(folder, workers, device)
-        return {lang: NaturalDecoder(natural, lang) for lang in LANGUAGES}
+        return {lang: NaturalDecoder(natural, folder, lang) for lang in LANGUAGES}
     found: dict[str, Decoder] = {}
     for lang in LANGUAGES:
         if _has(folder / lang, NATURAL):
-            found[lang] = NaturalDecoder(_opened(folder / lang, workers, device), lang)
+            found[lang] = NaturalDecoder(_opened(folder / lang, workers, device), folder / lang, lang)
         elif _has(folder / lang, SMALL):
             found[lang] = _small(folder / lang, lang, workers, device)
     return found

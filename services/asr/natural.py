@@ -4,7 +4,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import ctranslate2
 import numpy as np
@@ -15,7 +15,20 @@ from tokenizers import Tokenizer
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
-from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit
+from services.asr.ctc import Floats
+from services.asr.decoder import (
+    ALTERNATIVES,
+    BEAM,
+    Decoded,
+    Witness,
+    joined,
+    max_length,
+    split,
+    token_limit,
+    witness,
+)
+from services.asr.ear import Ear, Judged
+from services.asr.forced import Forced
 from services.asr.packed import decoded, tokenizer_of
 
 CONFIG: Final = "preprocessor_config.json"
@@ -26,8 +39,12 @@ ROOM_S: Final = 0.5
 LEAST_S: Final = 2.0
 """Shorter windows lose single words."""
 MOST_TOKENS: Final = 120
-SURELY_EMPTY: Final = 0.6
-"""Probability of the end as first token from which nobody spoke; below, words that were found stand."""
+ADDED: Final = 2
+"""Transcripts by ear that are judged with the decoder's."""
+CTC_WEIGHT: Final = 0.2
+LANGUAGE_WEIGHT: Final = 0.35
+TOKEN_BONUS: Final = 1.5
+"""Put on every piece of a candidate, for a sum of log-probabilities favours short ones."""
 FRAMES_PER_SECOND: Final = 100
 
 
@@ -67,13 +84,15 @@ class Natural:
 class NaturalDecoder:
     """One language of a checkpoint trained for natural length."""
 
-    def __init__(self, natural: Natural, language: str) -> None:
+    def __init__(self, natural: Natural, folder: Path, language: str) -> None:
         self._natural, self._joiner = natural, "" if language == "ja" else " "
+        self._ear = Ear(folder / language)
         names = ("<|startoftranscript|>", f"<|{language}|>", natural.task, "<|notimestamps|>")
         self._prompt = [natural.id(name) for name in names]
         vocabulary = natural.tokenizer.get_vocab()
         end = natural.id("<|endoftext|>")
         self._never = sorted(i for name, i in vocabulary.items() if name.startswith("<|") and i != end)
+        self._forced = Forced(natural.model, self._prompt, end, self._never)
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
@@ -88,13 +107,43 @@ class NaturalDecoder:
         return np.ascontiguousarray(mel, dtype=np.float32)
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
+        """What was heard; a partial is what the CTC head hears, for the decoder costs four times as much."""
+        encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
+        log_probs = self._ear.head.log_probs(np.array(encoded)[0])
+        texts = self._ear.transcripts(log_probs, ADDED if final else 1)
+        if not final:
+            return self._by_ear(texts, log_probs)
         limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
-        tried = BEAM if final else 1
+        guesses, none = self._proposed(encoded, limit)
+        if texts[:1] != list(guesses)[:1]:  # else nothing can win over both: the dear second look is spared
+            guesses |= self._second_look([text for text in texts if text not in guesses], encoded, limit)
+        return self._judged(guesses, log_probs, none)
+
+    def _second_look(self, texts: list[str], encoded: ctranslate2.StorageView, limit: int) -> dict[str, float]:
+        """What the decoder says of transcripts that it did not propose; too long ones are left out."""
+        ids = {text: found for text in texts if len(found := self._ids(text)) <= limit}
+        return dict(zip(ids, self._forced.told(list(ids.values()), encoded), strict=True))
+
+    def _by_ear(self, texts: list[str], log_probs: Floats) -> Decoded:
+        """What the head hears best, of transcripts that it heard."""
+        if not texts:
+            return Decoded((Hypothesis("", 0.0),), 0.0)
+        judged = self._ear.judge(log_probs, texts)
+        mean = np.minimum(0.0, judged.heard / (1 + judged.lengths))
+        told = tuple(Hypothesis(text, float(m)) for text, m in zip(texts, mean, strict=True))
+        return Decoded(told, 0.0, self._witness(judged, 0, float(judged.heard[0]), log_probs))
+
+    def _ids(self, text: str) -> list[int]:
+        """A transcript in the decoder's tokens."""
+        return list(self._natural.tokenizer.encode(f"{self._joiner}{text}", add_special_tokens=False).ids)
+
+    def _proposed(self, encoded: ctranslate2.StorageView, limit: int) -> tuple[dict[str, float], float]:
+        """The decoder's transcripts, each with its natural-log probability, and how likely it finds no speech."""
         result = self._natural.model.generate(
-            ctranslate2.StorageView.from_array(self._mel(samples)),
+            encoded,
             [self._prompt],
-            beam_size=tried,
-            num_hypotheses=min(ALTERNATIVES, tried),
+            beam_size=BEAM,
+            num_hypotheses=BEAM,
             length_penalty=0,
             max_length=max_length(limit, len(self._prompt)),
             return_scores=True,
@@ -102,15 +151,28 @@ class NaturalDecoder:
             suppress_blank=False,
             suppress_tokens=self._never,
         )[0]
-        return Decoded(self._hypotheses(result), float(result.no_speech_prob))
-
-    def _hypotheses(self, result: Any) -> tuple[Hypothesis, ...]:
-        """Each text once, best first, with its mean log-probability a token."""
-        best: dict[str, float] = {}
+        found: dict[str, float] = {}
         for ids, score in zip(result.sequences_ids, result.scores, strict=True):
-            text = str(self._natural.tokenizer.decode(ids)).strip()
-            best.setdefault(text if self._joiner else text.replace(" ", ""), min(0.0, float(score) / (len(ids) + 1)))
-        said = {text: score for text, score in best.items() if text}
-        if said and best.get("", -math.inf) < math.log(SURELY_EMPTY):
-            best = said
-        return tuple(Hypothesis(text, score) for text, score in best.items())
+            text = str(self._natural.tokenizer.decode(ids)).strip().lower()
+            found.setdefault(text if self._joiner else text.replace(" ", ""), float(score))
+        return found, float(result.no_speech_prob)
+
+    def _judged(self, guesses: dict[str, float], log_probs: Floats, none: float) -> Decoded:
+        """The best candidates by the joint opinion of decoder, CTC head and language model.
+
+        The witness speaks of the candidate that both heads like best: whether somebody spoke is no matter of language.
+        """
+        texts, guessed = list(guesses), np.array(list(guesses.values()))
+        judged = self._ear.judge(log_probs, texts)
+        spelt = np.array([self._ear.spells(text) for text in texts])
+        joint = np.where(spelt, CTC_WEIGHT * judged.heard + (1 - CTC_WEIGHT) * guessed, guessed)
+        by_heads = joint + TOKEN_BONUS * judged.lengths
+        order = np.argsort(-(by_heads + LANGUAGE_WEIGHT * judged.likely), kind="stable")
+        mean = np.minimum(0.0, np.maximum(guessed, joint) / (1 + judged.lengths))
+        told = tuple(Hypothesis(texts[k], float(mean[k])) for k in order[:ALTERNATIVES])
+        liked = int(by_heads.argmax())
+        return Decoded(told, none, self._witness(judged, liked, float(joint[liked]), log_probs))
+
+    def _witness(self, judged: Judged, k: int, joint: float, log_probs: Floats) -> Witness:
+        heard = float(judged.heard[k]) - judged.silence
+        return witness(int(judged.lengths[k]), joint, heard, self._ear.head.new(log_probs))

@@ -15,6 +15,7 @@ from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
 from services.asr.ctc import CtcHead, Floats
 from services.asr.decoder import ALTERNATIVES, Decoded, joined, max_length, split, token_limit, witness
+from services.asr.forced import Forced
 from services.asr.ngrams import Ngrams
 from services.asr.packed import unpacked
 from services.asr.search import PrefixSearch
@@ -48,7 +49,6 @@ class SmallDecoder:
             self._id(t) for t in ("<|startoftranscript|>", f"<|{language}|>", "<|transcribe|>", "<|notimestamps|>")
         ]
         self._never = [self._id(t) for t in _CONTROL]
-        self._end = self._id("<|endoftext|>")
         self._features = FeatureExtractor(feature_size=int(config["feature_size"]))
         self._ctc = CtcHead(folder / "ctc.npz")
         language_model = folder / "language.npz.xz"
@@ -64,6 +64,7 @@ class SmallDecoder:
             intra_threads=1,
             files=unpacked(folder),
         )
+        self._forced = Forced(self._model, self._prompt, self._id("<|endoftext|>"), self._never)
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
@@ -120,7 +121,7 @@ class SmallDecoder:
         guessed = [score * max(1, len(i)) for i, score in zip(ids, result.scores, strict=True)]
         added = [i for i in self._by_ear(log_probs, limit, final=final) if i and i not in ids][:ADDED]
         ids += added
-        guessed += self._guesses(added, encoded)
+        guessed += self._forced.told(added, encoded)
         lengths = np.array([len(i) for i in ids])
         *heard, silence = self._ctc.score(log_probs, [*ids, []])
         joint = CTC_WEIGHT * np.array(heard) + (1 - CTC_WEIGHT) * np.array(guessed)
@@ -147,26 +148,3 @@ class SmallDecoder:
         if self._search is not None and final:
             return [i[:limit] for i in self._search.best(log_probs)]
         return [[i for i in self._ctc.greedy(log_probs) if i not in self._never][:limit]]
-
-    def _guesses(self, candidates: list[list[int]], encoded: ctranslate2.StorageView) -> list[float]:
-        """The decoder's natural-log probability of each transcript, its end among it; it proposed none of them."""
-        if not candidates:
-            return []
-        repeated = ctranslate2.StorageView.from_array(np.repeat(np.array(encoded), len(candidates), axis=0))
-        followed = self._model.generate(
-            repeated,
-            [[*self._prompt, *candidate] for candidate in candidates],
-            beam_size=1,
-            max_length=max_length(max(map(len, candidates)) + 1, len(self._prompt)),
-            return_logits_vocab=True,
-            suppress_blank=False,
-            suppress_tokens=self._never,
-        )
-        return [self._told(c, f.logits[0][: len(c) + 1]) for c, f in zip(candidates, followed, strict=True)]
-
-    def _told(self, candidate: list[int], logits: list[ctranslate2.StorageView]) -> float:
-        """Natural-log probability of a transcript and its end, by (vocabulary,) logits of each token."""
-        table = np.stack([np.array(row, dtype=np.float64) for row in logits])
-        table -= table.max(axis=1, keepdims=True)
-        chosen = table[np.arange(len(table)), [*candidate, self._end]]
-        return float((chosen - np.log(np.exp(table).sum(axis=1))).sum())

@@ -1,6 +1,8 @@
-"""Checkpoints for tests: the bundled one but for a file, and one of the stock layout with random weights."""
+"""Checkpoints for tests, with random weights: one of the stock layout, a small one, and CTC heads."""
 
 import json
+import lzma
+import shutil
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from services.asr.load import MODEL_FOLDER
+from services.asr.packed import PACKED
 
 WIDTH: Final = 64
 PIECES: Final = 50_256
@@ -45,16 +48,40 @@ def checkpoint(folder: Path, *, multilingual: bool) -> Path:
     return folder
 
 
-def bundled_without(name: str, folder: Path) -> Path:
-    """The bundled English checkpoint in a folder, but for one file, which may be put there anew."""
-    (folder / "en").mkdir()
-    for path in (MODEL_FOLDER / "en").iterdir():
-        if path.name != name:
-            (folder / "en" / path.name).symlink_to(path)
+def ear(folder: Path) -> Path:
+    """A CTC head of random weights for the bundled one's pieces, in a language's folder."""
+    folder.mkdir()
+    shutil.copy(MODEL_FOLDER / folder.name / "tokenizer.json", folder)
+    pieces = Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab_size()
+    weight = np.random.default_rng(2).normal(0, 0.3, (pieces, WIDTH)).astype(np.float16)
+    np.savez(folder / "ctc.npz", weight=weight, bias=np.zeros(pieces, np.float16), blank=pieces - 1)
     return folder
 
 
-def _spec(vocabulary: int) -> Any:
+def small_without(name: str, folder: Path) -> Path:
+    """A small English checkpoint of random weights in a folder, but for one file, which may be put there anew."""
+    made = ear(folder / "en")
+    vocabulary = [piece for piece, _ in sorted(_pieces(made).items(), key=lambda item: item[1])]
+    spec = _spec(len(vocabulary), mels=2 * 80)
+    spec.register_vocabulary(vocabulary)
+    spec.config.lang_ids = [vocabulary.index(f"<|{lang}|>") for lang in ("en", "ja")]
+    spec.config.suppress_ids, spec.config.suppress_ids_begin, spec.config.alignment_heads = [], [], [(0, 0)]
+    spec.validate()
+    spec.optimize(quantization="int8")
+    spec.save(str(made))
+    (made / PACKED).write_bytes(lzma.compress((made / "model.bin").read_bytes(), preset=0))
+    (made / "model.bin").unlink()
+    (made / "preprocessor_config.json").write_text(json.dumps({"feature_size": 80, "frame_stack": 2}), encoding="utf-8")
+    shutil.copy(MODEL_FOLDER / "en" / "language.npz.xz", made)
+    (made / name).unlink(missing_ok=True)
+    return folder
+
+
+def _pieces(folder: Path) -> dict[str, int]:
+    return dict(Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab())
+
+
+def _spec(vocabulary: int, mels: int = 80) -> Any:
     """One layer each of encoder and decoder, for 30 s windows."""
     spec = WhisperSpec(1, 1, 1, 1)
     rng = np.random.default_rng(1)
@@ -62,8 +89,8 @@ def _spec(vocabulary: int) -> Any:
     def draw(*size: int) -> NDArray[np.float32]:
         return rng.normal(0, 0.05, size).astype(np.float32)
 
-    for conv, mels in ((spec.encoder.conv1, 80), (spec.encoder.conv2, WIDTH)):
-        conv.weight, conv.bias = draw(WIDTH, mels, 3), draw(WIDTH)
+    for conv, wide in ((spec.encoder.conv1, mels), (spec.encoder.conv2, WIDTH)):
+        conv.weight, conv.bias = draw(WIDTH, wide, 3), draw(WIDTH)
     spec.encoder.position_encodings.encodings = draw(1500, WIDTH)
     spec.decoder.position_encodings.encodings = draw(448, WIDTH)
     spec.decoder.embeddings.weight = spec.decoder.projection.weight = draw(vocabulary, WIDTH)

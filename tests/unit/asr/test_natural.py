@@ -5,8 +5,9 @@ import lzma
 import shutil
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Final
 
 import ctranslate2
 import numpy as np
@@ -14,10 +15,15 @@ import pytest
 
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
-from services.asr.load import decoders
+from services.asr.ctc import Floats
+from services.asr.ear import Ear, Judged
+from services.asr.load import BUNDLED, LANGUAGES, decoders
 from services.asr.natural import CONFIG, LONGEST_S, NaturalDecoder
 from services.asr.packed import CODED, CODED_TOKENIZER
-from tests.unit.asr._checkpoint import checkpoint
+from services.audio.files import read_file
+from tests.unit.asr._checkpoint import checkpoint, ear
+
+DATA: Final = Path(__file__).parents[2] / "data" / "asr"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +36,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / CONFIG).write_text(json.dumps({"feature_size": 80, "task": "<|startoflm|>"}), encoding="utf-8")
     whole.unlink()
     tokenizer.unlink()
+    for lang in LANGUAGES:
+        ear(made / lang)
     return made
 
 
@@ -52,11 +60,6 @@ def test_one_model_hears_both_languages(folder: Path) -> None:
     assert english is japanese
 
 
-def test_a_folder_for_a_language_is_for_it_alone(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "en").symlink_to(folder)
-    assert set(decoders(str(tmp_path))) == {"en"}
-
-
 @pytest.mark.parametrize(("seconds", "frames"), [(0.2, 200), (1.5, 200), (3.0, 350), (10.5, 1100)])
 def test_windows_are_as_long_as_the_speech_and_half_a_second(
     decoder: NaturalDecoder, seconds: float, frames: int
@@ -70,29 +73,6 @@ def test_a_final_has_alternatives_and_a_partial_one(decoder: NaturalDecoder, sec
     assert 1 <= len(final.hypotheses) <= 4
     assert len(partial.hypotheses) == 1
     assert all(h.avg_logprob <= 0 for h in final.hypotheses)
-
-
-def result(*found: tuple[str, float]) -> SimpleNamespace:
-    """What CTranslate2 gives, with texts for ids."""
-    return SimpleNamespace(sequences_ids=[list(text) for text, _ in found], scores=[score for _, score in found])
-
-
-@pytest.mark.parametrize(
-    ("found", "texts"),
-    [
-        ([("", -0.1), ("you", -3.0)], ["", "you"]),
-        ([("", -0.7), ("five", -0.8), ("nine", -2.0)], ["five", "nine"]),
-        ([("", -2.0)], [""]),
-        ([("two", -0.2), ("two", -0.9), ("to", -1.1)], ["two", "to"]),
-    ],
-    ids=["surely empty", "a word as likely", "nothing but empty", "a text once"],
-)
-def test_nothing_is_said_only_where_the_end_is_likely(
-    decoder: NaturalDecoder, found: list[tuple[str, float]], texts: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    natural = SimpleNamespace(tokenizer=SimpleNamespace(decode="".join))
-    monkeypatch.setattr(decoder, "_natural", natural)
-    assert [h.text for h in decoder._hypotheses(result(*found))] == texts
 
 
 @pytest.mark.parametrize(
@@ -126,8 +106,68 @@ def test_what_is_asked_of_the_model(decoder: NaturalDecoder, monkeypatch: pytest
 
     monkeypatch.setattr(ctranslate2.models.Whisper, "generate", generate)
     decoder.decode(speech(1.0), final=True)
-    decoder.decode(speech(1.0), final=False)
-    final, partial = asked
+    final = asked[0]
     assert (final["beam_size"], final["num_hypotheses"], final["length_penalty"]) == (4, 4, 0)
-    assert (partial["beam_size"], partial["num_hypotheses"]) == (1, 1)
     assert len(set(final["prompt"])) == 4  # type: ignore[arg-type]
+    asked.clear()
+    decoder.decode(speech(1.0), final=False)
+    assert not asked, "a partial is what the head hears: the decoder is too dear"
+
+
+@pytest.fixture(scope="module")
+def bundled() -> NaturalDecoder:
+    """The one that ships, for English."""
+    found = decoders(BUNDLED)["en"]
+    assert isinstance(found, NaturalDecoder)
+    return found
+
+
+@pytest.fixture
+def recorded() -> Samples:
+    return read_file((DATA / "rhvoice_bdl-000.ogg").read_bytes())
+
+
+def test_the_decoder_judges_what_others_propose_as_what_it_proposes_itself(
+    bundled: NaturalDecoder, recorded: Samples
+) -> None:
+    encoded = bundled._natural.model.encode(ctranslate2.StorageView.from_array(bundled._mel(recorded)), to_cpu=True)
+    proposed, _ = bundled._proposed(encoded, 40)
+    told = bundled._forced.told([bundled._ids(text) for text in proposed], encoded)
+    assert told[0] == pytest.approx(next(iter(proposed.values())), abs=0.3)
+    best = bundled._ids(next(iter(proposed)))
+    assert bundled._forced.told([best[:-2]], encoded)[0] < told[0] - 1
+
+
+def test_the_language_model_ranks_what_decoder_and_head_propose(
+    bundled: NaturalDecoder, recorded: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = bundled.decode(recorded, final=True)
+    real = Ear.judge
+
+    def judge(self: Ear, log_probs: Floats, texts: list[str]) -> Judged:
+        return replace(real(self, log_probs, texts), likely=np.arange(len(texts)) * 1e4)
+
+    monkeypatch.setattr(Ear, "judge", judge)
+    ranked = bundled.decode(recorded, final=True)
+    assert ranked.hypotheses[0] != plain.hypotheses[0]
+
+
+def test_a_partial_is_heard_too(bundled: NaturalDecoder, recorded: Samples) -> None:
+    heard = bundled.decode(recorded, final=False)
+    assert len(heard.hypotheses) == 1
+    assert heard.witness is not None
+    assert heard.hypotheses[0].text
+
+
+def test_words_that_the_pieces_lack_are_left_to_the_decoder(bundled: NaturalDecoder) -> None:
+    assert bundled._ear.spells("send fifty dollars")
+    assert not bundled._ear.spells("send 50 dollars")
+
+
+@pytest.mark.parametrize("final", [True, False])
+@pytest.mark.parametrize("loud", [0.0, 1e-3, 0.05])
+def test_where_nobody_speaks_the_bundled_one_gives_what_guards_can_judge(
+    final: bool, loud: float, bundled: NaturalDecoder
+) -> None:
+    noise = np.random.default_rng(5).normal(0, loud, 2 * SAMPLE_RATE).astype(np.float32)
+    assert bundled.decode(noise, final=final).hypotheses
