@@ -2,8 +2,10 @@
 
 import gc
 import lzma
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain, zip_longest
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -17,6 +19,38 @@ __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "s
 # What is drawn is the same in every run: a change is judged by itself, and long searches are runs of their own.
 settings.register_profile("tellerline", deadline=None, derandomize=True, database=None)
 settings.load_profile("tellerline")
+
+
+WAITING = ("wire", "load", "contract", "ui", "vllm")
+"""Folders of tests that wait, for clocks and sockets, more than they work."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Several workers take a file each: first those that may be long, then by turns one that waits and one that works.
+
+    A long one that came last would have the others stand idle, and so would many that wait at a time.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    by_size = sorted(files.values(), key=len, reverse=True)
+    long = [file for file in by_size if any(_may_be_long(item) for item in file)]
+    waiting = [file for file in by_size if file not in long and _waits(file[0])]
+    working = [file for file in by_size if file not in long and file not in waiting]
+    turns: Iterable[list[pytest.Item] | None] = chain.from_iterable(zip_longest(waiting, working))
+    items[:] = chain.from_iterable([*long, *filter(None, turns)])
+
+
+def _may_be_long(item: pytest.Item) -> bool:
+    """Whether a test was given more time than others have."""
+    return item.get_closest_marker("timeout") is not None
+
+
+def _waits(item: pytest.Item) -> bool:
+    return item.path.relative_to(Path(__file__).parent).parts[0] in WAITING
 
 
 def pytest_collection_finish() -> None:
