@@ -9,8 +9,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from httpx._config import create_ssl_context
 from hypothesis import settings
 
+from services.answering import quote
 from tests.harness.stores import database_url, postgres_server, quick_folder, sqlite_store, sqlite_template, store
 
 __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "sqlite_template", "store"]
@@ -60,9 +62,16 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _unpacked_once() -> Iterator[None]:
-    """The recogniser's weights are unpacked once a process, not by each test that loads them."""
-    with patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)):
+def _made_once() -> Iterator[None]:
+    """What each application makes of the same files is made once a process, not by each test that composes one:
+    the recogniser's unpacked weights, the documents' index, the certificates that clients trust.
+    """
+    retriever = lru_cache(maxsize=4)(quote.Retriever)
+    with (
+        patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)),
+        patch("services.answering.quote.Retriever", lambda passages: retriever(tuple(passages))),
+        patch("httpx._transports.default.create_ssl_context", lru_cache(maxsize=8)(create_ssl_context)),
+    ):
         yield
 
 
