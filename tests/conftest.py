@@ -2,10 +2,11 @@
 
 import gc
 import lzma
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -13,6 +14,8 @@ from httpx._config import create_ssl_context
 from hypothesis import settings
 
 from services.answering import quote
+from services.asr.load import MODEL_FOLDER
+from services.asr.small import SmallDecoder
 from tests.harness.stores import database_url, postgres_server, quick_folder, sqlite_store, sqlite_template, store
 
 __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "sqlite_template", "store"]
@@ -64,15 +67,26 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _made_once() -> Iterator[None]:
     """What each application makes of the same files is made once a process, not by each test that composes one:
-    the recogniser's unpacked weights, the documents' index, the certificates that clients trust.
+    the bundled recogniser, and weights unpacked; the documents' index; the certificates that clients trust.
     """
     retriever = lru_cache(maxsize=4)(quote.Retriever)
     with (
         patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)),
+        patch("services.asr.load.SmallDecoder", _bundled_once(SmallDecoder)),
         patch("services.answering.quote.Retriever", lambda passages: retriever(tuple(passages))),
         patch("httpx._transports.default.create_ssl_context", lru_cache(maxsize=8)(create_ssl_context)),
     ):
         yield
+
+
+def _bundled_once(decoder: Callable[..., SmallDecoder]) -> Callable[..., SmallDecoder]:
+    """Makes a decoder anew of any folder but the bundled one's: tests tear and change theirs."""
+    kept = lru_cache(maxsize=4)(decoder)
+
+    def made(folder: Path, language: str, **how: Any) -> SmallDecoder:
+        return (kept if folder.parent == MODEL_FOLDER else decoder)(folder, language, **how)
+
+    return made
 
 
 @pytest.fixture(autouse=True)
