@@ -62,6 +62,7 @@ def pytest_collection_finish() -> None:
     """What is imported and collected stays: a collection that went through it would stop each clock for a second."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # of what tests make little goes round in circles
 
 
 @pytest.fixture(scope="session", autouse=True)
