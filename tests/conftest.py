@@ -26,27 +26,26 @@ settings.register_profile("tellerline", deadline=None, derandomize=True, databas
 settings.load_profile("tellerline")
 
 
-WAITING = ("wire", "load", "contract", "ui", "vllm")
+WAITING = ("wire", "load", "contract", "ui", "deploy", "vllm")
 """Folders of tests that wait, for clocks and sockets, more than they work."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Several workers take a file each: first those that may be long, then by turns one that waits and one that works.
+    """Several workers take a file each: by turns one that waits and one that works, first those that may be long.
 
-    A long one that came last would have the others stand idle, and so would many that wait at a time.
+    Where all waited, or all worked, at a time, cores would be idle now and overrun then; a long one that came last
+    would have the others stand idle.
     """
     if not hasattr(config, "workerinput"):
         return
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
-    by_size = sorted(files.values(), key=len, reverse=True)
-    long = [file for file in by_size if any(_may_be_long(item) for item in file)]
-    waiting = [file for file in by_size if file not in long and _waits(file[0])]
-    working = [file for file in by_size if file not in long and file not in waiting]
-    turns: Iterable[list[pytest.Item] | None] = chain.from_iterable(zip_longest(waiting, working))
-    items[:] = chain.from_iterable([*long, *filter(None, turns)])
+    ordered = sorted(files.values(), key=lambda file: (any(map(_may_be_long, file)), len(file)), reverse=True)
+    waiting, working = [file for file in ordered if _waits(file[0])], [file for file in ordered if not _waits(file[0])]
+    turns: Iterable[list[pytest.Item] | None] = chain.from_iterable(zip_longest(working, waiting))
+    items[:] = chain.from_iterable(filter(None, turns))
 
 
 def _may_be_long(item: pytest.Item) -> bool:
