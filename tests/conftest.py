@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -14,8 +13,8 @@ from httpx._config import create_ssl_context
 from hypothesis import settings
 
 from services.answering import quote
-from services.asr.load import MODEL_FOLDER
-from services.asr.small import SmallDecoder
+from services.asr.decoder import Decoder
+from services.asr.load import MODEL_FOLDER, _ours
 from tests.harness.stores import database_url, postgres_server, quick_folder, sqlite_store, sqlite_template, store
 
 __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "sqlite_template", "store"]
@@ -72,21 +71,21 @@ def _made_once() -> Iterator[None]:
     retriever = lru_cache(maxsize=4)(quote.Retriever)
     with (
         patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)),
-        patch("services.asr.load.SmallDecoder", _bundled_once(SmallDecoder)),
+        patch("services.asr.load._ours", _bundled_once(_ours)),
         patch("services.answering.quote.Retriever", lambda passages: retriever(tuple(passages))),
         patch("httpx._transports.default.create_ssl_context", lru_cache(maxsize=8)(create_ssl_context)),
     ):
         yield
 
 
-def _bundled_once(decoder: Callable[..., SmallDecoder]) -> Callable[..., SmallDecoder]:
-    """Makes a decoder anew of any folder but the bundled one's: tests tear and change theirs."""
-    kept = lru_cache(maxsize=4)(decoder)
+def _bundled_once(opened: Callable[..., dict[str, Decoder]]) -> Callable[..., dict[str, Decoder]]:
+    """Opens decoders anew of any folder but the bundled one: tests tear and change theirs."""
+    kept = lru_cache(maxsize=4)(opened)
 
-    def made(folder: Path, language: str, **how: Any) -> SmallDecoder:
-        return (kept if folder.parent == MODEL_FOLDER else decoder)(folder, language, **how)
+    def decoders(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
+        return dict((kept if folder == MODEL_FOLDER else opened)(folder, workers, device))
 
-    return made
+    return decoders
 
 
 @pytest.fixture(autouse=True)
