@@ -50,8 +50,8 @@ serve: setup  ## start the service and leave it running
 	$(BIN)/tellerline serve
 
 # Servers, browsers and databases are tried in real time: a test that fails only while the machine stands still is
-# tried again and named; what is broken fails three times.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile --reruns 2 --reruns-delay 1 -rR
+# tried again and named; what is broken fails three times. Many wait: four workers are busy where two cores are.
+PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --reruns 2 --reruns-delay 1 -rR
 
 test: setup  ## the tests
 	$(PYTEST)

@@ -26,6 +26,7 @@ async def serve(
     """
     settings = read_settings()
     configure(settings.log_level, redactor())
+    gc.disable()  # what is composed stays: to go through it as it grows would only make the start longer
     async with gateway(settings, recognizer=recognizer, customers=customers) as composed:
         server = make_server(create_app(composed, further), settings, composed.admission)
         keep_for_good()
@@ -37,3 +38,4 @@ def keep_for_good() -> None:
     gc.collect()
     gc.freeze()
     gc.collect()  # full ones wait for a quarter of what the last one left: that is little now
+    gc.enable()

@@ -2,13 +2,19 @@
 
 import gc
 import lzma
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain, zip_longest
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from httpx._config import create_ssl_context
 from hypothesis import settings
 
+from services.answering import quote
+from services.asr.decoder import Decoder
+from services.asr.load import MODEL_FOLDER, _ours
 from tests.harness.stores import database_url, postgres_server, quick_folder, sqlite_store, sqlite_template, store
 
 __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "sqlite_template", "store"]
@@ -19,17 +25,67 @@ settings.register_profile("tellerline", deadline=None, derandomize=True, databas
 settings.load_profile("tellerline")
 
 
+WAITING = ("wire", "load", "contract", "ui", "deploy", "vllm")
+"""Folders of tests that wait, for clocks and sockets, more than they work."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Several workers take a file each: by turns one that waits and one that works, first those that may be long.
+
+    Where all waited, or all worked, at a time, cores would be idle now and overrun then; a long one that came last
+    would have the others stand idle.
+    """
+    if not hasattr(config, "workerinput"):
+        return
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    ordered = sorted(files.values(), key=lambda file: (any(map(_may_be_long, file)), len(file)), reverse=True)
+    waiting, working = [file for file in ordered if _waits(file[0])], [file for file in ordered if not _waits(file[0])]
+    turns: Iterable[list[pytest.Item] | None] = chain.from_iterable(zip_longest(working, waiting))
+    items[:] = chain.from_iterable(filter(None, turns))
+
+
+def _may_be_long(item: pytest.Item) -> bool:
+    """Whether a test was given more time than others have."""
+    return item.get_closest_marker("timeout") is not None
+
+
+def _waits(item: pytest.Item) -> bool:
+    return item.path.relative_to(Path(__file__).parent).parts[0] in WAITING
+
+
 def pytest_collection_finish() -> None:
     """What is imported and collected stays: a collection that went through it would stop each clock for a second."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # of what tests make little goes round in circles
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _unpacked_once() -> Iterator[None]:
-    """The recogniser's weights are unpacked once a process, not by each test that loads them."""
-    with patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)):
+def _made_once() -> Iterator[None]:
+    """What each application makes of the same files is made once a process, not by each test that composes one:
+    the bundled recogniser, and weights unpacked; the documents' index; the certificates that clients trust.
+    """
+    retriever = lru_cache(maxsize=4)(quote.Retriever)
+    with (
+        patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)),
+        patch("services.asr.load._ours", _bundled_once(_ours)),
+        patch("services.answering.quote.Retriever", lambda passages: retriever(tuple(passages))),
+        patch("httpx._transports.default.create_ssl_context", lru_cache(maxsize=8)(create_ssl_context)),
+    ):
         yield
+
+
+def _bundled_once(opened: Callable[..., dict[str, Decoder]]) -> Callable[..., dict[str, Decoder]]:
+    """Opens decoders anew of any folder but the bundled one: tests tear and change theirs."""
+    kept = lru_cache(maxsize=4)(opened)
+
+    def decoders(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
+        return dict((kept if folder == MODEL_FOLDER else opened)(folder, workers, device))
+
+    return decoders
 
 
 @pytest.fixture(autouse=True)

@@ -64,7 +64,8 @@ class Ngrams:
         planes = np.ascontiguousarray(arrays[f"keys{n}"].T)
         keys = planes.view(np.int64)[:, 0].cumsum()
         cost, backoff = (arrays[f"{name}{n}"] / -float(arrays["steps"]) for name in ("cost", "backoff"))
-        return _Order(keys, cost, np.unique(keys // self._base), backoff)
+        contexts = keys // self._base  # ascending, as keys are
+        return _Order(keys, cost, contexts[np.diff(contexts, prepend=-1) > 0], backoff)
 
     def score(self, candidates: Sequence[Sequence[int]]) -> Floats:
         """Natural-log probability of each candidate from its beginning to its end."""

@@ -144,7 +144,7 @@ class Spool:
             self._restart()
             return
         sound = self._read(whole)
-        if any(whole[self._end :]):
+        if whole.count(0, self._end) < len(whole) - self._end:  # what is there was being written
             self._write(self._end, bytes(self._size - self._end))
         if not sound:
             self._put_aside(whole)

@@ -1,9 +1,10 @@
 """A whole application on real stages and a real SQLite file; only the recogniser may be replaced."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 import httpx
 from fastapi import APIRouter, FastAPI
@@ -14,6 +15,7 @@ from app.main import create_app
 from app.qa import replays
 from app.settings import Settings
 from app.speech import Voice
+from services.audio.decoder_pool import DecoderPool
 from services.ports import Recognizer, Synthesizer
 
 Routes = Callable[[Gateway], APIRouter]
@@ -25,6 +27,13 @@ PLENTY = {
     "connections_per_minute": 1_000_000,
 }
 """What one customer may do where that is not the question: tests call far more often than people."""
+
+
+class DecodersWhenNeeded(DecoderPool):
+    """Few tests send a file: those that do wait for their decoder's start, and no other does."""
+
+    async def warm_up(self) -> None:
+        """Have none ready."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,9 @@ async def composed(
 ) -> AsyncIterator[tuple[Gateway, Settings, FastAPI]]:
     """Compose and take down; with `further` routes beside those that are served, in a `voice`."""
     given = Settings.model_validate({"state_dir": state, "database_url": ""} | PLENTY | settings)
-    async with gateway(given, recognizer=recognizer) as own:
+    async with AsyncExitStack() as stack:
+        with patch("app.bootstrap.DecoderPool", DecodersWhenNeeded):
+            own = await stack.enter_async_context(gateway(given, recognizer=recognizer))
         made = own if voice is None else replace(own, voice=Voice(voice, None, "a test's"))
         yield made, given, create_app(made, (replays.routes, *further))
 

@@ -150,6 +150,7 @@ def signed(asked: Asked, key: str) -> bool:
     return asked.headers["x-tellerline-signature"] == f"v1={wanted}"
 
 
+@pytest.mark.timeout(300)
 async def test_from_an_empty_database_to_calls(bank: Bank) -> None:
     settings, importing, opening, asking = COMMANDS
     await bank.run(settings)

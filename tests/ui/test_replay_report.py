@@ -1,7 +1,6 @@
 """The report in a real browser, from disk: opens fast, shows all, obeys keys, and runs nothing foreign."""
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,15 +53,15 @@ def page(browser: "playwright.Browser", large: Path) -> Iterator["playwright.Pag
 
 
 def test_five_thousand_turns_open_within_two_seconds(browser: "playwright.Browser", large: Path) -> None:
-    times: list[float] = []
-    while len(times) < 6 and min(times, default=OPEN_S) >= OPEN_S:  # the machine may be busy; the page may not be
-        opened = browser.new_page()
-        begin = time.perf_counter()
-        opened.goto(large.as_uri())
-        opened.wait_for_selector("#grid .row")
-        times.append(time.perf_counter() - begin)
-        opened.close()
-    assert min(times) < OPEN_S, times
+    """Of the page's own processor time: what else a busy machine does is not the page's."""
+    opened = browser.new_page()
+    measured = opened.context.new_cdp_session(opened)
+    measured.send("Performance.enable", {"timeDomain": "threadTicks"})
+    opened.goto(large.as_uri())
+    opened.wait_for_selector("#grid .row")
+    told = {each["name"]: each["value"] for each in measured.send("Performance.getMetrics")["metrics"]}
+    opened.close()
+    assert 0.05 < told["TaskDuration"] < OPEN_S, told
 
 
 def test_only_rows_in_sight_exist(page: "playwright.Page") -> None:

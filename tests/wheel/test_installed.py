@@ -139,6 +139,7 @@ def test_benchmarks_stay_in_the_repository(programs: Path, tmp_path: Path) -> No
     assert said.stderr == "tellerline: benchmarks live in the repository (deploy/bench): run them in a checkout\n"
 
 
+@pytest.mark.timeout(300)
 def test_the_demonstration_runs_in_an_empty_folder(programs: Path, tmp_path: Path) -> None:
     said = run(programs, tmp_path, "demo", "--call", "balance")
     assert said.returncode == 0, said.stdout + said.stderr

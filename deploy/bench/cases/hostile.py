@@ -14,6 +14,11 @@ _CALLERS: Final = {
 """Demo customers, and what they said before: nothing, or what leads to a question or to a read-back."""
 
 
+def places() -> list[tuple[str, str]]:
+    """Customers of every language with what they said before, at every place of a call."""
+    return [(name, before) for name, said in _CALLERS.items() for before in said]
+
+
 @dataclass(frozen=True, slots=True)
 class Ears:
     """One customer's call at one place."""
@@ -25,7 +30,7 @@ class Ears:
     @classmethod
     def of_everyone(cls) -> "list[Ears]":
         """Every language at every place of a call."""
-        return [cls.of(Player.of(name), before) for name, places in _CALLERS.items() for before in places]
+        return [cls.of(Player.of(name), before) for name, before in places()]
 
     @classmethod
     def of(cls, player: Player, before: str) -> "Ears":

@@ -1,6 +1,6 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -21,24 +21,27 @@ class Edge(NamedTuple):
 @dataclass(slots=True)
 class _Node:
     children: dict[str, "_Node"]
-    symbols: list[int]
+    symbols: list[int] | tuple[()] = ()
 
 
 class Trie:
     """Phrases (sequences of units) and the symbols they are read as."""
 
     def __init__(self) -> None:
-        self._root = _Node({}, [])
+        self._root = _Node({})
 
     def add(self, phrase: Iterable[str], symbol: int) -> None:
         """Let `phrase` be read as `symbol`, besides what it already is."""
         node = self._root
         for unit in phrase:
-            found = node.children.get(unit)
+            children = node.children
+            found = children.get(unit)
             if found is None:
-                found = node.children[unit] = _Node({}, [])
+                found = children[unit] = _Node({})
             node = found
-        if symbol not in node.symbols:
+        if not node.symbols:
+            node.symbols = [symbol]
+        elif symbol not in node.symbols:
             node.symbols.append(symbol)
 
     def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
@@ -71,7 +74,8 @@ class Trie:
     def longest(self, units: tuple[str, ...], at: int) -> tuple[int, list[int]]:
         """The end and the symbols of the longest phrase at `at`; `at` itself when there is none."""
         node: _Node | None = self._root.children.get(units[at])
-        end, stop, symbols = at + 1, at, list[int]()
+        end, stop = at + 1, at
+        symbols: Sequence[int] = ()
         while node is not None:
             if node.symbols:
                 stop, symbols = end, node.symbols

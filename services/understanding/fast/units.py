@@ -13,6 +13,8 @@ MAX_CHARS: Final = 400
 _WORD: Final = re.compile(r"\w+(?:['’‘`´]\w+)*")
 _APOSTROPHES: Final = re.compile("['’‘`´]")
 _VOICING: Final = "ﾞﾟ"
+_FOLDED: Final = re.compile(r"[ぁ-ゖァ-ヺー一-鿿]+")
+"""Characters that are their own units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,4 +74,10 @@ def splitter(spaced: bool) -> Callable[[str], tuple[str, ...]]:
     """How literals of a template become atoms: one a word, or one a run of characters."""
     if spaced:
         return lambda literal: by_word(literal).words or ("",)
-    return lambda literal: ("".join(by_character(literal).words),)
+    return lambda literal: (_unspaced(literal),)
+
+
+def _unspaced(literal: str) -> str:
+    if _FOLDED.fullmatch(literal):
+        return literal[:MAX_CHARS]
+    return "".join(by_character(literal).words)

@@ -98,6 +98,7 @@ def test_the_image_gets_its_voice_as_make_speech_brings_it() -> None:
     assert voice_commands("Dockerfile") == voice_commands("Makefile")
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name == "runtime" else ()) for name in sorted(COMMANDS)]
 )  # what development needs holds all that the service does

@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 import deploy.bench
 from app.demo.run import service
 from deploy.bench._callers.caller import CODE, Caller
@@ -62,6 +64,7 @@ def test_after_a_change_of_mind_the_old_order_is_counted_and_never_agreed_to() -
     assert caller.outcome.old_order_again == 1
 
 
+@pytest.mark.timeout(300)
 def test_every_own_caller_is_served_and_no_wrong_money_moves() -> None:
     dialogues = read(FILE)
     with service("-m", "deploy.bench._callers.serve", str(FILE)) as base:

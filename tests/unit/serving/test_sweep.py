@@ -142,6 +142,7 @@ async def test_a_phase_is_one_command_and_a_failed_run_costs_only_itself(
 def test_a_load_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deploy.vllm.sweep.run.RUN_S", 0.2)
     assert "did not end" in load([sys.executable, "-c", "import time; time.sleep(30)"])
+    monkeypatch.setattr("deploy.vllm.sweep.run.RUN_S", 60)
     assert load([sys.executable, "-c", "pass"]) == ""
 
 
