@@ -39,11 +39,11 @@ ROOM_S: Final = 0.5
 LEAST_S: Final = 2.0
 """Shorter windows lose single words."""
 MOST_TOKENS: Final = 120
-ADDED: Final = 2
+ADDED: Final = 5
 """Transcripts by ear that are judged with the decoder's."""
 CTC_WEIGHT: Final = 0.2
-LANGUAGE_WEIGHT: Final = 0.35
-TOKEN_BONUS: Final = 1.5
+LANGUAGE_WEIGHT: Final = 0.6
+TOKEN_BONUS: Final = 2.0
 """Put on every piece of a candidate, for a sum of log-probabilities favours short ones."""
 FRAMES_PER_SECOND: Final = 100
 
