@@ -42,11 +42,11 @@ class Guard:
 
     def _silent(self, best: Hypothesis, decoded: Decoded, *, final: bool) -> bool:
         rules, none = self._rules, decoded.no_speech_prob
-        unsure = none > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
-        if unsure or none > rules.certain_no_speech_prob:
+        if none > rules.certain_no_speech_prob:
             return True
         if decoded.witness is None:
-            return best.avg_logprob < rules.floor_logprob
+            unsure = none > rules.no_speech_prob and best.avg_logprob < rules.no_speech_logprob
+            return unsure or best.avg_logprob < rules.floor_logprob
         return self._denied(decoded.witness, final=final)
 
     def _denied(self, witness: Witness, *, final: bool) -> bool:
