@@ -12,7 +12,7 @@ from services.dialogue.phases import Asking, Confirming, DialogueState, Offering
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import chosen_payee, is_money, merged
+from services.dialogue.tasks import chosen_payee, is_money, merged, taken
 
 _ALL: Final = -2
 """A choice that is all of what was offered."""
@@ -118,6 +118,8 @@ def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:
             return chosen_payee(task, PayeeId(key))
         case SlotName.AMOUNT:
             return replace(task, amounts=tuple(a for a in task.amounts if amount_key(a) == key)[:1])
+        case SlotName() if any(doubt.slot is asked for doubt in task.doubts):
+            return taken(task, asked, key)
         case SlotName.CARD:
             return replace(task, card=next(c.id for c in facts.profile.cards if c.id == key))
         case _:

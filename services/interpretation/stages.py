@@ -17,6 +17,7 @@ from services.payees import PayeeIndex, Searched
 from services.understanding.apart import either, put_together, undated
 from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
+from services.understanding.doubled import doubled
 from services.understanding.fast.understander import Understander
 from services.understanding.merging import shifted
 from services.understanding.repair import repaired
@@ -45,7 +46,7 @@ def interpret(
         spans = contested(transcript, stages.normalize(transcript.text), stages.normalize)
     with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
         match = stages.find(transcript, spans, transcript.alternatives)
-    understood = stages.mended(Annotation(transcript, spans, match), context.asked)
+    understood = stages.understood(Annotation(transcript, spans, match), context.asked)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 
@@ -81,6 +82,15 @@ class _Stages:
         """The payees that may be meant."""
         taken = tuple((span.start, span.end) for span in spans)
         return self.payees.find((transcript.text, *others), transcript.locale, taken, self._searched)
+
+    def understood(self, heard: Annotation, context: Context) -> Understood:
+        """What the words mean; of a command that names two things where one is meant, all that it names."""
+
+        def named(text: str) -> PayeeMatch | None:
+            return self.find(replace(heard.transcript, text=text), heard.spans, ())
+
+        found = self.mended(heard, context)
+        return doubled(heard, found, context, named) or found
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. A part is looked at once in each context."""
