@@ -28,6 +28,14 @@ def task_of(understood: Understood, limit: int) -> Task:
     return merged(Task(understood.intent), understood, limit)
 
 
+def ordered(heard: Understood) -> Understood:
+    """Values that no order waits for, as an order of their own where they tell enough for one."""
+    if heard.slots.bill is not None:
+        return replace(heard, intent=Intent.BILL_PAYMENT)
+    whole = heard.slots.amount is not None and heard.slots.payee is not None
+    return replace(heard, intent=Intent.TRANSFER_MONEY) if whole else heard
+
+
 def task_for(order: TransferOrder) -> Task:
     """The task that leads to an order, so that the order can be corrected."""
     return Task(

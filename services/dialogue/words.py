@@ -14,6 +14,7 @@ from services.dialogue.phases import DialogueState, Idle, Offering, OfferingPers
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.resume import come_back, dropped
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import ordered
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
@@ -62,13 +63,22 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
             return state, Answer(reply=reply("say.goodbye"))
         case Intent.START_OVER:
             fresh = dropped(state)
-            return fresh.keeping(replace(fresh.memory, queue=())), Clarify(reply("start_over.done"))
+            return _anew(fresh.keeping(replace(fresh.memory, queue=())), heard.then, facts)
         case Intent.DENY | Intent.CANCEL:
             return answered(queued(state, heard), heard, facts)
         case intent if intent in COMMANDS:
             return command(state, heard, facts)
         case _:
             return answered(state, heard, facts)
+
+
+def _anew(fresh: DialogueState, then: Understood | None, facts: Facts) -> Step:
+    """What was said in one breath with the wish to start over, with nothing of what was said before it."""
+    if then is not None and then.intent in {Intent.INFORM, Intent.CORRECT}:
+        then = ordered(then)
+    if then is None or then.intent not in COMMANDS:
+        return fresh, Clarify(reply("start_over.done"))
+    return command(fresh, then, facts)
 
 
 def _chosen(state: DialogueState, event: UserUtterance, chosen: Extraction, facts: Facts) -> Step:

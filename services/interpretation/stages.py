@@ -22,6 +22,7 @@ from services.understanding.fast.understander import Understander
 from services.understanding.merging import shifted
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed
+from services.understanding.superseded import superseded
 
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
@@ -89,8 +90,15 @@ class _Stages:
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
+        def part(start: int, end: int, inner: Context) -> Understood:
+            return shifted(self.mended(self._piece(heard, start, end), inner), start)
+
+        def again(text: str) -> Understood:
+            return self.mended(self._again(heard, 0, text), context)
+
         found = self.mended(heard, context)
-        return doubled(heard, found, context, named) or found
+        meant = superseded(heard, found, context, part, again) or doubled(heard, found, context, named)
+        return meant or found
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. A part is looked at once in each context."""

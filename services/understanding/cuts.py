@@ -86,6 +86,8 @@ def _announced(
     """
     if not rules.accounts.spaced and not rules.accounts.repairs.longest(words, at)[1]:
         return at, []  # without spaces a link may be the end of a word
+    if at > 0 and words[at - 1] in rules.accounts.verbs:
+        return at, []
     end, last = at, list[int]()
     while end < size and end not in held:
         stop, symbols = rules.accounts.repairs.longest(words, end)

@@ -15,7 +15,7 @@ from schemas.ids import PayeeId, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.money import exponent
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import DateValue, MoneyValue, SpanKind, amount_readings
+from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.apart import points
 from services.understanding.fast.accounts import unknown
 from services.understanding.fast.grammar import Grammar, grammar
@@ -47,7 +47,7 @@ Values = dict[str, list[tuple[Evidence, Any]]]
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
     """The command that the words hold, with every value of a slot that was named two ways; None where none was."""
     idle = context.terms.awaited is Awaited.NOTHING and context.asked is None and not context.confirming
-    if found.route not in _UNSURE or not idle or context.code or found.then is not None:
+    if not _open(found) or not idle or context.code or found.then is not None:
         return None
     if {str(veto).partition(".")[2] for veto in found.vetoes} & _STOPS:
         return None
@@ -73,6 +73,13 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
         unread=_unread(rules, heard, reading, said),
         doubted=_doubted(said),
     )
+
+
+def _open(found: Understood) -> bool:
+    """Whether something of the words was not surely understood, or has no place in what was."""
+    if found.route in _UNSURE:
+        return True
+    return found.intent in MONEY_MOVING and bool(found.missing or found.unresolved)
 
 
 def _wanted(rules: Grammar, heard: Annotation, reading: Reading) -> Intent | None:
@@ -117,7 +124,13 @@ class Said:
     def _days(self) -> Iterator[tuple[Evidence, DateValue]]:
         for span in self.heard.spans:
             if span.kind is SpanKind.DATE and isinstance(span.value, DateValue):
+                if span.value.start != span.value.end or self._limited(span):
+                    return  # "by friday" is no day
                 yield self._evidence(span.start, span.end), span.value
+
+    def _limited(self, span: Span) -> bool:
+        place = self.reading.units.covering(span.start, span.end)
+        return place is None or self.rules.accounts.limited(self.reading.units, *place) is not None
 
     def _nouns(self, kind: str) -> Iterator[tuple[Evidence, str]]:
         nouns, words, at = vocabulary(self.rules, self.context), self.reading.words, 0
