@@ -7,10 +7,10 @@ from schemas.decision import Answer, Clarify, Handoff
 from schemas.extraction import Extraction, Fallback
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
 from services.dialogue.answers import answered
-from services.dialogue.commands import COMMANDS, command, queued
+from services.dialogue.commands import COMMANDS, READ, command, queued
 from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import reply
-from services.dialogue.phases import DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
+from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.resume import come_back, dropped
 from services.dialogue.rules import dialogue_rules
@@ -64,6 +64,8 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
         case Intent.START_OVER:
             fresh = dropped(state)
             return _anew(fresh.keeping(replace(fresh.memory, queue=())), heard.then, facts)
+        case Intent.DENY if heard.then is not None and heard.then.intent in READ and state.read_back is not None:
+            return command(state.at(Changing(state.read_back.task)), heard.then, facts)
         case Intent.DENY | Intent.CANCEL:
             return answered(queued(state, heard), heard, facts)
         case intent if intent in COMMANDS:

@@ -23,6 +23,7 @@ from services.understanding.merging import shifted
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed
 from services.understanding.superseded import superseded
+from services.understanding.swapped import swapped
 
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
@@ -97,8 +98,8 @@ class _Stages:
             return self.mended(self._again(heard, 0, text), context)
 
         found = self.mended(heard, context)
-        meant = superseded(heard, found, context, part, again) or doubled(heard, found, context, named)
-        return meant or found
+        meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
+        return meant or doubled(heard, found, context, named) or found
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. A part is looked at once in each context."""

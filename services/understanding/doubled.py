@@ -117,7 +117,9 @@ class Said:
     def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         digits = exponent(locale_rules(self.heard.transcript.locale).currency)
         for span in self.heard.spans:
-            if span.kind in _SUMS and not points(self.rules, self.heard, span):
+            if span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.one:  # "the joint one"
+                continue
+            if not points(self.rules, self.heard, span):
                 for value in amount_readings(span, digits)[:1]:
                     yield self._evidence(span.start, span.end), value
 

@@ -35,7 +35,7 @@ def repaired(heard: Annotation, whole: Understood, context: Context, look: Look)
         found = _mended(heard, rules, cut, context, look)
         if found is not None:
             return _offered(found, context)
-    return _said_twice(rules, whole) or _told_besides(whole)
+    return _said_twice(rules, whole) or _another_account(whole) or _told_besides(whole)
 
 
 def may_hold_a_repair(whole: Understood) -> bool:
@@ -128,6 +128,21 @@ def _said_twice(rules: Grammar, whole: Understood) -> Understood | None:
         return None
     both = replace(first, readings=(*first.readings, second.value))
     return replace(whole, slots=replace(whole.slots, amount=both), then=then.then)
+
+
+def _another_account(whole: Understood) -> Understood | None:
+    """An account alone after an order, which else may ask for its balance, is said of the order: it is asked which."""
+    then, source = whole.then, whole.slots.source
+    if whole.intent not in COUNTED or then is None or then.intent is not Intent.BALANCE_INQUIRY:
+        return None
+    account = then.slots.account
+    if then.route is not Route.CLARIFY or account is None:
+        return None
+    if source is None or source.value == account.value:
+        return replace(whole, then=then.then, unread=(*whole.unread, account.evidence))
+    both = replace(source, readings=(account.value,))
+    doubted = (*whole.doubted, SlotName.SOURCE)
+    return replace(whole, slots=replace(whole.slots, source=both), then=then.then, doubted=doubted)
 
 
 def _hesitates(rules: Grammar, words: str) -> bool:

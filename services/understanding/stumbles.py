@@ -13,7 +13,7 @@ from schemas.ids import language
 from schemas.intent import Annotation, Context, Understood
 from schemas.span import SpanKind
 from services.understanding.cuts import held_units
-from services.understanding.fast.accounts import COUNTED, DENIAL
+from services.understanding.fast.accounts import COUNTED, DENIAL, OVER
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.units import Units
 from services.understanding.merging import Look, alone, kinds, part_of, said_in, values
@@ -122,12 +122,16 @@ def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:
     words, marks = units.words, rules.accounts
     for at in range(len(words)):
         begin, symbols = marks.repairs.longest(words, at)
-        if DENIAL not in symbols:
+        over = OVER in symbols and at == 0  # "instead of fifty send sixty"
+        if not over and DENIAL not in symbols:
+            begin = marks.dont.longest(words, at)[0]
+        if begin == at:
             continue
         for end in range(begin + 1, min(begin + _MOST_DENIED, len(words) - 1) + 1):
             stop = marks.rather.longest(words, end)[0]
             parted = text[units.ends[end - 1] : units.starts[end]].strip() in _PARTS if end < len(words) else False
-            if end < stop < len(words) or (parted and end < len(words)):
+            acts = over and any(edge.symbol == rules.symbols["sends"] for edge in rules.trie.scan(words, end))
+            if end < stop < len(words) or ((parted or acts) and end < len(words)):
                 return _Denied(at, begin, end, stop)
             if marks.repairs.scan(words, end):
                 break
