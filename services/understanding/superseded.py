@@ -22,9 +22,13 @@ MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
 _DONE: Final = READING | CARDS
 """What is about a thing, and moves no money."""
-_WANTED: Final = _DONE | MONEY_MOVING | {Intent.HUMAN_HANDOFF}
+_WANTED: Final = _DONE | MONEY_MOVING
+_SAID: Final = _WANTED | {Intent.INFORM, Intent.CORRECT}
+"""What is taken back: a command, or a part of one."""
 _AROUND: Final = 3
 """Places at which the words about a thing may begin: "my", "the"."""
+_MOST_AROUND: Final = 4
+"""Units beside a thing that is named by itself."""
 _OPEN: Final = {None, Intent.QNA, Intent.CANCEL, Intent.START_OVER, Intent.CORRECT, Intent.INFORM}
 """What an utterance may have been taken for that holds a command in another's place."""
 
@@ -66,17 +70,19 @@ def _anew(rules: Grammar, text: str, cut: Cut, context: Context, look: Look, fou
     two = look(cut.start, cut.stop, context)
     if not _whole(two):
         return None
+    one = look(0, cut.end, context)
+    if one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end])):
+        return None  # "what happens if I send it to the wrong card"
     if two.intent in MONEY_MOVING and found.intent in MONEY_MOVING:
         return two if _starts_over(rules, text[cut.mark : cut.start]) else None
     if _undone(rules, text, cut):
         return two
-    one = look(0, cut.end, context)
     return two if two.intent in _DONE and one.intent is two.intent and one.then is None else None
 
 
 def _whole(found: Understood) -> bool:
     """Whether it is one command, all of it read, that lacks nothing."""
-    if found.intent not in _WANTED or found.rule is None or found.route not in {Route.FAST, Route.HUMAN}:
+    if found.intent not in _WANTED or found.rule is None or found.route is not Route.FAST:
         return False
     left = found.unread or found.unresolved or found.then or (found.missing and found.intent in MONEY_MOVING)
     return not left
@@ -125,7 +131,7 @@ def _noun(rules: Grammar, context: Context, text: str) -> Iterator[str]:
     for at in range(len(units.words)):
         end, symbols = nouns.trie.longest(units.words, at)
         rest = (*range(at), *range(end, len(units.words)))
-        if symbols and all(rules.trie.scan(units.words, i) or not rules.spaced for i in rest):
+        if symbols and len(rest) <= _MOST_AROUND and all(rules.trie.scan(units.words, i) or not rules.spaced for i in rest):
             yield text[units.starts[at] : units.ends[end - 1]]
             return
 
