@@ -117,7 +117,7 @@ class _Stages:
             return self.mended(self._again(heard, 0, text), context)
 
         found = put_together(heard, context, again) or smoothed(heard, whole, context, part, again)
-        found = found or repaired(heard, whole, context, part) or besides(heard, whole, context, part) or whole
+        found = found or repaired(heard, whole, context, part, again) or besides(heard, whole, context, part) or whole
         found = either(heard, found) or found
         return undated(heard, found) or found
 

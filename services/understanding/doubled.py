@@ -14,7 +14,7 @@ from schemas.consent import Awaited
 from schemas.ids import PayeeId, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.money import exponent
-from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.apart import points
 from services.understanding.fast.accounts import unknown
@@ -31,6 +31,8 @@ MAX_VALUES: Final = 3
 """Values of one slot that are offered."""
 _MOST_NAMES: Final = 6
 """Names that are looked for."""
+_SURE: Final = 0.99
+"""How surely somebody is named who is only offered."""
 _CLAUSES: Final = re.compile(r"[^,.;:!?—–、。！？]+")
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT, Route.QNA})
 _STOPS: Final = frozenset({"conditional", "reported", "recurring", "trouble"})
@@ -137,8 +139,11 @@ class Said:
     def _nouns(self, kind: str) -> Iterator[tuple[Evidence, str]]:
         nouns, words, at = vocabulary(self.rules, self.context), self.reading.words, 0
         while at < len(words):
-            named = [(e.end, nouns.nouns[e.symbol].id) for e in nouns.trie.scan(words, at)
-                     if nouns.nouns[e.symbol].kind == kind]
+            named = [
+                (e.end, nouns.nouns[e.symbol].id)
+                for e in nouns.trie.scan(words, at)
+                if nouns.nouns[e.symbol].kind == kind
+            ]
             end, id_ = max(named, default=(at + 1, None), key=lambda each: each[0])
             if id_ is not None:
                 yield self._units(at, end), id_
@@ -153,12 +158,17 @@ class Said:
         text, left = self.heard.transcript.text, _MOST_NAMES
         for clause in _CLAUSES.finditer(text):
             begin, rest = clause.start(), clause.group()
-            while left and (match := self.find(rest.rjust(begin + len(rest)).ljust(len(text)))) is not None and match.end > match.start:
-                left -= 1
-                if match.outcome is MatchOutcome.CLEAR and match.choice is not None:
-                    yield self._evidence(match.start, match.end), match.choice
-                blank = "," * (match.end - match.start)
-                rest = rest[: match.start - begin] + blank + rest[match.end - begin :]
+            while (
+                left
+                and (match := self.find(rest.rjust(begin + len(rest)).ljust(len(text)))) is not None
+                and match.end > match.start
+            ):
+                left, start, end = left - 1, match.start - begin, match.end - begin
+                if match.candidates and (match.choice is not None or match.candidates[0].score >= _SURE):
+                    yield self._evidence(match.start, match.end), match.choice or match.candidates[0].id
+                elif " " in rest[start:end]:
+                    start += rest[start:end].rindex(" ") + 1  # the name may be the words before
+                rest = rest[:start] + "," * (end - start) + rest[end:]
 
     def _units(self, begin: int, end: int) -> Evidence:
         return self._evidence(self.reading.units.starts[begin], self.reading.units.ends[end - 1])

@@ -11,11 +11,12 @@ from schemas.consent import Terms
 from schemas.ids import language
 from schemas.intent import Annotation, Context, Intent, Mention, Route, SlotName, Understood
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from services.understanding.days import another_day
 from services.understanding.fast.accounts import COUNTED
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.later import TOLD_ALONE, Parts, beside_words, instead, refused
-from services.understanding.merging import Look, alone, merged, part_of, same, values
+from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
@@ -23,7 +24,7 @@ _OPEN: Final = COUNTED | {None, Intent.DENY, Intent.CANCEL, Intent.CONFIRM, Inte
 """What an utterance may have been taken for that holds a repair."""
 
 
-def repaired(heard: Annotation, whole: Understood, context: Context, look: Look) -> Understood | None:
+def repaired(heard: Annotation, whole: Understood, context: Context, look: Look, again: Again) -> Understood | None:
     """The meaning with the corrections made, or `whole` with what it left out; None where nothing was corrected."""
     rules = grammar(language(heard.transcript.locale))
     if not may_hold_a_repair(whole):
@@ -32,7 +33,7 @@ def repaired(heard: Annotation, whole: Understood, context: Context, look: Look)
     held = held_units(rules, heard)
     cuts = (*cuts_behind(rules, text, held), *reversed(tuple(announced_cuts(rules, text, held))[-MAX_CUTS:]))
     for cut in (*cuts, *tuple(faltering_cuts(rules, text))[-MAX_CUTS:]):
-        found = _mended(heard, rules, cut, context, look)
+        found = _mended(heard, rules, cut, context, look, again)
         if found is not None:
             return _offered(found, context)
     return _said_twice(rules, whole) or _another_account(whole) or _told_besides(whole)
@@ -49,7 +50,9 @@ def _settled(whole: Understood) -> bool:
     return taken and not (whole.then or whole.unread or whole.unresolved)
 
 
-def _mended(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look) -> Understood | None:
+def _mended(
+    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
+) -> Understood | None:
     contexts = alone(context)
     one = part_of(look, 0, cut.end, contexts)
     if one is None or one.then is not None:
@@ -58,6 +61,8 @@ def _mended(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look:
     if cut.falters:
         return _faltered(parts)
     text = heard.transcript.text
+    if not cut.denies and (day := another_day(parts, again)) is not None:
+        return day
     if cut.denies:
         two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
         if two is None or not values(two.slots) or two.rule == TOLD:

@@ -26,6 +26,8 @@ _MOST_DENIED: Final = 4
 """Words of what is not meant, at most."""
 _PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
 """What parts what is not meant from what is, where no word does."""
+_SHORTEST, _LONGEST, _NEAR = 2, 4, 2
+"""Letters of a word that was only begun, and words within which it follows."""
 _MOST_WORDS: Final = 3
 """Words that are said twice in a row, at most."""
 
@@ -50,6 +52,7 @@ def smoothed(
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
+    places |= dict.fromkeys(_begun(rules, units, taken), "")
     places |= _spelled(rules, units)
     denied = _denied(rules, units, text)
     if denied is not None:
@@ -83,6 +86,19 @@ def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[in
         off = _BROKEN.match(text, stop - 1) is not None
         scales = bool(rules.accounts.scales.scan(units.words, at + 1))
         if off and at not in taken and not scales and not rules.trie.scan(units.words, at):
+            yield at, at + 1
+
+
+def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """The beginning of a word that follows whole ("wa the water bill"), or of another number: "fif sixty"."""
+    words, numbers = units.words, rules.accounts.digits_of.values()
+    for at, word in enumerate(words[:-1]):
+        known = at in taken or rules.trie.scan(words, at) or rules.accounts.scales.scan(words, at + 1)
+        if known or not _SHORTEST <= len(word) <= _LONGEST:
+            continue
+        follows = any(other.startswith(word) and len(other) > len(word) for other in words[at + 1 : at + 1 + _NEAR])
+        counts = at + 1 in taken and any(number.startswith(word) for number in numbers)
+        if follows or counts:
             yield at, at + 1
 
 

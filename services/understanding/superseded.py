@@ -100,7 +100,9 @@ def _starts_over(rules: Grammar, text: str) -> bool:
     return any(rules.accounts.from_start.scan(words, at) for at in range(len(words)))
 
 
-def _about(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again) -> Understood | None:
+def _about(
+    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
+) -> Understood | None:
     """The earlier part's command about what was said later, which is told by putting it in the earlier thing's place."""
     text = heard.transcript.text
     one = look(0, cut.end, context)
@@ -131,7 +133,11 @@ def _noun(rules: Grammar, context: Context, text: str) -> Iterator[str]:
     for at in range(len(units.words)):
         end, symbols = nouns.trie.longest(units.words, at)
         rest = (*range(at), *range(end, len(units.words)))
-        if symbols and len(rest) <= _MOST_AROUND and all(rules.trie.scan(units.words, i) or not rules.spaced for i in rest):
+        if (
+            symbols
+            and len(rest) <= _MOST_AROUND
+            and all(rules.trie.scan(units.words, i) or not rules.spaced for i in rest)
+        ):
             yield text[units.starts[at] : units.ends[end - 1]]
             return
 
