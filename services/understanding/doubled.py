@@ -59,7 +59,9 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     if intent is None:
         return None
     said = Said(rules, heard, context, reading, find).of(intent)
-    slots = _slots(found, said)
+    slots, unread = _slots(found, said), _unread(rules, heard, reading, said)
+    if slots is None and found.intent is Intent.BILL_PAYMENT and unread:
+        slots = _one_bill(found, said)
     if slots is None or _against(rules, reading, said):
         return None
     lacks = intent is Intent.TRANSFER_MONEY and slots.amount is None
@@ -72,7 +74,7 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
         rule=RuleId(f"{rules.accounts.id}.doubled@{rules.accounts.version}"),
         payees=found.payees,
         unresolved=tuple(each for each in found.unresolved if not _overlaps(each.evidence, said)),
-        unread=_unread(rules, heard, reading, said),
+        unread=unread,
         doubted=_doubted(said),
     )
 
@@ -195,6 +197,14 @@ def _slots(found: Understood, said: Values) -> Slots | None:
 def _doubted(said: Values) -> tuple[SlotName, ...]:
     """The slots of which several values were said."""
     return tuple(SlotName(name) for name, named in said.items() if len({_key(value) for _, value in named}) > 1)
+
+
+def _one_bill(found: Understood, said: Values) -> Slots | None:
+    """The one bill that was named in words of which some were not read."""
+    bills = {id_ for _, id_ in said["bill"]}
+    if len(bills) != 1 or found.slots != Slots():
+        return None
+    return Slots(bill=Slot(said["bill"][0][1], said["bill"][0][0]))
 
 
 def _key(value: object) -> object:

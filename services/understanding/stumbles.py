@@ -20,6 +20,7 @@ from services.understanding.merging import Look, alone, kinds, part_of, said_in,
 from services.understanding.repair import may_hold_a_repair
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
+_SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
 _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
 _MOST_DENIED: Final = 4
@@ -47,8 +48,10 @@ def smoothed(
 ) -> Understood | None:
     """What the words mean without their stumbles, where only so they tell what is wanted; `again` looks at a text."""
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if context.code or not rules.accounts.spaced or not may_hold_a_repair(whole):
+    if context.code or not may_hold_a_repair(whole):
         return None
+    if not rules.accounts.spaced:
+        return _without_syllables(text, whole, again)
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
@@ -71,6 +74,18 @@ def smoothed(
         if other is None or other.unread or not values(other.slots) or not kinds(other) <= kinds(found):
             return None  # "not now but send fifty to ann"
     return found
+
+
+def _without_syllables(text: str, whole: Understood, again: Callable[[str], Understood]) -> Understood | None:
+    """The meaning without syllables of a word only begun: 妹にご、六千円."""
+    for begun in _SYLLABLES.finditer(text):
+        start, end = begun.span(1)
+        if not any(each.start < end and start < each.end for each in whole.unread):
+            continue
+        found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.intent in COUNTED and found.rule is not None and not found.unread:
+            return found
+    return None
 
 
 def _with(text: str, start: int, end: int, words: str) -> str:
