@@ -33,7 +33,7 @@ from services.dialogue.names import (
     said_name,
     same_but_for_bank,
 )
-from services.dialogue.phases import Asking, Doubt, DialogueState, Memory, Offering, Proposing, Step, Task, Unlocking
+from services.dialogue.phases import Asking, DialogueState, Doubt, Memory, Offering, Proposing, Step, Task, Unlocking
 from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
 

@@ -67,7 +67,7 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:
-    """A bill in a transfer's place, or a payee in a bill's, is an order of its own; whoever sends a bill is that bill."""
+    """A bill instead of a transfer, or a payee instead of a bill, is a new order; whoever sends a bill is that bill."""
     payee, bill = heard.slots.payee, heard.slots.bill
     if bill is not None and task.intent is Intent.TRANSFER_MONEY:
         return Task(Intent.BILL_PAYMENT), heard

@@ -64,23 +64,24 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
         case Intent.START_OVER:
             fresh = dropped(state)
             return _anew(fresh.keeping(replace(fresh.memory, queue=())), heard.then, facts)
-        case Intent.DENY if heard.then is not None and heard.then.intent in READ and state.read_back is not None:
-            return command(state.at(Changing(state.read_back.task)), heard.then, facts)
-        case Intent.CANCEL if heard.then is not None and heard.then.intent is Intent.CORRECT:
-            return _refused_for(state, heard, ordered(heard.then), facts)
         case Intent.DENY | Intent.CANCEL:
-            return answered(queued(state, heard), heard, facts)
+            return _refused(state, heard, facts)
         case intent if intent in COMMANDS:
             return command(state, heard, facts)
         case _:
             return answered(state, heard, facts)
 
 
-def _refused_for(state: DialogueState, heard: Understood, then: Understood, facts: Facts) -> Step:
-    """What was refused for values said with that: for an order of its own, or else that is changed by them."""
-    if then.intent in COMMANDS or state.read_back is None:
-        return answered(queued(state, replace(heard, then=then)), heard, facts)
-    return answered(state, then, facts)
+def _refused(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """A no, or a wish to stop: for something to look up, for a new order, or for other values of what was read back."""
+    then, read_back = heard.then, state.read_back
+    if then is not None and heard.intent is Intent.DENY and then.intent in READ and read_back is not None:
+        return command(state.at(Changing(read_back.task)), then, facts)
+    if then is not None and heard.intent is Intent.CANCEL and then.intent is Intent.CORRECT:
+        then = ordered(then)
+        if then.intent is Intent.CORRECT and read_back is not None:
+            return answered(state, then, facts)
+    return answered(queued(state, replace(heard, then=then)), heard, facts)
 
 
 def _anew(fresh: DialogueState, then: Understood | None, facts: Facts) -> Step:

@@ -6,7 +6,7 @@ has several values none is taken: no rule tells them apart, and the question off
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from rules.locales import locale_rules

@@ -60,9 +60,13 @@ def _mended(
     parts = Parts(rules, heard, one, cut, look, contexts)
     if cut.falters:
         return _faltered(parts)
-    text = heard.transcript.text
-    if not cut.denies and (day := another_day(parts, again)) is not None:
-        return day
+    day = None if cut.denies else another_day(parts, again)
+    return day or _corrected(parts)
+
+
+def _corrected(parts: Parts) -> Understood | None:
+    """The earlier part with what is meant instead, which the later one tells by itself or beside other words."""
+    cut, text, rules = parts.cut, parts.heard.transcript.text, parts.rules
     if cut.denies:
         two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
         if two is None or not values(two.slots) or two.rule == TOLD:
@@ -73,7 +77,7 @@ def _mended(
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
-    return _without_denied(merged(one, two, parts.rule("repair")), parts)
+    return _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
 
 
 def _without_denied(found: Understood, parts: Parts) -> Understood | None:

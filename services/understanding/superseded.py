@@ -103,7 +103,7 @@ def _starts_over(rules: Grammar, text: str) -> bool:
 def _about(
     heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
 ) -> Understood | None:
-    """The earlier part's command about what was said later, which is told by putting it in the earlier thing's place."""
+    """The earlier part's command about what was said later, told by putting that in the earlier thing's place."""
     text = heard.transcript.text
     one = look(0, cut.end, context)
     if one.intent not in _DONE or one.rule is None or one.then is not None:

@@ -44,7 +44,7 @@ class AccountsFile(RuleFile):
 
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
-    `undoing` words take back what was said, `from_start` all of it, and `first` ones want something before or besides it;
+    `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
     after `swaps` the two accounts change places;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
