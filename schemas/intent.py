@@ -151,6 +151,7 @@ class Understood:
     `vetoes` name the rules that stopped a match. `then` keeps a second command said in the same breath.
     `unresolved` holds what was named but is none, or no single one, of the caller's own; `rejected` the slots said not
     to be meant; `unread` the words of a money command that no rule has read.
+    `doubted` names the slots of which several values were said, each a reading, and one is meant.
     `consent` is the proof that all of it agrees to what waits: CONFIRM without it is a yes to nothing.
     """
 
@@ -167,3 +168,4 @@ class Understood:
     rejected: tuple[SlotName, ...] = ()
     unread: tuple[Evidence, ...] = ()
     consent: Consent | None = None
+    doubted: tuple[SlotName, ...] = ()

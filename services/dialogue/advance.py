@@ -1,6 +1,7 @@
 """What a task still lacks, and the one question to ask about it next; an order, once it lacks nothing."""
 
 from dataclasses import replace
+from datetime import date
 
 from schemas.banking import TransferOrder
 from schemas.decision import (
@@ -16,6 +17,7 @@ from schemas.decision import (
     Reply,
     ReplyParam,
 )
+from schemas.ids import AccountId, BillId, CardId
 from schemas.intent import Intent, SlotName
 from schemas.span import MoneyValue
 from services.dialogue.errands import bills_due, history, payees
@@ -25,12 +27,13 @@ from services.dialogue.names import (
     bill,
     card,
     card_name,
+    day_name,
     payee_told_apart,
     reply,
     said_name,
     same_but_for_bank,
 )
-from services.dialogue.phases import Asking, DialogueState, Memory, Offering, Proposing, Step, Task, Unlocking
+from services.dialogue.phases import Asking, DialogueState, Doubt, Memory, Offering, Proposing, Step, Task, Unlocking
 from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
 
@@ -113,6 +116,8 @@ def amount_key(value: MoneyValue) -> str:
 
 def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
     due = bill(facts, task.bill)
+    if due is None and (asked := _which(memory, task, facts)) is not None:
+        return asked
     if due is None:
         return _which_bill(memory, task, facts)
     if len(task.amounts) > 1:
@@ -145,8 +150,35 @@ def _which_account(memory: Memory, task: Task, facts: Facts) -> Step:
     return ask(memory, Asking(task, SlotName.SOURCE), said)
 
 
+def _which(memory: Memory, task: Task, facts: Facts) -> Step | None:
+    """A question about the first of what was named two ways; None where there is nothing such."""
+    if not task.doubts:
+        return None
+    doubt = task.doubts[0]
+    names = tuple(_named(doubt, key, facts) for key in doubt.choices)
+    asked = Asking(task, doubt.slot, doubt.choices)
+    return ask(memory, asked, reply(f"ask.{doubt.slot.value}_either", choices=names))
+
+
+def _named(doubt: Doubt, key: str, facts: Facts) -> ReplyParam:
+    """What is offered under this key, as said aloud."""
+    match doubt.slot:
+        case SlotName.DATE:
+            return day_name(facts, date.fromisoformat(key))
+        case SlotName.BILL:
+            due = bill(facts, BillId(key))
+            return due.name if due is not None else ""
+        case SlotName.CARD:
+            found = card(facts, CardId(key))
+            return card_name(facts, found) if found is not None else ""
+        case _:
+            return account_name(facts, AccountId(key))
+
+
 def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
     """A question about words of the command that nothing was made of; None where every one has its place."""
+    if (asked := _which(memory, task, facts)) is not None:
+        return asked
     if task.account_heard:
         return _which_account(memory, task, facts)
     if task.date_heard:
@@ -184,6 +216,8 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:
+    if (asked := _which(memory, task, facts)) is not None:
+        return asked
     lock = task.intent is Intent.CARD_LOCK
     open_to = tuple(c for c in facts.profile.cards if c.locked is not lock)
     chosen = card(facts, task.card) or (open_to[0] if len(open_to) == 1 else None)

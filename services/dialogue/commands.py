@@ -42,6 +42,12 @@ COMMANDS: Final = frozenset(
 )
 
 
+READ: Final = frozenset(
+    {Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP}
+)
+"""Those that are only looked up."""
+
+
 def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     limit = dialogue_rules().choices

@@ -13,6 +13,14 @@ from schemas.span import DateValue, MoneyValue
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """One of these was meant, by id or day; which one is asked."""
+
+    slot: SlotName
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One command being completed. `amounts` are the readings of one amount; when there is one, it is meant."""
 
@@ -31,6 +39,7 @@ class Task:
     on: date | None = None
     date_heard: str = ""  # words about the day that name no single one
     unread: str = ""  # words of the command that nothing was made of
+    doubts: tuple[Doubt, ...] = ()  # of which several were named, and one is meant
     period: DateValue | None = None
     merchant: str = ""
     received: bool = False  # of an account's history: only what came in

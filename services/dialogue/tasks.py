@@ -1,14 +1,15 @@
 """From what was understood to a task, and from a task and later words to a corrected one."""
 
 from dataclasses import replace
-from typing import Final
+from datetime import date
+from typing import Any, Final
 
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
 from schemas.intent import Intent, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import MoneyValue
-from services.dialogue.phases import Task
+from schemas.span import DateValue, MoneyValue
+from services.dialogue.phases import Doubt, Task
 
 RECEIVED: Final = "received"
 """The topic of a question about what came into an account."""
@@ -25,6 +26,14 @@ def task_of(understood: Understood, limit: int) -> Task:
     """A new task for a command. `limit`: how many payees may be offered."""
     assert understood.intent is not None, "a command has an intent"
     return merged(Task(understood.intent), understood, limit)
+
+
+def ordered(heard: Understood) -> Understood:
+    """Values that no order waits for, as an order of their own where they tell enough for one."""
+    if heard.slots.bill is not None:
+        return replace(heard, intent=Intent.BILL_PAYMENT)
+    whole = heard.slots.amount is not None and heard.slots.payee is not None
+    return replace(heard, intent=Intent.TRANSFER_MONEY) if whole else heard
 
 
 def task_for(order: TransferOrder) -> Task:
@@ -47,6 +56,7 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
     task = _amounts(task, understood.slots)
     task = _places(task, understood.slots)
     task = _payee(task, understood, limit)
+    task = _doubted(task, understood, limit)
     for mention in understood.unresolved:
         heard = mention.evidence.surface
         if mention.slot in {SlotName.ACCOUNT, SlotName.SOURCE, SlotName.TARGET}:
@@ -99,9 +109,54 @@ def _places(task: Task, slots: Slots) -> Task:
     return task
 
 
+_DOUBTED: Final = {
+    SlotName.SOURCE: "source",
+    SlotName.TARGET: "target",
+    SlotName.BILL: "bill",
+    SlotName.CARD: "card",
+    SlotName.DATE: "on",
+}
+"""What may be in doubt beside the amount and the payee, and the task's field for it."""
+
+
+def _doubted(task: Task, understood: Understood, limit: int) -> Task:
+    """The task with what was named two ways left open, and no longer what was named now."""
+    for name, where in _DOUBTED.items():
+        slot: Slot[Any] | None = getattr(understood.slots, name.value)
+        if slot is None:
+            continue
+        task = settled(task, name)
+        if name in understood.doubted:
+            said = tuple(dict.fromkeys(_key(each) for each in (slot.value, *slot.readings)))[:limit]
+            open_: dict[str, Any] = {where: None, "doubts": (*task.doubts, Doubt(name, said))}
+            task = replace(task, **open_)
+    return task
+
+
+def settled(task: Task, slot: SlotName) -> Task:
+    """The task without a doubt about this slot."""
+    left = tuple(each for each in task.doubts if each.slot is not slot)
+    return task if left == task.doubts else replace(task, doubts=left)
+
+
+def _key(value: object) -> str:
+    return value.start.isoformat() if isinstance(value, DateValue) else str(value)
+
+
+def taken(task: Task, slot: SlotName, key: str) -> Task:
+    """The task with what was offered under `key` taken for a slot that was in doubt."""
+    value = date.fromisoformat(key) if slot is SlotName.DATE else key
+    chosen: dict[str, Any] = {_DOUBTED[slot]: value}
+    return replace(settled(task, slot), **chosen)
+
+
 def _payee(task: Task, understood: Understood, limit: int) -> Task:
-    if understood.slots.payee is not None:
-        chosen = understood.slots.payee.value
+    named = understood.slots.payee
+    if named is not None and SlotName.PAYEE in understood.doubted:
+        either = tuple(dict.fromkeys((named.value, *named.readings)))[:limit]
+        return replace(task, payee=None, payee_candidates=either, payee_heard=named.evidence.surface, target=None)
+    if named is not None:
+        chosen = named.value
         return replace(task, payee=chosen, payee_candidates=(), payee_heard="", target=None)
     mention = next((m for m in understood.unresolved if m.slot is SlotName.PAYEE), None)
     if mention is None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import PayeeId
-from schemas.intent import Evidence, Intent, Mention, SlotName, Slots, Understood
+from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
 from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
 from services.dialogue.names import last_digits, reply
@@ -12,7 +12,7 @@ from services.dialogue.phases import Asking, Confirming, DialogueState, Offering
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import chosen_payee, is_money, merged
+from services.dialogue.tasks import chosen_payee, is_money, merged, taken
 
 _ALL: Final = -2
 """A choice that is all of what was offered."""
@@ -50,6 +50,7 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
 
 def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
+    task, heard = _of_another_kind(task, heard, facts)
     changed = merged(task, heard, dialogue_rules().choices)
     if changed == task and not heard.rejected:
         return _as_it_is(state, heard, facts)
@@ -63,6 +64,19 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if SlotName.SOURCE in heard.rejected and changed.source is None:
         return ask(memory, Asking(changed, SlotName.SOURCE), reply("ask.source"))
     return advance(memory, changed, facts)
+
+
+def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:
+    """A bill instead of a transfer, or a payee instead of a bill, is a new order; whoever sends a bill is that bill."""
+    payee, bill = heard.slots.payee, heard.slots.bill
+    if bill is not None and task.intent is Intent.TRANSFER_MONEY:
+        return Task(Intent.BILL_PAYMENT), heard
+    if payee is None or task.intent is not Intent.BILL_PAYMENT or payee.readings:
+        return task, heard
+    sent = [each.id for each in facts.profile.bills if each.payee_id == payee.value]
+    if len(sent) == 1:
+        return task, replace(heard, slots=replace(heard.slots, payee=None, bill=Slot(sent[0], payee.evidence)))
+    return Task(Intent.TRANSFER_MONEY), heard
 
 
 def _as_it_is(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -118,6 +132,8 @@ def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:
             return chosen_payee(task, PayeeId(key))
         case SlotName.AMOUNT:
             return replace(task, amounts=tuple(a for a in task.amounts if amount_key(a) == key)[:1])
+        case SlotName() if any(doubt.slot is asked for doubt in task.doubts):
+            return taken(task, asked, key)
         case SlotName.CARD:
             return replace(task, card=next(c.id for c in facts.profile.cards if c.id == key))
         case _:

@@ -7,13 +7,14 @@ from schemas.decision import Answer, Clarify, Handoff
 from schemas.extraction import Extraction, Fallback
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
 from services.dialogue.answers import answered
-from services.dialogue.commands import COMMANDS, command, queued
+from services.dialogue.commands import COMMANDS, READ, command, queued
 from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import reply
-from services.dialogue.phases import DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
+from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.resume import come_back, dropped
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import ordered
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
@@ -62,13 +63,34 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
             return state, Answer(reply=reply("say.goodbye"))
         case Intent.START_OVER:
             fresh = dropped(state)
-            return fresh.keeping(replace(fresh.memory, queue=())), Clarify(reply("start_over.done"))
+            return _anew(fresh.keeping(replace(fresh.memory, queue=())), heard.then, facts)
         case Intent.DENY | Intent.CANCEL:
-            return answered(queued(state, heard), heard, facts)
+            return _refused(state, heard, facts)
         case intent if intent in COMMANDS:
             return command(state, heard, facts)
         case _:
             return answered(state, heard, facts)
+
+
+def _refused(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """A no, or a wish to stop: for something to look up, for a new order, or for other values of what was read back."""
+    then, read_back = heard.then, state.read_back
+    if then is not None and heard.intent is Intent.DENY and then.intent in READ and read_back is not None:
+        return command(state.at(Changing(read_back.task)), then, facts)
+    if then is not None and heard.intent is Intent.CANCEL and then.intent is Intent.CORRECT:
+        then = ordered(then)
+        if then.intent is Intent.CORRECT and read_back is not None:
+            return answered(state, then, facts)
+    return answered(queued(state, replace(heard, then=then)), heard, facts)
+
+
+def _anew(fresh: DialogueState, then: Understood | None, facts: Facts) -> Step:
+    """What was said in one breath with the wish to start over, with nothing of what was said before it."""
+    if then is not None and then.intent in {Intent.INFORM, Intent.CORRECT}:
+        then = ordered(then)
+    if then is None or then.intent not in COMMANDS:
+        return fresh, Clarify(reply("start_over.done"))
+    return command(fresh, then, facts)
 
 
 def _chosen(state: DialogueState, event: UserUtterance, chosen: Extraction, facts: Facts) -> Step:

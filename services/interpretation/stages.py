@@ -17,10 +17,13 @@ from services.payees import PayeeIndex, Searched
 from services.understanding.apart import either, put_together, undated
 from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
+from services.understanding.doubled import doubled
 from services.understanding.fast.understander import Understander
 from services.understanding.merging import shifted
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed
+from services.understanding.superseded import superseded
+from services.understanding.swapped import swapped
 
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
@@ -45,7 +48,7 @@ def interpret(
         spans = contested(transcript, stages.normalize(transcript.text), stages.normalize)
     with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
         match = stages.find(transcript, spans, transcript.alternatives)
-    understood = stages.mended(Annotation(transcript, spans, match), context.asked)
+    understood = stages.understood(Annotation(transcript, spans, match), context.asked)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 
@@ -82,6 +85,22 @@ class _Stages:
         taken = tuple((span.start, span.end) for span in spans)
         return self.payees.find((transcript.text, *others), transcript.locale, taken, self._searched)
 
+    def understood(self, heard: Annotation, context: Context) -> Understood:
+        """What the words mean; of a command that names two things where one is meant, all that it names."""
+
+        def named(text: str) -> PayeeMatch | None:
+            return self.find(replace(heard.transcript, text=text), heard.spans, ())
+
+        def part(start: int, end: int, inner: Context) -> Understood:
+            return shifted(self.mended(self._piece(heard, start, end), inner), start)
+
+        def again(text: str) -> Understood:
+            return self.mended(self._again(heard, 0, text), context)
+
+        found = self.mended(heard, context)
+        meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
+        return meant or doubled(heard, found, context, named) or found
+
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. A part is looked at once in each context."""
         locale, searched = heard.transcript.locale, self._searched
@@ -98,7 +117,7 @@ class _Stages:
             return self.mended(self._again(heard, 0, text), context)
 
         found = put_together(heard, context, again) or smoothed(heard, whole, context, part, again)
-        found = found or repaired(heard, whole, context, part) or besides(heard, whole, context, part) or whole
+        found = found or repaired(heard, whole, context, part, again) or besides(heard, whole, context, part) or whole
         found = either(heard, found) or found
         return undated(heard, found) or found
 

@@ -8,6 +8,7 @@ from services.normalization import calendar
 from services.normalization.numbers import number
 from services.normalization.scan import Match, Scan, dated
 
+_TENS: Final = (10, 20, 30)
 _YEARS: Final = range(1800, 2200)
 
 
@@ -88,9 +89,17 @@ def _day(scan: Scan, parts: _Parts) -> None:
     if named is not None:
         parts.day, parts.end = named, start + 1
         return
-    found = _marked(scan, parts.end, "day")
+    found = _marked(scan, parts.end, "day") or _tens_and_first(scan, parts.end)
     if found is not None and 1 <= found[0] <= 31:  # noqa: PLR2004 - the longest month
         parts.day, parts.end = found
+
+
+def _tens_and_first(scan: Scan, at: int) -> tuple[int, int] | None:
+    """二十一日: the name of the first, 一日, is no day of its own behind tens."""
+    found = number(scan, at + 1 if scan.words[at].of else at)
+    if found is None or found.whole not in _TENS or scan.words[found.end].day_of_month != 1:
+        return None
+    return found.whole + 1, found.end + 1
 
 
 def _resolved(scan: Scan, at: int, parts: _Parts) -> Match | None:

@@ -66,7 +66,7 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
     others = [
         (span, value)
         for span in heard.spans
-        if span.kind in _SUMS and not _held(span, found) and not _points(rules, heard, span)
+        if span.kind in _SUMS and not _held(span, found) and not points(rules, heard, span)
         for value in _values(span, heard)[:1]
         if value.amount_minor != amount.value.amount_minor
     ]
@@ -144,7 +144,7 @@ def _held(span: Span, found: Understood) -> bool:
     return any(each.start < span.end and span.start < each.end for each in held)
 
 
-def _points(rules: Grammar, heard: Annotation, span: Span) -> bool:
+def points(rules: Grammar, heard: Annotation, span: Span) -> bool:
     """Whether a number tells which ones are meant: "those two"."""
     units = rules.units(heard.transcript.text)
     place = units.covering(span.start, span.end)

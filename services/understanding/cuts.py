@@ -67,6 +67,15 @@ def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut
         yield Cut(pauses[-1].start(), start, start, units.ends[at - 1], denies)
 
 
+def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | None:
+    """Where words begin that do nothing but announce something anew, up to the end, with one of `holding` in them."""
+    size = len(words)
+    for at in range(1, size):
+        if _announced(rules, words, at, size, frozenset())[0] == size:
+            return at if any(holding.scan(words, i) for i in range(at, size)) else None
+    return None
+
+
 def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
     """Every hesitation that may stand between two values: "from checking uh savings"."""
     units, falters = rules.units(text), rules.accounts.falters
@@ -86,6 +95,8 @@ def _announced(
     """
     if not rules.accounts.spaced and not rules.accounts.repairs.longest(words, at)[1]:
         return at, []  # without spaces a link may be the end of a word
+    if at > 0 and words[at - 1] in rules.accounts.verbs:
+        return at, []
     end, last = at, list[int]()
     while end < size and end not in held:
         stop, symbols = rules.accounts.repairs.longest(words, end)

@@ -18,6 +18,8 @@ TOLD_ALONE: Final = frozenset({Intent.INFORM, Intent.CORRECT})
 """Values that are no command."""
 _MAX_DENIED: Final = 8
 """Words that are looked at for what is not meant."""
+_NEAR: Final = 4
+"""Units between a denial and what it denies, at most."""
 _TEN, _HUNDRED = 10_00, 100_00
 _MAX_PIECES: Final = 8
 """Ways in which words are left beside a value."""
@@ -86,10 +88,12 @@ def refused(parts: Parts) -> Understood | None:
     for end in parts.ends():
         other = parts.read(cut.start, end) if not parts.within(end) else None
         named = values(other.slots) if other is not None and not other.unresolved else {}
-        if other is None or other.intent not in TOLD_ALONE or not named:
+        if other is None or other.intent not in TOLD_ALONE or other.rule == TOLD or not named:
             continue
         if not all(name in said and not same(said[name], slot) for name, slot in named.items()):
             continue
+        if not _follows(parts, named):
+            continue  # "not got it there, so from savings"
         if any(_goes_on(parts, said[name], slot) for name, slot in named.items()):
             return None  # "not twenty, twenty one" without the comma
         if end == cut.stop:
@@ -98,6 +102,15 @@ def refused(parts: Parts) -> Understood | None:
         if rest is not None and rest.then is None and rest.intent in TOLD_ALONE and not kinds(rest) & kinds(parts.one):
             return merged(parts.one, rest, parts.rule("refused"))
     return None
+
+
+def _follows(parts: Parts, named: dict[str, Slot[Any]]) -> bool:
+    """Whether what is not meant stands right behind the words that deny it."""
+    first = min(slot.evidence.start for slot in named.values())
+    return (
+        sum(parts.cut.start <= start < first for start in parts.rules.units(parts.heard.transcript.text).starts)
+        <= _NEAR
+    )
 
 
 def _goes_on(parts: Parts, one: Slot[Any], two: Slot[Any]) -> bool:

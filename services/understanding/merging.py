@@ -16,6 +16,9 @@ _SHARED: Final = {"payee": "goes_to", "target": "goes_to", "portion": "amount"}
 Look = Callable[[int, int, Context], Understood]
 """What the part of the text from one code point to another means in a context."""
 
+Again = Callable[[str], Understood]
+"""What another text means in the same context."""
+
 
 def alone(context: Context) -> tuple[Context, ...]:
     """The contexts in which a part is looked at by itself: as a command, and as an answer to a read-back."""

@@ -11,11 +11,12 @@ from schemas.consent import Terms
 from schemas.ids import language
 from schemas.intent import Annotation, Context, Intent, Mention, Route, SlotName, Understood
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from services.understanding.days import another_day
 from services.understanding.fast.accounts import COUNTED
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.later import TOLD_ALONE, Parts, beside_words, instead, refused
-from services.understanding.merging import Look, alone, merged, part_of, same, values
+from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
@@ -23,7 +24,7 @@ _OPEN: Final = COUNTED | {None, Intent.DENY, Intent.CANCEL, Intent.CONFIRM, Inte
 """What an utterance may have been taken for that holds a repair."""
 
 
-def repaired(heard: Annotation, whole: Understood, context: Context, look: Look) -> Understood | None:
+def repaired(heard: Annotation, whole: Understood, context: Context, look: Look, again: Again) -> Understood | None:
     """The meaning with the corrections made, or `whole` with what it left out; None where nothing was corrected."""
     rules = grammar(language(heard.transcript.locale))
     if not may_hold_a_repair(whole):
@@ -32,10 +33,10 @@ def repaired(heard: Annotation, whole: Understood, context: Context, look: Look)
     held = held_units(rules, heard)
     cuts = (*cuts_behind(rules, text, held), *reversed(tuple(announced_cuts(rules, text, held))[-MAX_CUTS:]))
     for cut in (*cuts, *tuple(faltering_cuts(rules, text))[-MAX_CUTS:]):
-        found = _mended(heard, rules, cut, context, look)
+        found = _mended(heard, rules, cut, context, look, again)
         if found is not None:
             return _offered(found, context)
-    return _said_twice(rules, whole) or _told_besides(whole)
+    return _said_twice(rules, whole) or _another_account(whole) or _told_besides(whole)
 
 
 def may_hold_a_repair(whole: Understood) -> bool:
@@ -49,7 +50,9 @@ def _settled(whole: Understood) -> bool:
     return taken and not (whole.then or whole.unread or whole.unresolved)
 
 
-def _mended(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look) -> Understood | None:
+def _mended(
+    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
+) -> Understood | None:
     contexts = alone(context)
     one = part_of(look, 0, cut.end, contexts)
     if one is None or one.then is not None:
@@ -57,7 +60,13 @@ def _mended(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look:
     parts = Parts(rules, heard, one, cut, look, contexts)
     if cut.falters:
         return _faltered(parts)
-    text = heard.transcript.text
+    day = None if cut.denies else another_day(parts, again)
+    return day or _corrected(parts)
+
+
+def _corrected(parts: Parts) -> Understood | None:
+    """The earlier part with what is meant instead, which the later one tells by itself or beside other words."""
+    cut, text, rules = parts.cut, parts.heard.transcript.text, parts.rules
     if cut.denies:
         two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
         if two is None or not values(two.slots) or two.rule == TOLD:
@@ -68,7 +77,7 @@ def _mended(heard: Annotation, rules: Grammar, cut: Cut, context: Context, look:
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
-    return _without_denied(merged(one, two, parts.rule("repair")), parts)
+    return _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
 
 
 def _without_denied(found: Understood, parts: Parts) -> Understood | None:
@@ -128,6 +137,21 @@ def _said_twice(rules: Grammar, whole: Understood) -> Understood | None:
         return None
     both = replace(first, readings=(*first.readings, second.value))
     return replace(whole, slots=replace(whole.slots, amount=both), then=then.then)
+
+
+def _another_account(whole: Understood) -> Understood | None:
+    """An account alone after an order, which else may ask for its balance, is said of the order: it is asked which."""
+    then, source = whole.then, whole.slots.source
+    if whole.intent not in COUNTED or then is None or then.intent is not Intent.BALANCE_INQUIRY:
+        return None
+    account = then.slots.account
+    if then.route is not Route.CLARIFY or account is None:
+        return None
+    if source is None or source.value == account.value:
+        return replace(whole, then=then.then, unread=(*whole.unread, account.evidence))
+    both = replace(source, readings=(account.value,))
+    doubted = (*whole.doubted, SlotName.SOURCE)
+    return replace(whole, slots=replace(whole.slots, source=both), then=then.then, doubted=doubted)
 
 
 def _hesitates(rules: Grammar, words: str) -> bool:

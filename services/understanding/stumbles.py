@@ -13,19 +13,22 @@ from schemas.ids import language
 from schemas.intent import Annotation, Context, Understood
 from schemas.span import SpanKind
 from services.understanding.cuts import held_units
-from services.understanding.fast.accounts import COUNTED, DENIAL
+from services.understanding.fast.accounts import COUNTED, DENIAL, OVER
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.units import Units
 from services.understanding.merging import Look, alone, kinds, part_of, said_in, values
 from services.understanding.repair import may_hold_a_repair
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
+_SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
 _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
 _MOST_DENIED: Final = 4
 """Words of what is not meant, at most."""
 _PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
 """What parts what is not meant from what is, where no word does."""
+_SHORTEST, _LONGEST, _NEAR = 2, 4, 2
+"""Letters of a word that was only begun, and words within which it follows."""
 _MOST_WORDS: Final = 3
 """Words that are said twice in a row, at most."""
 
@@ -45,11 +48,14 @@ def smoothed(
 ) -> Understood | None:
     """What the words mean without their stumbles, where only so they tell what is wanted; `again` looks at a text."""
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if context.code or not rules.accounts.spaced or not may_hold_a_repair(whole):
+    if context.code or not may_hold_a_repair(whole):
         return None
+    if not rules.accounts.spaced:
+        return _without_syllables(text, whole, again)
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
+    places |= dict.fromkeys(_begun(rules, units, taken), "")
     places |= _spelled(rules, units)
     denied = _denied(rules, units, text)
     if denied is not None:
@@ -70,6 +76,18 @@ def smoothed(
     return found
 
 
+def _without_syllables(text: str, whole: Understood, again: Callable[[str], Understood]) -> Understood | None:
+    """The meaning without syllables of a word only begun: 妹にご、六千円."""
+    for begun in _SYLLABLES.finditer(text):
+        start, end = begun.span(1)
+        if not any(each.start < end and start < each.end for each in whole.unread):
+            continue
+        found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.intent in COUNTED and found.rule is not None and not found.unread:
+            return found
+    return None
+
+
 def _with(text: str, start: int, end: int, words: str) -> str:
     """The text with these words and blanks from `start` to `end`, as long as before."""
     return text[:start] + words.ljust(end - start) + text[end:]
@@ -83,6 +101,19 @@ def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[in
         off = _BROKEN.match(text, stop - 1) is not None
         scales = bool(rules.accounts.scales.scan(units.words, at + 1))
         if off and at not in taken and not scales and not rules.trie.scan(units.words, at):
+            yield at, at + 1
+
+
+def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """The beginning of a word that follows whole ("wa the water bill"), or of another number: "fif sixty"."""
+    words, numbers = units.words, rules.accounts.digits_of.values()
+    for at, word in enumerate(words[:-1]):
+        known = at in taken or rules.trie.scan(words, at) or rules.accounts.scales.scan(words, at + 1)
+        if known or not _SHORTEST <= len(word) <= _LONGEST:
+            continue
+        follows = any(other.startswith(word) and len(other) > len(word) for other in words[at + 1 : at + 1 + _NEAR])
+        counts = at + 1 in taken and any(number.startswith(word) for number in numbers)
+        if follows or counts:
             yield at, at + 1
 
 
@@ -122,12 +153,16 @@ def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:
     words, marks = units.words, rules.accounts
     for at in range(len(words)):
         begin, symbols = marks.repairs.longest(words, at)
-        if DENIAL not in symbols:
+        over = OVER in symbols and at == 0  # "instead of fifty send sixty"
+        if not over and DENIAL not in symbols:
+            begin = marks.dont.longest(words, at)[0]
+        if begin == at:
             continue
         for end in range(begin + 1, min(begin + _MOST_DENIED, len(words) - 1) + 1):
             stop = marks.rather.longest(words, end)[0]
             parted = text[units.ends[end - 1] : units.starts[end]].strip() in _PARTS if end < len(words) else False
-            if end < stop < len(words) or (parted and end < len(words)):
+            acts = over and any(edge.symbol == rules.symbols["sends"] for edge in rules.trie.scan(words, end))
+            if end < stop < len(words) or ((parted or acts) and end < len(words)):
                 return _Denied(at, begin, end, stop)
             if marks.repairs.scan(words, end):
                 break

@@ -1,7 +1,8 @@
 """Exchanges as data: what a caller says, turn by turn, and what the order read back last has to hold, or not to hold.
 
 A file holds groups of lines. A line is `turn / turn => slot=value … | earlier`: after `|` stands the value that must
-never be read back. Without `=>` nothing may be read back at all.
+never be read back. Without `=>` nothing may be read back at all. What moves no money is written as `balance=account`,
+`history=account`, `lock=card` and `unlock=card`, an account that was not asked for as `all`.
 """
 
 import zlib
@@ -14,11 +15,28 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from deploy.bench.cases.conversations import Call, Played, Player, Turn, order_rows
-from schemas.decision import Clarify, Confirm, Decision, Reply, ReplyParam
+from schemas.decision import (
+    Answer,
+    Clarify,
+    Confirm,
+    Decision,
+    Execute,
+    LockCard,
+    ReadBalance,
+    ReadTransactions,
+    Reply,
+    ReplyParam,
+    UnlockCard,
+)
 from schemas.ids import language
 
 UNSEEN: Final = 3
 """One line in so many, by its checksum, is not listed by default, so that the rules are mended without it."""
+
+READ: Final = frozenset({"balance", "history"})
+"""What is only looked up."""
+
+LOCKS: Final = frozenset({"lock", "unlock"})
 
 YES: Final = {"en": "yes", "ja": "はい"}
 """The plainest answer to a question, by language."""
@@ -63,6 +81,7 @@ class Exchange:
     order: dict[str, str]
     earlier: str
     unseen: bool
+    before: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,57 +104,81 @@ def _exchange(group: Group, line: str) -> Exchange:
     order, _, earlier = wanted.partition(" | ")
     pairs = (pair.split("=", 1) for pair in _pairs(order))
     unseen = zlib.crc32(line.encode()) % UNSEEN == 0
-    return Exchange(group.id, (*group.before, *said.split(" / ")), dict(pairs), earlier, unseen)
+    return Exchange(group.id, (*group.before, *said.split(" / ")), dict(pairs), earlier, unseen, len(group.before))
 
 
 def _pairs(order: str) -> list[str]:
-    """`amount=50.00 USD` and `amount=50.00_USD on=…` alike."""
+    """`amount=50.00 USD` and `amount=50.00_USD on=…` alike; an underscore is a space."""
     parts = order.split()
     found: list[str] = []
     for part in parts:
         if "=" in part:
-            found.append(part.replace("_", " ") if part.startswith("amount=") else part)
+            found.append(part.replace("_", " "))
         elif found:
             found[-1] += " " + part
     return found
 
 
 def judge(player: Player, exchange: Exchange) -> Judged:
-    """Have the exchange, and judge what was read back last."""
+    """Have the exchange, and judge what was read back, or done, since what was said before it."""
     call = player.call(Played())
     last: list[Decision] = []
-    readbacks: list[dict[str, str]] = []
-    for turn in exchange.turns:
+    found: list[dict[str, str]] = []
+    for number, turn in enumerate(exchange.turns):
         _, last = call.play(Turn(say=turn))
-        readbacks += [order_rows(each.order) for each in last if isinstance(each, Confirm)]
-    outcome = _of_nothing(readbacks, last) if not exchange.order else _of_order(exchange, readbacks, last)
-    if exchange.order and outcome is Outcome.LOST and _agreed(call, YES[language(player.locale)], exchange):
-        outcome = Outcome.ASKED
+        found += [rows for each in last if number >= exchange.before and (rows := _rows(each))]
+    outcome = _of_nothing(found, last) if not exchange.order else _of_order(exchange, found, last)
+    if exchange.order and outcome is Outcome.LOST:
+        outcome = _agreed(call, YES[language(player.locale)], exchange)
     return Judged(exchange, outcome, "; ".join(map(_shown, last)))
 
 
-def _of_nothing(readbacks: list[dict[str, str]], last: list[Decision]) -> Outcome:
-    if readbacks:
+def _rows(decision: Decision) -> dict[str, str]:
+    """What an order holds that is read back, or what was done at once."""
+    match decision:
+        case Confirm(order):
+            return order_rows(order)
+        case Execute(ReadBalance(account)):
+            return {"balance": account or "all"}
+        case Execute(ReadTransactions(asked)):
+            merchant = {"merchant": asked.merchant} if asked.merchant else {}
+            return {"history": asked.account_id or "all", **merchant}
+        case Execute(LockCard(card)):
+            return {"lock": card}
+        case Execute(UnlockCard(card)):
+            return {"unlock": card}
+        case _:
+            return {}
+
+
+def _of_nothing(found: list[dict[str, str]], last: list[Decision]) -> Outcome:
+    if any(not rows.keys() & READ for rows in found):
         return Outcome.WRONG
+    if found or any(isinstance(each, Answer) and each.reply and not each.question for each in last):
+        return Outcome.RIGHT
     return Outcome.ASKED if any(isinstance(each, Clarify) for each in last) else Outcome.LOST
 
 
-def _of_order(exchange: Exchange, readbacks: list[dict[str, str]], last: list[Decision]) -> Outcome:
+def _of_order(exchange: Exchange, found: list[dict[str, str]], last: list[Decision]) -> Outcome:
     name, earlier = next(iter(exchange.order)), exchange.earlier
-    confirmed = any(isinstance(each, Confirm) for each in last)
-    if any(earlier and order.get(name) == earlier for order in readbacks):
+    if any(earlier and rows.get(name) == earlier for rows in found):
         return Outcome.WRONG
-    if confirmed:
-        fits = exchange.order.items() <= readbacks[-1].items()
-        return Outcome.RIGHT if fits else Outcome.WRONG
+    if now := [rows for each in last if (rows := _rows(each))]:
+        if exchange.order.items() <= now[-1].items():
+            return Outcome.RIGHT
+        return Outcome.LOST if now[-1].keys() & READ else Outcome.WRONG
     return Outcome.ASKED if any(_names_it(each, exchange) for each in last) else Outcome.LOST
 
 
-def _agreed(call: Call, yes: str, exchange: Exchange) -> bool:
-    """Whether a plain yes to what was asked leads to what is meant."""
+def _agreed(call: Call, yes: str, exchange: Exchange) -> Outcome:
+    """What a plain yes to what was asked leads to; a card's question is its read-back."""
     _, then = call.play(Turn(say=yes))
-    orders = [order_rows(each.order) for each in then if isinstance(each, Confirm)]
-    return bool(orders) and exchange.order.items() <= orders[-1].items()
+    found = [rows for each in then if (rows := _rows(each))]
+    name = next(iter(exchange.order))
+    if found and exchange.order.items() <= found[-1].items():
+        return Outcome.ASKED
+    locked = name in LOCKS and any(rows.keys() & LOCKS for rows in found)
+    return Outcome.WRONG if locked else Outcome.LOST
 
 
 def _names_it(decision: Decision, exchange: Exchange) -> bool:

@@ -44,6 +44,9 @@ class AccountsFile(RuleFile):
 
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
+    `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it;
+    behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
+    after `swaps` the two accounts change places;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
     `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
     number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
@@ -61,6 +64,12 @@ class AccountsFile(RuleFile):
     hesitations: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     not_now: tuple[str, ...] = ()
+    undoing: tuple[str, ...] = ()
+    from_start: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+    dont: tuple[str, ...] = ()
+    swaps: tuple[str, ...] = ()
     spelled: dict[str, str] = Field(default_factory=dict)
     scales: tuple[str, ...] = ()
     pointing: tuple[str, ...] = ()
@@ -92,6 +101,12 @@ class Accounts:
     hesitations: Trie
     joints: Trie
     not_now: Trie
+    undoing: Trie
+    from_start: Trie
+    first: Trie
+    verbs: frozenset[str]
+    dont: Trie
+    swaps: Trie
     digits_of: dict[tuple[str, ...], str]
     scales: Trie
     pointing: frozenset[str]
@@ -149,13 +164,19 @@ def accounts(language: str, spaced: bool) -> Accounts:
         behind=trie(file.behind),
         times=trie(file.times),
         places=trie(file.places),
-        repairs=trie(file.repairs, file.denials, file.over, file.denied),
+        repairs=trie(file.repairs + file.from_start + file.swaps, file.denials, file.over, file.denied),
         links=trie(file.links),
         tails=trie(file.tails),
         falters=trie(file.falters),
         hesitations=trie(file.falters, file.hesitations),
         joints=trie(file.joints),
         not_now=trie(file.not_now),
+        undoing=trie(file.undoing, file.from_start),
+        from_start=trie(file.from_start),
+        first=trie(file.first),
+        verbs=frozenset(file.verbs),
+        dont=trie(file.dont),
+        swaps=trie(file.swaps),
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         scales=trie(file.scales),
         pointing=frozenset(file.pointing),

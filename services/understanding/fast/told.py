@@ -35,7 +35,7 @@ def told(
 ) -> Slots:
     """The slots that are told: each only where exactly one value for it was said."""
     values: dict[str, Slot[Any]] = {}
-    amounts = {slot.value: slot for slot in _amounts(heard, reading, context, currency)}
+    amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
     by_how_much = context.confirming and any(
         grammar.relative.scan(reading.words, at) for at in range(len(reading.words))
     )
@@ -125,12 +125,23 @@ def against(grammar: Grammar, heard: Annotation, context: Context, reading: Read
     )
 
 
-def _amounts(heard: Annotation, reading: Reading, context: Context, currency: str) -> Iterator[Slot[MoneyValue]]:
+def _of_time(grammar: Grammar, span: Span, reading: Reading) -> bool:
+    """Whether it counts days, or other times: "three days"."""
+    place = reading.units.covering(span.start, span.end)
+    if place is None or place[1] == len(reading.words):
+        return False
+    return bool(grammar.accounts.times.scan(reading.words, place[1]))
+
+
+def _amounts(
+    grammar: Grammar, heard: Annotation, reading: Reading, context: Context, currency: str
+) -> Iterator[Slot[MoneyValue]]:
     if any(span.kind is SpanKind.DIGITS for span in heard.spans):  # "fifteen, no, five zero": none is surely the amount
         return
     spans = [span for span in heard.spans if span.kind is SpanKind.MONEY]
     if not spans and (context.asked is SlotName.AMOUNT or context.confirming):
         spans = [span for span in heard.spans if span.kind is SpanKind.NUMBER and _taken(span, reading)]
+        spans = [span for span in spans if not _of_time(grammar, span, reading)]
     for span in spans:
         values = [value for each in span.values if (value := money_of(span.kind, each, currency)) is not None]
         if len(values) == 1 and span.ambiguity is Ambiguity.GROUPING:

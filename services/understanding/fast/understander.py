@@ -15,6 +15,7 @@ from services.understanding.fast.accounts import settled
 from services.understanding.fast.automaton import Capture
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
+    READING,
     TOLD,
     Clauses,
     bare,
@@ -114,7 +115,17 @@ class Understander:
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
         found = with_payee(as_source(found, context), heard, reading, self._grammar, hearing.find_payee)
-        return of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
+        found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
+        return self._refused_for(found, context, reading)
+
+    def _refused_for(self, found: Understood, context: Context, reading: Reading) -> Understood:
+        """What is only looked up, behind a no to an order that waits: a refusal, and that besides."""
+        if context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
+            return found
+        undone = any(self._grammar.accounts.undoing.scan(reading.words, at) for at in range(min(2, len(reading.words))))
+        if not undone or not self._consent.objects(reading.units):
+            return found
+        return Understood(Intent.DENY, route=Route.FAST, confidence=found.confidence, then=found)
 
     def _parting(self, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
         """A goodbye where nothing is awaited, and the wish for a moment anywhere."""

@@ -1,0 +1,152 @@
+"""A command in another's place: "show me my transactions, no, my balance", "lock my credit card, sorry, my debit card".
+
+What is wanted instead is a command of its own, which is taken alone, or a thing, which takes the place of the one that
+the command was about. Orders for money that are corrected stay orders: see `repair`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from schemas.consent import Awaited
+from schemas.ids import RuleId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
+from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from services.understanding.fast.clauses import READING
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.meanings import CARDS
+from services.understanding.fast.vocabulary import vocabulary
+from services.understanding.merging import Again, Look, values
+
+MAX_CUTS: Final = 3
+"""Places at which one utterance is cut."""
+_DONE: Final = READING | CARDS
+"""What is about a thing, and moves no money."""
+_WANTED: Final = _DONE | MONEY_MOVING
+_SAID: Final = _WANTED | {Intent.INFORM, Intent.CORRECT}
+"""What is taken back: a command, or a part of one."""
+_AROUND: Final = 3
+"""Places at which the words about a thing may begin: "my", "the"."""
+_MOST_AROUND: Final = 4
+"""Units beside a thing that is named by itself."""
+_OPEN: Final = {None, Intent.QNA, Intent.CANCEL, Intent.START_OVER, Intent.CORRECT, Intent.INFORM}
+"""What an utterance may have been taken for that holds a command in another's place."""
+
+
+def superseded(heard: Annotation, found: Understood, context: Context, look: Look, again: Again) -> Understood | None:
+    """What is wanted instead of what was said first; None where nothing was taken back."""
+    idle = context.terms.awaited is Awaited.NOTHING and context.asked is None and not context.confirming
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    if not idle or context.code or not (_may_hold_another(found) or _starts_over(rules, text)):
+        return None
+    held = held_units(rules, heard)
+    announced = [*announced_cuts(rules, text, held)][-MAX_CUTS:]
+    faltering = [*faltering_cuts(rules, text)][-MAX_CUTS:]
+    for cut in (*cuts_behind(rules, text, held), *reversed(announced), *faltering):
+        if cut.denies:
+            continue
+        if _besides(rules, text[cut.mark :]):
+            return None
+        meant = _anew(rules, text, cut, context, look, found) or _about(heard, rules, cut, context, look, again)
+        if meant is not None:
+            return replace(meant, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
+    return None
+
+
+def _may_hold_another(found: Understood) -> bool:
+    """Whether something else may have been wanted than it was taken for."""
+    unsure = found.intent in _OPEN or found.route in {Route.EXTRACT, Route.CLARIFY}
+    return unsure or found.intent in _DONE or found.then is not None
+
+
+def _besides(rules: Grammar, text: str) -> bool:
+    """Whether something is wanted first, or as well."""
+    words = rules.units(text).words
+    return any(rules.accounts.first.scan(words, at) for at in range(len(words)))
+
+
+def _anew(rules: Grammar, text: str, cut: Cut, context: Context, look: Look, found: Understood) -> Understood | None:
+    """A whole command behind words that take back what was said, or behind any where both are of one kind."""
+    two = look(cut.start, cut.stop, context)
+    if not _whole(two):
+        return None
+    one = look(0, cut.end, context)
+    if one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end])):
+        return None  # "what happens if I send it to the wrong card"
+    if two.intent in MONEY_MOVING and found.intent in MONEY_MOVING:
+        return two if _starts_over(rules, text[cut.mark : cut.start]) else None
+    if _undone(rules, text, cut):
+        return two
+    return two if two.intent in _DONE and one.intent is two.intent and one.then is None else None
+
+
+def _whole(found: Understood) -> bool:
+    """Whether it is one command, all of it read, that lacks nothing."""
+    if found.intent not in _WANTED or found.rule is None or found.route is not Route.FAST:
+        return False
+    left = found.unread or found.unresolved or found.then or (found.missing and found.intent in MONEY_MOVING)
+    return not left
+
+
+def _undone(rules: Grammar, text: str, cut: Cut) -> bool:
+    """Whether the words between the parts take back what was said."""
+    words = rules.units(text[cut.mark : cut.start]).words
+    return cut.denied or any(rules.accounts.undoing.scan(words, at) for at in range(len(words)))
+
+
+def _starts_over(rules: Grammar, text: str) -> bool:
+    """Whether words take back all that was said before them."""
+    words = rules.units(text).words
+    return any(rules.accounts.from_start.scan(words, at) for at in range(len(words)))
+
+
+def _about(
+    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
+) -> Understood | None:
+    """The earlier part's command about what was said later, told by putting that in the earlier thing's place."""
+    text = heard.transcript.text
+    one = look(0, cut.end, context)
+    if one.intent not in _DONE or one.rule is None or one.then is not None:
+        return None
+    for name, slot in values(one.slots).items():
+        for words in _places(rules, context, text, cut, slot.evidence):
+            found = again(words)
+            if _same_but(one, found, name):
+                told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
+                changed = replace(getattr(found.slots, name), evidence=told)
+                return replace(one, slots=replace(one.slots, **{name: changed}))
+    return None
+
+
+def _places(rules: Grammar, context: Context, text: str, cut: Cut, thing: Evidence) -> Iterator[str]:
+    """The earlier part with the later thing in place of its own, with and without the words around that."""
+    starts = [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:]
+    for later in dict.fromkeys((text[cut.start : cut.stop], *_noun(rules, context, text[cut.start : cut.stop]))):
+        for start in reversed(starts):
+            for end in dict.fromkeys((thing.end, cut.end)):
+                yield text[:start] + later + (" " if rules.spaced else "") + text[end : cut.end].lstrip()
+
+
+def _noun(rules: Grammar, context: Context, text: str) -> Iterator[str]:
+    """The caller's own thing that words name, where the rest of them are words of ours."""
+    units, nouns = rules.units(text), vocabulary(rules, context)
+    for at in range(len(units.words)):
+        end, symbols = nouns.trie.longest(units.words, at)
+        rest = (*range(at), *range(end, len(units.words)))
+        if (
+            symbols
+            and len(rest) <= _MOST_AROUND
+            and all(rules.trie.scan(units.words, i) or not rules.spaced for i in rest)
+        ):
+            yield text[units.starts[at] : units.ends[end - 1]]
+            return
+
+
+def _same_but(one: Understood, found: Understood, name: str) -> bool:
+    """Whether a command is the same but for this slot."""
+    if found.intent is not one.intent or found.route is not Route.FAST or found.then or found.unread:
+        return False
+    said, now = values(one.slots), values(found.slots)
+    if said.keys() != now.keys() or found.unresolved:
+        return False
+    return all((now[each].value != slot.value) is (each == name) for each, slot in said.items())
