@@ -142,9 +142,9 @@ asr-train: asr-rooms  ## train both languages, an hour each on a CPU
 	$(ASR) train cpu-en data=corpus noise=$(abspath $(SPEECH))/noise rooms=corpus/rooms.npy run=runs/en
 	$(ASR) train cpu-ja data=corpus noise=$(abspath $(SPEECH))/noise rooms=corpus/rooms.npy run=runs/ja
 
-asr-export: asr-setup  ## write the weights that ship with the project
-	$(ASR) export --run runs/en --langs en --out ../../services/asr/model/en
-	$(ASR) export --run runs/ja --langs ja --out ../../services/asr/model/ja
+asr-export: asr-setup  ## write their weights, a folder for ASR_MODEL
+	$(ASR) export --run runs/en --langs en --out runs/model/en
+	$(ASR) export --run runs/ja --langs ja --out runs/model/ja
 
 asr-language: asr-setup  ## count what callers say in English, for the ranking of candidates
 	$(ASR) language --lang en --tokenizer ../../services/asr/model/en/tokenizer.json --out ../../services/asr/model/en/language.npz.xz

@@ -82,6 +82,10 @@ def main() -> None:
     parser.add_argument("--pieces", type=Path, required=True, help="folder of en/ and ja/, each with the heads' pieces")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--mix", nargs=2, action="append", default=[], metavar=("CHECKPOINT", "SHARE"))
+    parser.add_argument("--head", nargs=2, action="append", default=[], metavar=("LANG", "CHECKPOINT"),
+                        help="a language's CTC head as it is there: two do not always mix")  # fmt: skip
+    parser.add_argument("--quieter", nargs=2, action="append", default=[], metavar=("LANG", "NATS"),
+                        help="how much less likely blank is than trained, where labels are left out")  # fmt: skip
     parser.add_argument("--embedding", type=float, default=SHIPPED["embedding"], help="step, in a row's deviations")
     parser.add_argument("--linear", type=float, default=SHIPPED["linear"])
     args = parser.parse_args()
@@ -89,6 +93,11 @@ def main() -> None:
     tensors = trimmed(mixed(model, [(joined(Path(other)), float(share)) for other, share in args.mix]))
     steps = {"embedding": args.embedding, "linear": args.linear}
     args.out.mkdir(parents=True, exist_ok=True)
+    for lang, checkpoint in args.head:
+        own = joined(Path(checkpoint)).floats()
+        tensors |= {name: own[name] for part in ("table", "bias") if (name := NAMES.format(lang, part))}
+    for lang, nats in args.quieter:
+        tensors[NAMES.format(lang, "bias")][-1] -= float(nats)
     for lang in LANGUAGES:
         head(tensors, lang, args.pieces / lang, args.out / lang)
     coarse = binary.quantized(tensors, model.aliases, steps)
