@@ -160,7 +160,8 @@ class NaturalDecoder:
     def _judged(self, guesses: dict[str, float], log_probs: Floats, none: float) -> Decoded:
         """The best candidates by the joint opinion of decoder, CTC head and language model.
 
-        The witness speaks of the candidate that both heads like best: whether somebody spoke is no matter of language.
+        Whether somebody spoke is no matter of language: where both heads like silence best it is silence, and the
+        witness speaks of the candidate that they like best.
         """
         texts, guessed = list(guesses), np.array(list(guesses.values()))
         judged = self._ear.judge(log_probs, texts)
@@ -169,8 +170,8 @@ class NaturalDecoder:
         by_heads = joint + TOKEN_BONUS * judged.lengths
         order = np.argsort(-(by_heads + LANGUAGE_WEIGHT * judged.likely), kind="stable")
         mean = np.minimum(0.0, np.maximum(guessed, joint) / (1 + judged.lengths))
-        told = tuple(Hypothesis(texts[k], float(mean[k])) for k in order[:ALTERNATIVES])
         liked = int(by_heads.argmax())
+        told = tuple(Hypothesis(texts[k], float(mean[k])) for k in (order[:ALTERNATIVES] if texts[liked] else [liked]))
         return Decoded(told, none, self._witness(judged, liked, float(joint[liked]), log_probs))
 
     def _witness(self, judged: Judged, k: int, joint: float, log_probs: Floats) -> Witness:

@@ -37,7 +37,12 @@ _NEAR: Final = 4
 
 
 def commanded(grammar: Grammar, heard: Annotation, reading: Reading) -> bool:
-    """Whether a verb of sending is asked for: where a clause begins, or behind a lead that begins there."""
+    """Whether a verb of sending is asked for: where a clause begins, or behind a lead that begins there.
+
+    Never in a language whose rules have no list of such verbs.
+    """
+    if not {"sends", "lead"} <= grammar.symbols.keys():
+        return False
     sends, led = grammar.symbols["sends"], {grammar.symbols["lead"], FILLER}
     words = reading.words
     begins = {at for at in range(len(words)) if _cut(heard, reading, at)}

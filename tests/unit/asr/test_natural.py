@@ -171,3 +171,13 @@ def test_where_nobody_speaks_the_bundled_one_gives_what_guards_can_judge(
 ) -> None:
     noise = np.random.default_rng(5).normal(0, loud, 2 * SAMPLE_RATE).astype(np.float32)
     assert bundled.decode(noise, final=final).hypotheses
+
+
+def test_silence_that_both_heads_like_best_is_no_word_that_the_language_likes(
+    bundled: NaturalDecoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    likely = Judged(np.array([-20.0, -9.0]), np.array([0.0, -30.0]), np.array([1.0, 0.0]), -9.0)
+    monkeypatch.setattr(Ear, "judge", lambda *_: likely)
+    log_probs = np.full((10, 307), -5.7, dtype=np.float32)
+    heard = bundled._judged({"yes": -4.0, "": -0.4}, log_probs, 0.9)
+    assert [h.text for h in heard.hypotheses] == [""]
