@@ -27,7 +27,7 @@ from services.asr.decoder import (
     token_limit,
     witness,
 )
-from services.asr.ear import Ear, Judged
+from services.asr.ear import Ear, Judged, Scores
 from services.asr.forced import Forced
 from services.asr.packed import decoded, tokenizer_of
 
@@ -115,9 +115,19 @@ class NaturalDecoder:
             return self._by_ear(texts, log_probs)
         limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
         guesses, none = self._proposed(encoded, limit)
-        if texts[:1] != list(guesses)[:1]:  # else nothing can win over both: the dear second look is spared
-            guesses |= self._second_look([text for text in texts if text not in guesses], encoded, limit)
+        guesses |= self._second_look(self._promising(texts, guesses, log_probs), encoded, limit)
         return self._judged(guesses, log_probs, none)
+
+    def _promising(self, texts: list[str], guesses: dict[str, float], log_probs: Floats) -> list[str]:
+        """Transcripts by ear that might win: to the decoder they are no likelier than the last that it proposed."""
+        added = [text for text in texts if text not in guesses]
+        if not added:
+            return []
+        guessed = np.array([*guesses.values(), *[min(guesses.values())] * len(added)])
+        joint, judged = self._joint([*guesses, *added], guessed, log_probs)
+        score = joint + TOKEN_BONUS * judged.lengths + LANGUAGE_WEIGHT * judged.likely
+        best = score[: len(guesses)].max()
+        return [text for text, bound in zip(added, score[len(guesses) :], strict=True) if bound > best]
 
     def _second_look(self, texts: list[str], encoded: ctranslate2.StorageView, limit: int) -> dict[str, float]:
         """What the decoder says of transcripts that it did not propose; too long ones are left out."""
@@ -164,15 +174,19 @@ class NaturalDecoder:
         witness speaks of the candidate that they like best.
         """
         texts, guessed = list(guesses), np.array(list(guesses.values()))
-        judged = self._ear.judge(log_probs, texts)
-        spelt = np.array([self._ear.spells(text) for text in texts])
-        joint = np.where(spelt, CTC_WEIGHT * judged.heard + (1 - CTC_WEIGHT) * guessed, guessed)
+        joint, judged = self._joint(texts, guessed, log_probs)
         by_heads = joint + TOKEN_BONUS * judged.lengths
         order = np.argsort(-(by_heads + LANGUAGE_WEIGHT * judged.likely), kind="stable")
         mean = np.minimum(0.0, np.maximum(guessed, joint) / (1 + judged.lengths))
         liked = int(by_heads.argmax())
         told = tuple(Hypothesis(texts[k], float(mean[k])) for k in (order[:ALTERNATIVES] if texts[liked] else [liked]))
         return Decoded(told, none, self._witness(judged, liked, float(joint[liked]), log_probs))
+
+    def _joint(self, texts: list[str], guessed: Scores, log_probs: Floats) -> tuple[Scores, Judged]:
+        """Natural-log probability of each transcript by decoder and head together, and what the ear says of them."""
+        judged = self._ear.judge(log_probs, texts)
+        spelt = np.array([self._ear.spells(text) for text in texts])
+        return np.where(spelt, CTC_WEIGHT * judged.heard + (1 - CTC_WEIGHT) * guessed, guessed), judged
 
     def _witness(self, judged: Judged, k: int, joint: float, log_probs: Floats) -> Witness:
         heard = float(judged.heard[k]) - judged.silence
