@@ -41,11 +41,37 @@ LEAST_S: Final = 2.0
 MOST_TOKENS: Final = 120
 ADDED: Final = 5
 """Transcripts by ear that are judged with the decoder's."""
-CTC_WEIGHT: Final = 0.2
-LANGUAGE_WEIGHT: Final = 0.6
-TOKEN_BONUS: Final = 2.0
-"""Put on every piece of a candidate, for a sum of log-probabilities favours short ones."""
+UNLIKELY: Final = -3.1
+"""Nats a piece by the language model: what the decoder likes best and has less is not what callers say to a bank."""
 FRAMES_PER_SECOND: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How a candidate's opinions are weighed: the head's against the decoder's, the language model's beside both."""
+
+    head: float
+    language: float
+    bonus: float
+    """Put on every piece of a candidate, for a sum of log-probabilities favours short ones."""
+
+
+COMMAND: Final = Weights(head=0.2, language=0.6, bonus=2.0)
+FREE: Final = Weights(head=0.1, language=0.15, bonus=0.8)
+"""Where the language model knows nothing like it: it and the head's few pieces would rather harm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Of some transcripts, natural-log probabilities in their order."""
+
+    judged: Judged
+    joint: Scores
+    """By decoder and head together."""
+    by_heads: Scores
+    """The same, with the bonus."""
+    total: Scores
+    """With the language model."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +150,9 @@ class NaturalDecoder:
         if not added:
             return []
         guessed = np.array([*guesses.values(), *[min(guesses.values())] * len(added)])
-        joint, judged = self._joint([*guesses, *added], guessed, log_probs)
-        score = joint + TOKEN_BONUS * judged.lengths + LANGUAGE_WEIGHT * judged.likely
-        best = score[: len(guesses)].max()
-        return [text for text, bound in zip(added, score[len(guesses) :], strict=True) if bound > best]
+        total = self._scored([*guesses, *added], guessed, log_probs).total
+        best = total[: len(guesses)].max()
+        return [text for text, bound in zip(added, total[len(guesses) :], strict=True) if bound > best]
 
     def _second_look(self, texts: list[str], encoded: ctranslate2.StorageView, limit: int) -> dict[str, float]:
         """What the decoder says of transcripts that it did not propose; too long ones are left out."""
@@ -174,19 +199,22 @@ class NaturalDecoder:
         witness speaks of the candidate that they like best.
         """
         texts, guessed = list(guesses), np.array(list(guesses.values()))
-        joint, judged = self._joint(texts, guessed, log_probs)
-        by_heads = joint + TOKEN_BONUS * judged.lengths
-        order = np.argsort(-(by_heads + LANGUAGE_WEIGHT * judged.likely), kind="stable")
-        mean = np.minimum(0.0, np.maximum(guessed, joint) / (1 + judged.lengths))
-        liked = int(by_heads.argmax())
+        scored = self._scored(texts, guessed, log_probs)
+        order = np.argsort(-scored.total, kind="stable")
+        mean = np.minimum(0.0, np.maximum(guessed, scored.joint) / (1 + scored.judged.lengths))
+        liked = int(scored.by_heads.argmax())
         told = tuple(Hypothesis(texts[k], float(mean[k])) for k in (order[:ALTERNATIVES] if texts[liked] else [liked]))
-        return Decoded(told, none, self._witness(judged, liked, float(joint[liked]), log_probs))
+        return Decoded(told, none, self._witness(scored.judged, liked, float(scored.joint[liked]), log_probs))
 
-    def _joint(self, texts: list[str], guessed: Scores, log_probs: Floats) -> tuple[Scores, Judged]:
-        """Natural-log probability of each transcript by decoder and head together, and what the ear says of them."""
+    def _scored(self, texts: list[str], guessed: Scores, log_probs: Floats) -> Scored:
+        """Transcripts by all opinions; what the pieces can't spell is left to the decoder."""
         judged = self._ear.judge(log_probs, texts)
+        own = int(guessed.argmax())
+        weights = COMMAND if judged.likely[own] / (1 + judged.lengths[own]) > UNLIKELY else FREE
         spelt = np.array([self._ear.spells(text) for text in texts])
-        return np.where(spelt, CTC_WEIGHT * judged.heard + (1 - CTC_WEIGHT) * guessed, guessed), judged
+        joint = np.where(spelt, weights.head * judged.heard + (1 - weights.head) * guessed, guessed)
+        by_heads = joint + weights.bonus * judged.lengths
+        return Scored(judged, joint, by_heads, by_heads + weights.language * judged.likely)
 
     def _witness(self, judged: Judged, k: int, joint: float, log_probs: Floats) -> Witness:
         heard = float(judged.heard[k]) - judged.silence
