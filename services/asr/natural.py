@@ -133,7 +133,7 @@ class NaturalDecoder:
         return np.ascontiguousarray(mel, dtype=np.float32)
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
-        """What was heard; a partial is what the CTC head hears, for the decoder costs four times as much."""
+        """What was heard; a partial is what the CTC head hears: the decoder would more than double its time."""
         encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
         log_probs = self._ear.head.log_probs(np.array(encoded)[0])
         texts = self._ear.transcripts(log_probs, ADDED if final else 1)
