@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from schemas.banking import Account, Bill, Card
-from schemas.consent import NO_TERMS, Consent, Terms
+from schemas.consent import NO_TERMS, Awaited, Consent, Terms
 from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span
@@ -133,6 +133,11 @@ class Context:
     cards: tuple[Card, ...] = ()
     bills: tuple[Bill, ...] = ()
     terms: Terms = NO_TERMS  # what a yes would agree to
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing was asked and nothing waits for a yes."""
+        return self.terms.awaited is Awaited.NOTHING and self.asked is None and not self.confirming
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rules.locales import locale_rules
-from schemas.consent import Awaited
 from schemas.ids import PayeeId, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.money import exponent
@@ -48,8 +47,7 @@ Values = dict[str, list[tuple[Evidence, Any]]]
 
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
     """The command that the words hold, with every value of a slot that was named two ways; None where none was."""
-    idle = context.terms.awaited is Awaited.NOTHING and context.asked is None and not context.confirming
-    if not _open(found) or not idle or context.code or found.then is not None:
+    if not _open(found) or not context.idle or context.code or found.then is not None:
         return None
     if {str(veto).partition(".")[2] for veto in found.vetoes} & _STOPS:
         return None

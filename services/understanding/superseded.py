@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.consent import Awaited
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
@@ -35,9 +34,8 @@ _OPEN: Final = {None, Intent.QNA, Intent.CANCEL, Intent.START_OVER, Intent.CORRE
 
 def superseded(heard: Annotation, found: Understood, context: Context, look: Look, again: Again) -> Understood | None:
     """What is wanted instead of what was said first; None where nothing was taken back."""
-    idle = context.terms.awaited is Awaited.NOTHING and context.asked is None and not context.confirming
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if not idle or context.code or not (_may_hold_another(found) or _starts_over(rules, text)):
+    if not context.idle or context.code or not (_may_hold_another(found) or _starts_over(rules, text)):
         return None
     held = held_units(rules, heard)
     announced = [*announced_cuts(rules, text, held)][-MAX_CUTS:]

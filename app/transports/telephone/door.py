@@ -10,7 +10,7 @@ from app.transports.telephone.sockets import WebSocketConnection
 from schemas.errors import TellerlineError
 
 Prove = Callable[[WebSocket], Awaitable[bool]]
-"""Whether a connection is the bridge's; False where it does not say. Raises NotAllowed: it says so and is not."""
+"""Whether a connection is the bridge's; False where it does not say. Raises Unauthenticated: it says so and is not."""
 
 
 async def answer(

@@ -130,8 +130,7 @@ class Understander:
     def _parting(self, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
         """A goodbye where nothing is awaited, and the wish for a moment anywhere."""
         rules = self._grammar
-        idle = not context.confirming and context.asked is None and context.terms.awaited is Awaited.NOTHING
-        if idle and only(rules.closings, rules.asides_unasked, reading.words):
+        if context.idle and only(rules.closings, rules.asides_unasked, reading.words):
             return Understood(Intent.FAREWELL, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
         if only(rules.holds, rules.asides, reading.words):
             return Understood(Intent.WAIT, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
@@ -245,7 +244,7 @@ class Understander:
     def _behind(self, hearing: _Hearing) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
         context, reading = hearing.context, hearing.reading
-        waits = context.confirming or context.asked is not None or context.terms.awaited is not Awaited.NOTHING
+        waits = not context.idle
         if waits or self._grammar.endings is None:
             return None
         rules, size = self._grammar, len(reading.words)
