@@ -14,8 +14,10 @@ from deploy.vllm.serving import Profile
 from deploy.vllm.sweep.servers import Engine
 
 GIB = 1024**3
-CACHE_BYTES = 2 * GIB
+CACHE_GIB = 2.0
 """37,000 tokens of E4B, four times what 16 requests of ours hold."""
+EACH_GIB = 5 / 128
+"""Of a server that takes more at once, for each: 720 tokens of E4B."""
 EACH = 0.8
 """How often a drafted token is accepted where those before it were: by decree, since the weights are random."""
 
@@ -46,7 +48,12 @@ DFLASH_ACCEPTED = 3.0
 
 def room_gib(profile: Profile) -> float:
     """What a server of this profile takes of a card. Raises KeyError where no configuration stands in for its model."""
-    return SHAPES[profile.model].gib + CACHE_BYTES / GIB
+    return SHAPES[profile.model].gib + cache_gib(profile)
+
+
+def cache_gib(profile: Profile) -> float:
+    """The cache that a server of this profile is given, by how many requests it takes at once."""
+    return max(CACHE_GIB, EACH_GIB * int(str(profile.args.get("max-num-seqs", 0))))
 
 
 def rates(drafted: int) -> list[float]:
@@ -71,7 +78,8 @@ def stand_in(profile: Profile, payload: Path, port: int, card: int | None = None
     A fixed cache size spares servers the memory profiling that would clash on one card; the share of memory is only
     what must be free when one starts. Raises KeyError where no configuration stands in for a model.
     """
-    args = profile.args | {"host": "127.0.0.1", "gpu-memory-utilization": 0.12, "kv-cache-memory-bytes": CACHE_BYTES}
+    cache = {"gpu-memory-utilization": 0.12, "kv-cache-memory-bytes": int(cache_gib(profile) * GIB)}
+    args = profile.args | {"host": "127.0.0.1"} | cache
     drafting = args.get("speculative-config")
     if isinstance(drafting, dict):
         args["speculative-config"] = decreed(drafting, payload)

@@ -22,12 +22,12 @@ from pathlib import Path
 
 from deploy.vllm.gpu.order import chosen, needed
 from deploy.vllm.gpu.record import Session
-from deploy.vllm.gpu.servers import NAMES, engine
+from deploy.vllm.gpu.servers import NAMES, engine, servers
+from deploy.vllm.sweep.payload import missing
 from deploy.vllm.sweep.servers import Engine
 
-START_S = 360.0
-"""Servers that are not up by then are given up; the first may take LONGEST_S."""
-LONGEST_S = 480.0
+START_S = 600.0
+"""Servers that are not up by then are given up: what the slowest needs at a first start beside two others."""
 APART_S = 2.0
 RESERVE_S = 60.0
 LEAST_S = 30.0
@@ -62,8 +62,7 @@ def wait_for(engines: dict[str, Engine], until: float) -> dict[str, str]:
     began = time.monotonic()
     urls = {}
     for name, server in engines.items():
-        limit = LONGEST_S if name == "extraction" else START_S
-        patience = min(began + limit, until - RESERVE_S) - time.monotonic()
+        patience = min(began + START_S, until - RESERVE_S) - time.monotonic()
         if server.ready(within_s=max(2.0, patience)):
             urls[name] = server.url
         else:
@@ -73,10 +72,22 @@ def wait_for(engines: dict[str, Engine], until: float) -> dict[str, str]:
     return urls
 
 
+def asked(given: argparse.Namespace) -> list[str]:
+    """The servers that are asked for, or that the chosen steps ask."""
+    return given.servers.split(",") if given.servers else needed(given.only)
+
+
+def lacking(given: argparse.Namespace) -> list[str]:
+    """What is missing for those servers and for our client, before anything starts."""
+    payload = Path(given.payload)
+    every = servers(payload, given.out)
+    return missing(payload, [every[name] for name in asked(given)])
+
+
 def started(given: argparse.Namespace) -> dict[str, Engine]:
-    """The servers that are asked for, or that the chosen steps ask, starting side by side."""
+    """The servers, starting side by side."""
     engines = {}
-    for name in given.servers.split(",") if given.servers else needed(given.only):
+    for name in asked(given):
         engines[name] = engine(name, given)
         time.sleep(APART_S)
     return engines
@@ -135,7 +146,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--payload", default="", help="vLLM's packages and the models, see README.md")
     parser.add_argument("--out", type=Path, default=Path("out/gpu"))
     parser.add_argument("--python", default="python3", help="the interpreter that runs vLLM")
-    parser.add_argument("--budget-s", type=float, default=900.0)
+    parser.add_argument("--budget-s", type=float, default=1200.0)
     for name in NAMES:
         parser.add_argument(f"--{name}", default="", metavar="URL")
     parser.add_argument("--tokenizer", type=Path, default=None, help="a tokenizer.json, where --payload has none")
@@ -170,10 +181,13 @@ def main(arguments: list[str]) -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     if given.collect:
         return collect(given.out, given.collect, given.within_s)
+    urls = {name: url for name in NAMES if (url := getattr(given, name))}
+    if not urls and (faults := lacking(given)):
+        print("\n".join(["nothing is started, since there is missing:", *faults]), file=sys.stderr)
+        return 1
     if given.detach:
         return detach(arguments, given.out)
     until = time.monotonic() + given.budget_s
-    urls = {name: url for name in NAMES if (url := getattr(given, name))}
     engines = {} if urls else started(given)
     try:
         urls |= wait_for(engines, until)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
@@ -18,15 +16,11 @@ from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import Row, Session
 from deploy.vllm.random_weights import EACH
 from deploy.vllm.sweep.gpu import Watch
-from schemas.extraction import Fallback
-from services.guard.breaker import NEVER_OPENS, CircuitBreaker
-from services.timing.clock import SystemClock
+from deploy.vllm.sweep.own import hostile
 from services.understanding.extract import Endpoint as ExtractionEndpoint
-from services.understanding.extract import GemmaExtractor
 
 MODEL = "google/gemma-4-E4B-it"
 GOALS = {1: 180, 8: 260, 16: 400}
-ROOT = Path(__file__).parents[3]
 
 
 async def doctor(session: Session) -> None:
@@ -60,23 +54,10 @@ async def latency(session: Session, server: str = "extraction", full: int = 160)
 
 async def adversarial(session: Session) -> None:
     """200 hostile prompts: every answer of the schema, nothing unknown, no amount that was not said."""
-    sys.path.insert(0, str(ROOT))
-    from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, check
-
-    clock = SystemClock()
-    endpoint = ExtractionEndpoint(session.urls["extraction"], MODEL, deadline_s=60, in_flight=8, waiting=200)
-    extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, NEVER_OPENS), clock)
-    cases = adversarial_cases(session.count(200))
-    got = await asyncio.gather(*(extractor.extract(CUSTOMER, case.offer) for case in cases))
-    await extractor.close()
-    unoffered = 0
-    for case, extraction in zip(cases, got, strict=True):
-        try:
-            check(case, extraction)
-        except AssertionError:
-            unoffered += 1
-    unreadable = sum(extraction.fallback is Fallback.UNREADABLE for extraction in got)
-    session.add("adversarial", {"prompts": len(got), "not of the schema": unreadable, "not offered": unoffered})
+    found = await hostile(session.urls["extraction"], MODEL, session.count(200))
+    session.add(
+        "adversarial", {"prompts": found["completed"]} | {k: found[k] for k in ("not of the schema", "not offered")}
+    )
 
 
 async def first_token(session: Session) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from deploy.vllm.serving import HERE, Profile, load
+from deploy.vllm.serving import HERE, Profile, load, names
 
 PHASES = HERE / "sweep" / "phases.yaml"
+Load = Literal["bench", "extraction", "hostile"]
 
 
 class _Part(BaseModel):
@@ -40,10 +41,15 @@ class Server(_Part):
 
 
 class Run(_Part):
-    """One kind of load; the matrix is multiplied out. `dataset` and `schema` name what datasets.py makes."""
+    """One kind of load; the matrix is multiplied out. `dataset` and `schema` name what datasets.py makes.
+
+    `load`: vLLM's generator, or one of our own client's (own.py). `rounds`: at least so many requests for each at once.
+    """
 
     label: str
-    bench: dict[str, Any]
+    bench: dict[str, Any] = {}
+    load: Load = "bench"
+    rounds: int = 0
     dataset: str = ""
     schema_name: str = ""
     matrix: dict[str, list[Any]] = {}
@@ -65,11 +71,37 @@ class Phase(_Part):
     runs: list[Run] = []
 
 
+class Systems(_Part):
+    """What is measured of any profile, and what may be changed in it, by name."""
+
+    runs: list[Run]
+    variants: dict[str, Server]
+
+
 class Sweep(_Part):
     """The whole file."""
 
     bench: dict[str, Any]
     phases: dict[str, Phase]
+    systems: Systems
+
+    def of_profiles(self, wanted: str) -> Phase:
+        """A phase of systems: `PROFILE` or `PROFILE:VARIANT+VARIANT`, comma-separated. Raises ValueError."""
+        servers = [self._system(name) for name in filter(None, wanted.split(","))]
+        return Phase(name="systems", title="systems side by side", servers=servers, runs=self.systems.runs)
+
+    def _system(self, name: str) -> Server:
+        profile, _, changes = name.partition(":")
+        if profile not in names():
+            raise ValueError(f"no profile {profile}; there are {', '.join(names())}")
+        server = Server(name=name.replace(":", "-").replace("+", "-"), profile=profile)
+        for change in filter(None, changes.split("+")):
+            if change not in self.systems.variants:
+                raise ValueError(f"no variant {change}; there are {', '.join(self.systems.variants)}")
+            other = self.systems.variants[change]
+            parts = {part: getattr(server, part) | getattr(other, part) for part in ("args", "speculative", "env")}
+            server = server.model_copy(update=parts)
+        return server
 
 
 class Job(_Part):
@@ -78,6 +110,7 @@ class Job(_Part):
     phase: str
     server: str
     label: str
+    load: Load = "bench"
     varied: dict[str, Any]
     dataset: str
     schema_name: str
@@ -120,9 +153,11 @@ def sweep() -> Sweep:
     body = yaml.safe_load(PHASES.read_text(encoding="utf-8"))
     phases = {}
     for name, phase in body["phases"].items():
-        runs = [Run.of(run) for run in phase.get("runs", [])]
-        phases[name] = Phase.model_validate({"name": name} | phase | {"runs": runs})
-    return Sweep(bench=body["bench"], phases=phases)
+        phases[name] = Phase.model_validate({"name": name} | phase | {"runs": list(map(Run.of, phase.get("runs", [])))})
+    systems = body["systems"]
+    variants = {name: {"name": name, "profile": ""} | change for name, change in systems["variants"].items()}
+    of_systems = Systems.model_validate({"runs": list(map(Run.of, systems["runs"])), "variants": variants})
+    return Sweep(bench=body["bench"], phases=phases, systems=of_systems)
 
 
 def jobs(common: dict[str, Any], phase: Phase, server: Server) -> list[Job]:
@@ -133,11 +168,13 @@ def jobs(common: dict[str, Any], phase: Phase, server: Server) -> list[Job]:
             varied = dict(zip(run.matrix, values, strict=True))
             dataset = str(varied.get("dataset", run.dataset))
             flags = common | run.bench | {key: value for key, value in varied.items() if key != "dataset"}
+            flags["num-prompts"] = max(flags["num-prompts"], run.rounds * flags["max-concurrency"])
             made.append(
                 Job(
                     phase=phase.name,
                     server=server.name,
                     label=run.label,
+                    load=run.load,
                     varied=varied,
                     dataset=dataset,
                     schema_name=run.schema_name,

@@ -23,7 +23,7 @@ def as_bars(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
     values = [(_name(row), _number(row[f"p50_{metric}_ms"]), _number(row[f"p95_{metric}_ms"])) for row in rows]
     most = max([1.0, *(p95 for _, _, p95 in values), *(p50 for _, p50, _ in values)])
     scale = (WIDTH - LEFT - 90) / most
-    parts = _head(f"{title}: {metric}, p50 (dark) and p95, ms", 40 + len(values) * (BAR + GAP))
+    parts = head(f"{title}: {metric}, p50 (dark) and p95, ms", 40 + len(values) * (BAR + GAP))
     for place, (name, p50, p95) in enumerate(values):
         y = 34 + place * (BAR + GAP)
         parts += [
@@ -48,10 +48,10 @@ def as_curves(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
     def at(x: float, y: float) -> str:
         return f"{MARGIN + math.log2(x / xs[0]) / span * (right - MARGIN):.1f},{bottom - y / most * (bottom - 40):.1f}"
 
-    parts = _head(f"{title}: {metric} p95, ms", max(HEIGHT, 60 + 18 * len(curves)))
-    for level in _levels(most):
+    parts = head(f"{title}: {metric} p95, ms", max(HEIGHT, 60 + 18 * len(curves)))
+    for level in levels(most):
         y = float(at(xs[0], level).split(",")[1])
-        parts += [_line(MARGIN, y, right, y, "#888888" if level == 0 else "#e4e4e4")]
+        parts += [line(MARGIN, y, right, y, "#888888" if level == 0 else "#e4e4e4")]
         parts += [f'<text x="{MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#555555">{level:.0f}</text>']
     parts += [f'<text x="{at(x, 0).split(",")[0]}" y="{bottom + 16}" text-anchor="middle">{x:.0f}</text>' for x in xs]
     parts += [f'<text x="{right}" y="{bottom + 34}" text-anchor="end" fill="#555555">{html.escape(_over(rows))}</text>']
@@ -78,7 +78,8 @@ def _curves(rows: Sequence[Record], metric: str) -> dict[str, dict[float, float]
     return curves
 
 
-def _head(title: str, height: int) -> list[str]:
+def head(title: str, height: int) -> list[str]:
+    """An SVG's beginning with its title; the end is the caller's."""
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" {FONT}>',
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
@@ -86,7 +87,7 @@ def _head(title: str, height: int) -> list[str]:
     ]
 
 
-def _levels(most: float) -> list[float]:
+def levels(most: float) -> list[float]:
     """Round numbers from 0 to just below `most`, three to seven of them."""
     step = 10.0 ** math.floor(math.log10(most))
     step = next(step * part for part in (1, 0.5, 0.2) if most / (step * part) >= FEWEST_LEVELS)
@@ -99,7 +100,8 @@ def _over(rows: Sequence[Record]) -> str:
     return first.partition("=")[0].replace("-", " ")
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
+    """One straight line."""
     return f'<line x1="{x1}" y1="{y1:.1f}" x2="{x2}" y2="{y2:.1f}" stroke="{colour}"/>'
 
 

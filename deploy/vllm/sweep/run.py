@@ -27,6 +27,8 @@ from deploy.vllm.sweep.report import Record, as_csv, as_table, record
 from deploy.vllm.sweep.servers import Engine
 
 RUN_S = 900
+Generate = Callable[[list[str]], str]
+"""Called with the arguments of `vllm bench serve`; gives the fault, "" where the result was left."""
 
 
 def options(arguments: list[str]) -> argparse.Namespace:
@@ -47,7 +49,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
 
 
 def measure(
-    job: Job, url: str, about: dict[str, object], given: argparse.Namespace, generate: Callable[[list[str]], str]
+    job: Job, url: str, about: dict[str, object], given: argparse.Namespace, generate: Generate
 ) -> Record | None:
     """One `vllm bench serve`; None where it failed, which is told. `generate` runs it and gives its fault."""
     if given.prompts:
@@ -88,6 +90,7 @@ def on_server(phase: Phase, server: Server, url: str, log: Path | None, given: a
     weights = "random" if "dummy" in given.more else "real"
     about = examined(url, server.resolved().role, 4, log, weights=weights, model=given.model)
     wanted = [job for job in jobs(sweep().bench, phase, server) if given.only in job.key]
+    wanted = [job for job in wanted if job.load == "bench"]
     rows = [measure(job, url, about, given, lambda argv: load([*shlex.split(given.bench), *argv])) for job in wanted]
     return [row for row in rows if row is not None]
 

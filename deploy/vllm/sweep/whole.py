@@ -2,12 +2,15 @@
 
 Every server that the phases ask is started once, with random weights, beside others on the same card. Of those on a
 card one is asked at a time; cards are measured at once. PHASE.csv, PHASE.md and the plots are written after every
-server. What does not fit into --budget-s is named in left_out.txt.
+server. What does not fit into --budget-s is named in left_out.txt. With --profiles any profile, as it is shipped or
+changed, is measured as a system. What is missing is told before anything starts.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import json
 import sys
 import threading
 import time
@@ -16,17 +19,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from deploy.vllm.random_weights import serve, stand_in
-from deploy.vllm.sweep import datasets
+from deploy.vllm.sweep import acceptance, datasets, own
 from deploy.vllm.sweep.generator_process import Generator
-from deploy.vllm.sweep.plan import sweep
+from deploy.vllm.sweep.payload import missing
+from deploy.vllm.sweep.plan import Job, Phase, sweep
 from deploy.vllm.sweep.report import Record
-from deploy.vllm.sweep.run import examined, measure, write
+from deploy.vllm.sweep.run import Generate, examined, measure, write
 from deploy.vllm.sweep.servers import Engine
 from deploy.vllm.sweep.side_by_side import Card, Standing, distinct, rounds
 
 FIRST_PORT = 8101
 APART_S = 2.0
 RESERVE_S = 20.0
+LARGEST_BATCH = 32
+"""Batches to here are warmed by the doctor, larger ones by the load's own first round."""
 
 
 class Whole:
@@ -35,6 +41,7 @@ class Whole:
     def __init__(self, given: argparse.Namespace) -> None:
         self.given = given
         self.until = time.monotonic() + given.budget_s
+        self.phases = chosen(given)
         self.rows: dict[str, list[Record]] = defaultdict(list)
         self.left_out: list[str] = []
         self._lock = threading.Lock()
@@ -52,12 +59,15 @@ class Whole:
 
     def add(self, rows: list[Record]) -> None:
         """Write the phases anew that these rows belong to."""
-        phases = sweep().phases
         with self._lock:
             for row in rows:
                 self.rows[row["phase"]].append(row)
-            for name in {row["phase"] for row in rows}:
-                write(phases[name], self.rows[name], self.given.out)
+            for phase in self.phases:
+                if any(row["phase"] == phase.name for row in rows):
+                    write(phase, self.rows[phase.name], self.given.out)
+                    drawn = acceptance.as_curves(phase.title, self.rows[phase.name])
+                    if drawn:
+                        (self.given.out / f"{phase.name}-acceptance.svg").write_text(drawn, encoding="utf-8")
 
     def on_cards(self, cards: list[Card]) -> None:
         """One round: start all, measure each card's in turn and all cards at once, stop all."""
@@ -99,7 +109,7 @@ class Whole:
         about = examined(
             engine.url,
             server.profile.role,
-            max(4, most),
+            max(4, min(LARGEST_BATCH, most)),
             engine.log,
             weights="random",
             model=server.profile.served_name,
@@ -107,7 +117,7 @@ class Whole:
         rows = []
         for job in server.jobs:
             fits = self.left_s > 0
-            row = measure(job, engine.url, about, self.given, load) if fits else None
+            row = measure(job, engine.url, about, self.given, _by(job, engine.url, about, load)) if fits else None
             if row is None:
                 self.leave_out(job.key)
             else:
@@ -115,12 +125,30 @@ class Whole:
         return rows
 
 
+def _by(job: Job, url: str, about: dict[str, object], load: Generate) -> Generate:
+    """What makes this job's load: vLLM's generator, or our own client, which leaves its result in the same place."""
+    if job.load == "bench":
+        return load
+
+    def ours(argv: list[str]) -> str:
+        given = dict(itertools.pairwise(argv))
+        try:
+            result = own.run(job, url, str(about["model"]))
+        except Exception as error:  # noqa: BLE001 - one run's fault must not cost the next
+            return f"{type(error).__name__}: {error}"
+        Path(given["--result-dir"], given["--result-filename"]).write_text(json.dumps(result), encoding="utf-8")
+        return ""
+
+    return ours
+
+
 def options(arguments: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--payload", type=Path, required=True, help="vLLM's packages and the models, see gpu/README.md")
     parser.add_argument("--out", type=Path, default=Path("out/sweep"))
-    parser.add_argument("--phases", default="", help="comma-separated; all that ask servers where it is empty")
+    parser.add_argument("--phases", default="", help="comma-separated; all where nothing is named")
+    parser.add_argument("--profiles", default="", help="PROFILE[:VARIANT+VARIANT],…: systems")
     parser.add_argument("--cards", default="0", help="which cards, comma-separated")
     parser.add_argument("--card-gib", type=float, default=75.0, help="what servers may take of a card")
     parser.add_argument("--python", default="python3", help="the interpreter that runs vLLM")
@@ -130,11 +158,18 @@ def options(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def chosen(given: argparse.Namespace) -> list[Phase]:
+    """The phases that are asked for, a phase of the profiles that are; all phases where nothing is. Raises KeyError."""
+    plan = sweep()
+    named = [plan.phases[name] for name in filter(None, given.phases.split(","))]
+    of_profiles = [plan.of_profiles(given.profiles)] if given.profiles else []
+    return [*named, *of_profiles] or list(plan.phases.values())
+
+
 def planned(whole: Whole) -> list[list[Card]]:
     """The rounds, printed."""
-    given, phases = whole.given, sweep().phases
-    chosen = [phases[name] for name in filter(None, given.phases.split(","))] or list(phases.values())
-    servers, absent = distinct(sweep().bench, chosen)
+    given = whole.given
+    servers, absent = distinct(sweep().bench, whole.phases)
     cards = [int(card) for card in given.cards.split(",")]
     made = rounds(servers, cards, given.card_gib)
     for number, round_ in enumerate(made, start=1):
@@ -156,6 +191,11 @@ def main(arguments: list[str]) -> int:
     made = planned(whole)
     if given.list:
         return 0
+    if lacking := missing(
+        given.payload, [server.profile for cards in made for card in cards for server in card.standing]
+    ):
+        print("\n".join(["nothing is started, since there is missing:", *lacking]), file=sys.stderr)
+        return 1
     for cards in made:
         whole.on_cards([card for card in cards if card.standing])
     return 0 if whole.rows else 1

@@ -11,9 +11,9 @@ import pytest
 
 from deploy.vllm import random_weights
 from deploy.vllm.serving import HERE, load, names
-from deploy.vllm.sweep import whole
+from deploy.vllm.sweep import own, payload, whole
 from deploy.vllm.sweep.generator_process import Generator
-from deploy.vllm.sweep.plan import jobs, sweep
+from deploy.vllm.sweep.plan import Job, jobs, sweep
 from deploy.vllm.sweep.side_by_side import distinct, rounds
 from tests.fakes.gemma import FakeGemma
 
@@ -82,24 +82,26 @@ def main(args):
 
 
 @pytest.fixture
-def payload(tmp_path: Path) -> Path:
+def site(tmp_path: Path) -> Path:
     """Where a package stands in for vLLM's: the generator must say of each run how it went, whatever is printed."""
-    site = tmp_path / "site" / "vllm"
-    for folder in (site, site / "benchmarks", site / "utils"):
+    package = tmp_path / "site" / "vllm"
+    for folder in (package, package / "benchmarks", package / "utils"):
         folder.mkdir(parents=True)
         (folder / "__init__.py").touch()
-    (site / "benchmarks" / "serve.py").write_text(STUB)
-    (site / "utils" / "argparse_utils.py").write_text("from argparse import ArgumentParser as FlexibleArgumentParser")
+    (package / "benchmarks" / "serve.py").write_text(STUB)
+    (package / "utils" / "argparse_utils.py").write_text(
+        "from argparse import ArgumentParser as FlexibleArgumentParser"
+    )
     return tmp_path
 
 
-def test_the_generator_runs_again_after_a_fault(payload: Path) -> None:
-    with Generator(sys.executable, payload, payload / "log") as load_once:
+def test_the_generator_runs_again_after_a_fault(site: Path) -> None:
+    with Generator(sys.executable, site, site / "log") as load_once:
         assert load_once(["--say", "yes"]) == ""
         assert "no more sockets" in load_once(["--say", "no"])
         assert "SystemExit" in load_once(["--unknown"])
         assert load_once(["--say", "yes"]) == ""
-    assert "noise on stdout" in (payload / "log").read_text()
+    assert "noise on stdout" in (site / "log").read_text()
 
 
 def test_a_generator_that_ended_is_told(tmp_path: Path) -> None:
@@ -139,9 +141,67 @@ async def test_servers_that_do_not_start_cost_only_their_own_rows(
         up = iter([server.url, ""])
         monkeypatch.setattr(whole.Whole, "_engine", lambda *_: Engine(next(up)))
         monkeypatch.setattr(whole, "Generator", Load)
+        monkeypatch.setattr(whole, "missing", lambda *_: [])
         monkeypatch.setattr(whole, "APART_S", 0.0)
 
         given = ["--payload", str(tmp_path), "--out", str(tmp_path / "out"), "--phases", "cache", "--cards", "0,1"]
         assert await asyncio.to_thread(whole.main, given) == 0
     assert "| on | line |" in (tmp_path / "out" / "cache.md").read_text()
     assert (tmp_path / "out" / "left_out.txt").read_text().split() == ["cache-off-line"]
+
+
+def test_any_profile_is_a_system_as_it_ships_or_changed() -> None:
+    phase = sweep().of_profiles("qna-26b-fp8-h100,qna-26b-fp8-h100:ngram-3+usual-runner")
+    shipped, changed = (server.resolved() for server in phase.servers)
+    assert shipped == load("qna-26b-fp8-h100")
+    assert changed.args["speculative-config"] == {"method": "ngram", "num_speculative_tokens": 3}
+    assert changed.env["VLLM_USE_V2_MODEL_RUNNER"] == "0"
+    assert [server.name for server in phase.servers] == ["qna-26b-fp8-h100", "qna-26b-fp8-h100-ngram-3-usual-runner"]
+
+
+@pytest.mark.parametrize("wrong", ["qna-26b", "qna-26b-fp8-h100:mtp-9"])
+def test_an_unknown_profile_or_variant_is_named_with_those_there_are(wrong: str) -> None:
+    with pytest.raises(ValueError, match="there are"):
+        sweep().of_profiles(wrong)
+
+
+def test_the_newer_runner_with_n_gram_is_refused_before_anything_starts() -> None:
+    (server,) = sweep().of_profiles("qna-26b-fp8-h100:ngram-3").servers
+    with pytest.raises(ValueError, match="refuses n-gram"):
+        server.resolved()
+
+
+def test_what_is_missing_is_told_before_a_server_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(payload, "CLIENT", ("deploy.vllm.no_such_client",))
+    monkeypatch.setattr(whole.Whole, "_engine", lambda *_: pytest.fail("a server was started"))
+    given = ["--payload", str(tmp_path), "--out", str(tmp_path / "out"), "--profiles", "qna-26b-fp8-h100"]
+    assert whole.main(given) == 1
+    told = capsys.readouterr().err
+    for part in ("site/vllm", "26b-fp8/config.json", "26b-assistant/tokenizer.json", "no_such_client"):
+        assert part in told
+
+
+def test_a_complete_payload_lacks_nothing(tmp_path: Path) -> None:
+    for name in payload.PACKAGES:
+        (tmp_path / "site" / name).mkdir(parents=True)
+    for folder in ("e4b", "e4b-assistant"):
+        (tmp_path / "models" / folder).mkdir(parents=True)
+        for name in payload.MODEL_FILES:
+            (tmp_path / "models" / folder / name).touch()
+    assert payload.missing(tmp_path, [load("qna-h200"), load("extraction-h200")]) == []
+
+
+async def test_our_own_client_makes_load_too() -> None:
+    made = {job.load: job for phase in PHASES for server in phase.servers for job in jobs(sweep().bench, phase, server)}
+
+    def few(job: Job) -> Job:
+        return job.model_copy(update={"flags": job.flags | {"num-prompts": 6, "max-concurrency": 2}})
+
+    async with FakeGemma() as server:
+        timed = await asyncio.to_thread(own.run, few(made["extraction"]), server.url, "google/gemma-4-E4B-it")
+        hostile = await asyncio.to_thread(own.run, few(made["hostile"]), server.url, "google/gemma-4-E4B-it")
+    assert (timed["completed"], timed["failed"]) == (6, 0)
+    assert 0 < timed["p50_e2el_ms"] <= timed["p95_e2el_ms"]
+    assert (hostile["completed"], hostile["not offered"]) == (6, 0)
