@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from app.transports._speaking import Piece, ReplySound
+from app.transports.realtime.failures import kind_of
 from app.transports.realtime.ledger import Ledger
 from schemas.audio import AudioFormat
 from schemas.call import ReplyEnded, ReplyStatus
-from schemas.errors import BadInput, NotAllowed
 from schemas.speech import SpokenChunk
 from schemas.turn import Awaits, ReplyId
 from schemas.wire.event import Event
@@ -154,7 +154,6 @@ def _details(ended: ReplyEnded) -> StatusDetails | None:
         return None
     error = None
     if ended.error is not None:
-        kind = "invalid_request_error" if isinstance(ended.error, BadInput | NotAllowed) else "server_error"
-        error = ResponseError(code=ended.error.code, type=kind)
+        error = ResponseError(code=ended.error.code, type=kind_of(ended.error))
     status: Literal["cancelled", "failed"] = "cancelled" if ended.status is ReplyStatus.CANCELLED else "failed"
     return StatusDetails(type=status, reason=ended.cut.value if ended.cut else None, error=error)
