@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
-from app.transports.telephone.driver import Outcome
+from app.transports.telephone.connection import Outcome
 from schemas.errors import Busy, NotFound
 from schemas.ids import CustomerId
 from services.ports import Clock

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
-from app.transports.telephone.driver import Outcome
+from app.transports.telephone.connection import Outcome
 from app.transports.telephone.expected import LIFE_S, ExpectedCalls
 from schemas.errors import BadInput, Busy, NotFound
 

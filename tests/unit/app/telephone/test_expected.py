@@ -3,7 +3,7 @@
 import pytest
 
 from app.transports.telephone import expected
-from app.transports.telephone.driver import Outcome
+from app.transports.telephone.connection import Outcome
 from app.transports.telephone.expected import KEPT_S, LIFE_S, ExpectedCalls
 from schemas.errors import Busy, NotFound
 from schemas.ids import CustomerId
