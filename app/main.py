@@ -18,7 +18,8 @@ from app import errors, openapi
 from app.auth.client_secrets import PREFIX, ClientSecrets
 from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
-from app.bootstrap import Gateway, bridges
+from app.bootstrap import Gateway
+from app.identity import bridges
 from app.keys import audit_keys
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment

@@ -6,7 +6,7 @@ and with one that obeys. A call with the text in it must come to the same decisi
 
 import dataclasses
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -200,10 +200,9 @@ async def library(bank: Gateway, locale: Locale, question: str, text: str) -> As
     assert poisoned
     passages = [dataclasses.replace(p, text=f"{p.text} {text}") if p.id in poisoned else p for p in load_passages()]
     documents = Library.load(passages)
-    model = answerer(bank.settings, documents, bank.clock)
-    yield dataclasses.replace(bank.callers, answerer=model or QuotingAnswerer(documents, bank.clock))
-    if model is not None:
-        await model.close()
+    async with AsyncExitStack() as stack:
+        model = answerer(stack, bank.settings, documents, bank.clock)
+        yield dataclasses.replace(bank.callers, answerer=model or QuotingAnswerer(documents, bank.clock))
 
 
 async def outputs(house: House) -> list[str]:
