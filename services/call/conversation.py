@@ -16,8 +16,8 @@ from schemas.errors import TellerlineError
 from schemas.ids import Locale
 from schemas.turn import Awaits, ItemId, ReplyEvent, ReplyId
 from services.audio.endpointing import timing
-from services.call.reply_queue import Outcome, ReplyQueue
-from services.call.reply_stream import Answer, ReplyStream
+from services.call.reply_queue import Fate, ReplyQueue
+from services.call.reply_stream import Draft, ReplyStream
 from services.call.user_turn import Commitment
 from services.ports import Clock, Synthesizer, TurnHandler
 from services.response.reply import AgentReply, ReplyState, ReplyStep
@@ -105,7 +105,7 @@ class Conversation:
         if self._turn is not None:
             self._turn.followed()
         reply = self._reply(turn.turn.item)
-        self._answer(Answer(reply, lambda: self._handler.take(turn.turn.transcript, reply.id, turn), turn))
+        self._answer(Draft(reply, lambda: self._handler.take(turn.turn.transcript, reply.id, turn), turn))
         self._turn = turn
 
     def ask(self, *, coming: bool) -> None:
@@ -127,12 +127,12 @@ class Conversation:
         reply = self._reply()
         events = self._handler.greeting(reply.id, self._replies.locale)
         if events is not None:
-            self._answer(Answer(reply, lambda: events))
+            self._answer(Draft(reply, lambda: events))
 
     def fail(self, error: TellerlineError) -> None:
         """Say an error, so that it is never silence."""
         reply = self._reply()
-        self._answer(Answer(reply, lambda: self._handler.failed(error, reply.id), sorry=True))
+        self._answer(Draft(reply, lambda: self._handler.failed(error, reply.id), sorry=True))
 
     def cut(self, reason: CutReason, reply: ReplyId | None = None) -> bool:
         """Stop the reply that the caller hears, if any (and if it is `reply`, where one is named)."""
@@ -145,7 +145,7 @@ class Conversation:
         """The caller went on after the turn `item`: undo it, if its answer was not heard; `run` tells when it is."""
         if self._last is not None and self.answers(item):
             self._stop(self._last, CutReason.TURN_DETECTED)
-            self._queue.put(Outcome(self._last, ReplyStep.WITHDRAW, into))
+            self._queue.put(Fate(self._last, ReplyStep.WITHDRAW, into))
 
     def played(self, mark: PlaybackIn, at: float, *, speaking: bool) -> None:
         """The client's word on a reply, as of `at`; marks of replies that are no more change nothing."""
@@ -201,9 +201,9 @@ class Conversation:
     def _reply(self, item: ItemId | None = None) -> AgentReply:
         return AgentReply(ReplyId(self._clock.new_id()), item)
 
-    def _answer(self, answer: Answer) -> None:
-        self._queue.put(answer)
-        self._last = answer.reply
+    def _answer(self, draft: Draft) -> None:
+        self._queue.put(draft)
+        self._last = draft.reply
 
     def _nothing_to_say(self) -> None:
         """A reply was asked for, and there is nothing to reply to; one that is under way is the one."""
@@ -216,7 +216,7 @@ class Conversation:
 
     def _say(self, make: Callable[[ReplyId], AsyncIterator[ReplyEvent]]) -> None:
         reply = self._reply()
-        self._answer(Answer(reply, lambda: make(reply.id)))
+        self._answer(Draft(reply, lambda: make(reply.id)))
 
     def _stop(self, reply: AgentReply, reason: CutReason) -> None:
         if not reply.cut(reason):
@@ -225,12 +225,12 @@ class Conversation:
             self._emit(ReplyCut(reply.id, reason))
         self._queue.stop_making()
         if reply.state is ReplyState.CUT:
-            self._queue.put(Outcome(reply, ReplyStep.CUT))
+            self._queue.put(Fate(reply, ReplyStep.CUT))
 
     def _unhear(self, reply: AgentReply) -> None:
         """It was taken for heard, and was not."""
         if reply.step(ReplyStep.UNHEAR):
-            self._queue.put(Outcome(reply, ReplyStep.CUT))
+            self._queue.put(Fate(reply, ReplyStep.CUT))
 
     def _heard_out(self, reply: AgentReply, at: float, *, speaking: bool) -> None:
         if not speaking:
@@ -241,4 +241,4 @@ class Conversation:
     def _deliver(self, reply: AgentReply, step: ReplyStep, at: float) -> None:
         if reply.step(step):
             reply.heard_at = at
-            self._queue.put(Outcome(reply, ReplyStep.HEAR))
+            self._queue.put(Fate(reply, ReplyStep.HEAR))

@@ -8,7 +8,7 @@ from typing import Final
 from schemas.call import CallEvent, Fault
 from schemas.errors import RateLimited, TellerlineError
 from schemas.turn import ItemId
-from services.call.reply_stream import Answer, ReplyStream
+from services.call.reply_stream import Draft, ReplyStream
 from services.call.user_turn import Commitment, Life, UserTurn
 from services.ports import TurnHandler
 from services.response.reply import AgentReply, ReplyState, ReplyStep
@@ -19,7 +19,7 @@ _WAITING: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Fate:
     """What became of a reply, for the handler to know; `into` is the utterance that goes on with a withdrawn turn."""
 
     reply: AgentReply
@@ -34,7 +34,7 @@ class ReplyQueue:
         self._handler = handler
         self._replies = replies
         self._emit = emit
-        self._waiting: asyncio.Queue[Answer | Outcome] = asyncio.Queue(_WAITING)
+        self._waiting: asyncio.Queue[Draft | Fate] = asyncio.Queue(_WAITING)
         self._making: asyncio.Task[None] | None = None
         self._continued: UserTurn | None = None
         self._busy = 0
@@ -49,7 +49,7 @@ class ReplyQueue:
         """Whether a reply is being made."""
         return self._making is not None
 
-    def put(self, work: Answer | Outcome) -> None:
+    def put(self, work: Draft | Fate) -> None:
         """Let it wait for its turn. Raises RateLimited when too much waits."""
         try:
             self._waiting.put_nowait(work)
@@ -70,7 +70,7 @@ class ReplyQueue:
         while True:
             work = await self._waiting.get()
             try:
-                doing = self._answer(work, failed) if isinstance(work, Answer) else self._tell(work)
+                doing = self._answer(work, failed) if isinstance(work, Draft) else self._tell(work)
                 undone_for = await self._guarded(doing)
                 if undone_for is not None:
                     yield undone_for
@@ -81,7 +81,7 @@ class ReplyQueue:
         """`run` is over: what was heard is noted all the same, and nothing else is done."""
         while not self._waiting.empty():
             match self._waiting.get_nowait():
-                case Outcome(step=ReplyStep.HEAR) as heard:
+                case Fate(step=ReplyStep.HEAR) as heard:
                     await self._guarded(self._tell(heard))
 
     async def _guarded(self, doing: Awaitable[ItemId | None]) -> ItemId | None:
@@ -93,20 +93,20 @@ class ReplyQueue:
             self._emit(Fault(error))
         return None
 
-    async def _answer(self, answer: Answer, failed: Callable[[TellerlineError], None]) -> None:
-        if answer.turn is not None:
-            self._go_on_with(answer.turn)
-        if answer.reply.state is ReplyState.QUEUED:
-            await self._make(answer, failed)
+    async def _answer(self, draft: Draft, failed: Callable[[TellerlineError], None]) -> None:
+        if draft.turn is not None:
+            self._go_on_with(draft.turn)
+        if draft.reply.state is ReplyState.QUEUED:
+            await self._make(draft, failed)
 
-    async def _tell(self, outcome: Outcome) -> ItemId | None:
+    async def _tell(self, outcome: Fate) -> ItemId | None:
         """The utterance for which a turn was undone, where one was."""
         match outcome:
-            case Outcome(reply, ReplyStep.HEAR):
+            case Fate(reply, ReplyStep.HEAR):
                 await finish(self._handler.delivered(reply.id))
-            case Outcome(reply, ReplyStep.CUT):
+            case Fate(reply, ReplyStep.CUT):
                 await self._handler.interrupted(reply.id)
-            case Outcome(reply, _, into):
+            case Fate(reply, _, into):
                 return into if await self._undo(reply) else None
         return None
 
@@ -121,21 +121,21 @@ class ReplyQueue:
             reply.step(ReplyStep.WITHDRAW)
         return reply.state is ReplyState.WITHDRAWN
 
-    async def _make(self, answer: Answer, failed: Callable[[TellerlineError], None]) -> None:
+    async def _make(self, draft: Draft, failed: Callable[[TellerlineError], None]) -> None:
         """Say it in a task of its own, so that cutting it leaves this one alive."""
-        task = self._making = asyncio.create_task(self._say(answer, failed))
+        task = self._making = asyncio.create_task(self._say(draft, failed))
         try:
             await asyncio.wait({task})
         finally:
             self._making = None
             task.cancel()
             await asyncio.wait({task})
-        if answer.turn is not None and answer.turn.life is Life.CONTINUED:
-            self._continued = answer.turn.turn
+        if draft.turn is not None and draft.turn.life is Life.CONTINUED:
+            self._continued = draft.turn.turn
         if not task.cancelled():
             task.result()
 
-    async def _say(self, answer: Answer, failed: Callable[[TellerlineError], None]) -> None:
-        error = await self._replies.say(answer)
-        if error is not None and not answer.sorry:
+    async def _say(self, draft: Draft, failed: Callable[[TellerlineError], None]) -> None:
+        error = await self._replies.say(draft)
+        if error is not None and not draft.sorry:
             failed(error)

@@ -17,8 +17,8 @@ from app.transports._encode import Encoder
 from app.transports._speaking import reported
 from app.transports.realtime.failures import Refusal, failure
 from app.transports.realtime.input_audio import InputBuffer, Speech
+from app.transports.realtime.items import ROOT, Duplicate, Items, shown, words_of
 from app.transports.realtime.ladder import item_of
-from app.transports.realtime.ledger import ROOT, Duplicate, Ledger, shown, words_of
 from app.transports.realtime.replies import Replies
 from app.transports.realtime.settings import CallSettings
 from schemas import call, turn
@@ -60,8 +60,8 @@ class Realtime:
         self._clock = clock
         self._final = final
         self._own = Encoder(clock, identity)
-        self._ledger = Ledger()
-        self._replies = Replies(settings, self._ledger, f"conv_{identity}")
+        self._items = Items()
+        self._replies = Replies(settings, self._items, f"conv_{identity}")
         self._buffer = InputBuffer()
         self._speech = Speech()
         self._count = 0
@@ -149,8 +149,8 @@ class Realtime:
     @_take.register
     def _(self, event: client.ItemCreate) -> Given:
         item = shown(event.item, event.item.id or f"item_{self._clock.new_id()}")
-        last = self._ledger.last
-        before = self._ledger.add(item, event.previous_item_id)
+        last = self._items.last
+        before = self._items.add(item, event.previous_item_id)
         words = words_of(event.item)
         at_the_end = event.previous_item_id in {None, last or ROOT}
         alone = self._added == 0 and words is not None and 0 < len(words) <= MAX_TYPED
@@ -177,13 +177,13 @@ class Realtime:
 
     @_take.register
     def _(self, event: client.ItemDelete) -> Given:
-        self._ledger.remove(event.item_id)
+        self._items.remove(event.item_id)
         sent = self._replies.of(event.item_id)
         return Given(_unheard(sent.reply) if sent else (), (server.ItemDeleted(item_id=event.item_id),))
 
     @_take.register
     def _(self, event: client.ItemRetrieve) -> Given:
-        item = self._ledger.get(event.item_id)
+        item = self._items.get(event.item_id)
         if item is None:
             raise Refusal("item_retrieve_invalid_item_id", "no item has this id", "item_id")
         return Given(answers=(server.ItemRetrieved(item=item),))
@@ -268,12 +268,12 @@ class Realtime:
     def _committed(self, item: str, words: str, seconds: float) -> Iterator[BaseModel]:
         self._typed, self._added, self._buffer.uncommitted = None, 0, 0
         message = Message(id=item, role="user", content=(InputAudio(),))
-        before = self._ledger.put(message)
+        before = self._items.put(message)
         yield AudioCommitted(item_id=item, previous_item_id=before)
         yield server.ItemAdded(previous_item_id=before, item=message)
         yield server.ItemDone(previous_item_id=before, item=message)
         if self.settings.transcribes:
-            self._ledger.change(message.model_copy(update={"content": (InputAudio(transcript=words),)}))
+            self._items.change(message.model_copy(update={"content": (InputAudio(transcript=words),)}))
             yield TranscriptDelta(item_id=item, delta=words)
             yield TranscriptCompleted(item_id=item, transcript=words, usage=DurationUsage(seconds=max(0.0, seconds)))
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from app.transports.realtime.items import Items
 from app.transports.realtime.ladder import PROPOSAL, TEMPLATE, Ladder, nothing
-from app.transports.realtime.ledger import Ledger
 from app.transports.realtime.settings import CallSettings
 from schemas.call import ReplyEnded
 from schemas.ids import ProposalId
@@ -19,11 +19,11 @@ REMEMBERED: Final = 32
 class Replies:
     """`open` is the one under way; `wished` the metadata that the client gave for the next one."""
 
-    def __init__(self, settings: CallSettings, ledger: Ledger, conversation: str) -> None:
+    def __init__(self, settings: CallSettings, items: Items, conversation: str) -> None:
         self.open: Ladder | None = None
         self.wished: dict[str, str] | None = None
         self._settings = settings
-        self._ledger = ledger
+        self._items = items
         self._conversation = conversation
         self._sent: dict[str, Ladder] = {}
         self._proposals: dict[ReplyId, ProposalId] = {}
@@ -39,7 +39,7 @@ class Replies:
     def begin(self, reply: ReplyId) -> Event:
         """A reply begins."""
         modality, output = self._settings.modality, self._settings.config.output
-        self.open = Ladder(reply, self._ledger, modality, output, self._conversation, self.wished)
+        self.open = Ladder(reply, self._items, modality, output, self._conversation, self.wished)
         self.wished = None
         self._sent[self.open.item] = self.open
         while len(self._sent) > REMEMBERED:

@@ -32,14 +32,14 @@ class Connection(Protocol):
         ...
 
 
-class Outcome(StrEnum):
+class Ending(StrEnum):
     """What is to become of a call that the assistant is done with."""
 
     TRANSFER = "transfer"
     END = "end"
 
 
-def _nobody_asks(_call: str, _outcome: Outcome) -> None:
+def _nobody_asks(_call: str, _outcome: Ending) -> None:
     """The protocol itself says it."""
 
 
@@ -55,4 +55,4 @@ class PhoneDeps:
     vouch: Callable[[str, str], Awaitable[CustomerId | None]]
     stranger: Callable[[CallId, Locale], Awaitable[TurnHandler]]
     web: Callable[[WebRequest], Awaitable[None]]
-    ended: Callable[[str, Outcome], None] = _nobody_asks
+    ended: Callable[[str, Ending], None] = _nobody_asks

@@ -11,16 +11,16 @@ from app.transports.telephone.connection import Connection, PhoneDeps
 from app.transports.telephone.goodbye import Goodbye
 from app.transports.telephone.line import (
     Act,
+    Audio,
     CallTransport,
-    Heard,
     Held,
     Left,
     LineEvent,
     Opened,
-    Owed,
     Played,
     Pressed,
     Reformed,
+    SendBack,
     Speaks,
     Wire,
 )
@@ -90,7 +90,7 @@ class _PhoneCall:
                     for event in await self._read():
                         if isinstance(event, Opened):
                             return event
-                        if isinstance(event, Owed):
+                        if isinstance(event, SendBack):
                             await self._send(event.message)
                         if isinstance(event, Left):
                             raise Hung
@@ -138,7 +138,7 @@ class _PhoneCall:
 
     async def _take(self, call: LiveCall, event: LineEvent) -> None:
         match event:
-            case Heard(data, sequence):
+            case Audio(data, sequence):
                 await call.put(AudioIn(data, sequence))
             case Pressed(key):
                 await call.put(KeyIn(key))
@@ -150,7 +150,7 @@ class _PhoneCall:
                 await call.put(ConfigureIn(form=form, patient=True))
             case Speaks(locale) if locale in locales():
                 await call.put(ConfigureIn(locale=locale, patient=True))
-            case Owed(message):
+            case SendBack(message):
                 await self._send(message)
             case Left():
                 call.hung_up = True

@@ -9,8 +9,8 @@ from typing import Final
 
 from app.transports._deps import FLUSH_S
 from app.transports._together import Hung
-from app.transports.telephone.connection import Connection, Outcome, PhoneDeps
-from app.transports.telephone.line import Act, CallTransport, Left, Owed, WebRequest, Wire
+from app.transports.telephone.connection import Connection, Ending, PhoneDeps
+from app.transports.telephone.line import Act, CallTransport, Left, SendBack, WebRequest, Wire
 from schemas.errors import (
     BadInput,
     CarrierUnavailable,
@@ -56,7 +56,7 @@ class Goodbye:
             words = self.transport.transfer(handed.reason, handed.summary)
         else:
             words = self.transport.hang_up()
-        self.deps.ended(call, Outcome.END if handed is None else Outcome.TRANSFER)
+        self.deps.ended(call, Ending.END if handed is None else Ending.TRANSFER)
         await self._ask_carrier(words)
         await self._part(words, reason)
 
@@ -86,7 +86,7 @@ class Goodbye:
         while (message := await self.connection.receive()) is not None:
             events = self.transport.read(message)
             for event in events:
-                if isinstance(event, Owed):
+                if isinstance(event, SendBack):
                     await self.connection.send(event.message)
             if any(isinstance(event, Left) for event in events):
                 return

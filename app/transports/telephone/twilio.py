@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 from app.transports.telephone.fields import Fields, packed
 from app.transports.telephone.line import (
     Act,
-    Heard,
+    Audio,
     Left,
     LineEvent,
     Opened,
@@ -173,7 +173,7 @@ class MediaStream:
             raise TooLarge(f"a message has at most {MAX_SOUND} bytes of sound")
         if media.word("track", "inbound") not in {"inbound", "inbound_track"} or not sound:
             return []  # what we say ourselves, where a stream has both
-        return [Heard(sound, media.number("chunk") if self._carrier.numbered else None)]
+        return [Audio(sound, media.number("chunk") if self._carrier.numbered else None)]
 
 
 def parameters(said: Fields, name: str) -> Fields:
