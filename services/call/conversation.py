@@ -94,7 +94,8 @@ class Conversation:
     def take(self, turn: Commitment) -> None:
         """Answer a turn, or hold it until a reply is asked for. Raises RateLimited when too many wait."""
         if self._held is not None:
-            turn.turn, self._held = turn.turn.along_with(self._held.turn), None
+            turn.along_with(self._held)
+            self._held = None
         if not (self._answers or self._asked):
             self._held = turn
             return
@@ -239,6 +240,5 @@ class Conversation:
             self._overspoken = reply
 
     def _deliver(self, reply: AgentReply, step: ReplyStep, at: float) -> None:
-        if reply.step(step):
-            reply.heard_at = at
+        if reply.hear(step, at):
             self._queue.put(Fate(reply, ReplyStep.HEAR))

@@ -113,7 +113,8 @@ class ReplyQueue:
     def _go_on_with(self, turn: Commitment) -> None:
         """The words of a turn that the caller had gone on with come first."""
         if self._continued is not None:
-            turn.turn, self._continued = turn.turn.after(self._continued), None
+            turn.after(self._continued)
+            self._continued = None
 
     async def _undo(self, reply: AgentReply) -> bool:
         """Whether the turn that `reply` answered is undone; where nothing had come of it, it already is."""
