@@ -1,23 +1,20 @@
 """The one composition root: from settings to everything a gateway is made of, and back down in order."""
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
 from app.auth.demo import DemoIssuer
 from app.auth.dependencies import Authenticator
-from app.auth.jwks import FixedKeys, HttpKeys, TokenVerifier
-from app.auth.signature import WINDOW_S, RequestVerifier
 from app.auth.statements import KEPT, Statements
-from app.auth.tokens import TokenRules
+from app.background import keep_running
 from app.callers import Callers
+from app.identity import bridges, identity
 from app.keys import audit_keys, secret
 from app.migrate import database
 from app.models import answerer, extractor
@@ -48,7 +45,7 @@ from services.guard.nonces import Nonces
 from services.guard.shared_calls import RENEW_EVERY_S, SharedCalls
 from services.guard.shares import Allowance, Shares
 from services.observability.metrics import Metrics
-from services.ports import Answerer, AuditLog, Clock, CoreBank, Extractor, Recognizer
+from services.ports import Answerer, AuditLog, Clock, CoreBank, Recognizer
 from services.record import audit_spool
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
@@ -63,7 +60,6 @@ log = logging.getLogger(__name__)
 
 RECONCILE_EVERY_S: Final = 2.0
 RECORD_EVERY_S: Final = 1.0
-AGAIN_AFTER_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +104,7 @@ async def gateway(
         chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
         audit = _records(stack, settings, chain, keys, clock)
         metrics.spools_broken.set_function(lambda: len(broken(settings.state_dir)))
-        retention = Retention(chain, settings.recordings, clock, settings.transcript_days, settings.recording_days)
-        _keep_running(stack, retention.run)
-        issuer, authenticator = _identity(settings, store, clock, client)
+        issuer, authenticator = identity(settings, store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
         bank = await core_bank(stack, settings, store, clock, customers)
         books = Books(store, audit, _promises(stack, settings, store, clock, keys))
@@ -118,10 +112,7 @@ async def gateway(
         if recognizer is None:
             recognizer = _recognizer(stack, settings)
         spoken = _voice(stack, settings, clock)
-        vad, decoders = SileroVad(), DecoderPool()
-        stack.callback(vad.close)
-        stack.push_async_callback(decoders.close)
-        await decoders.warm_up()
+        vad, decoders = await _hearing(stack)
         callers = _callers(stack, settings, clock, banking, audit, metrics)
         callers.warm_up()
         await recognizer.warm_up()
@@ -160,52 +151,8 @@ def _shares(settings: Settings, clock: Clock) -> Shares:
 
 def _calls(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock) -> SharedCalls:
     made = SharedCalls(store, clock, settings.calls_per_customer)
-    _keep_running(stack, made.renew, RENEW_EVERY_S)
+    keep_running(stack, made.renew, RENEW_EVERY_S)
     return made
-
-
-def _keep_running(
-    stack: AsyncExitStack, work: Callable[[], Coroutine[Any, Any, object]], every_s: float = AGAIN_AFTER_S
-) -> None:
-    """Work in the background, again and again, as long as the gateway lives; also where it failed."""
-
-    async def always() -> None:
-        while True:
-            try:
-                await work()
-            except TellerlineError as error:
-                log.warning("background work failed: %s", error.code)
-            except Exception as fault:
-                log.exception("background work failed: %s", type(fault).__name__)
-            await asyncio.sleep(every_s)
-
-    working = asyncio.create_task(always())
-
-    async def stop() -> None:
-        working.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await working
-
-    stack.push_async_callback(stop)
-
-
-def bridges(settings: Settings) -> dict[str, bytes]:
-    """The secrets of IVR bridges, by key id."""
-    return {name: key.get_secret_value().encode() for name, key in settings.ivr_keys.items()}
-
-
-def _identity(
-    settings: Settings, store: Store, clock: Clock, client: httpx.AsyncClient
-) -> tuple[DemoIssuer | None, Authenticator]:
-    rules = TokenRules(settings.token_issuer, settings.token_audience)
-    requests = RequestVerifier(bridges(settings))
-    nonces = Nonces(store, timedelta(seconds=2 * WINDOW_S))
-    if settings.jwks_url:
-        tokens = TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock)
-        return None, Authenticator(tokens, requests, nonces, clock)
-    issuer = DemoIssuer.under(settings.state_dir / "keys", rules)
-    tokens = TokenVerifier(FixedKeys(issuer.jwks()), rules, clock)
-    return issuer, Authenticator(tokens, requests, nonces, clock)
 
 
 def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:
@@ -242,11 +189,13 @@ def sandbox(store: Store, clock: Clock) -> CoreBank:
 def _records(
     stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock
 ) -> SpooledAudit:
-    """The audit log; what the database did not take follows in the background."""
+    """The audit log; what the database did not take follows in the background, what its time is over for goes."""
     where = settings.state_dir, "audit", keys.of(b"tellerline.spool.audit.1"), audit_spool.SIZE
     audit = SpooledAudit(chain, clock, own(*where), left_behind(*where))
     stack.push_async_callback(audit.close)
-    _keep_running(stack, audit.drain, RECORD_EVERY_S)
+    keep_running(stack, audit.drain, RECORD_EVERY_S)
+    retention = Retention(chain, settings.recordings, clock, settings.transcript_days, settings.recording_days)
+    keep_running(stack, retention.run)
     return audit
 
 
@@ -262,8 +211,8 @@ def _settling(stack: AsyncExitStack, made: Door, chain: ChainedAudit, clock: Clo
     outbox = Outbox(chain, clock)
     stack.push_async_callback(outbox.close)
     stack.push_async_callback(made.ledger.close)
-    _keep_running(stack, outbox.drain, RECORD_EVERY_S)
-    _keep_running(stack, Reconciler(made.parts).run_once, RECONCILE_EVERY_S)
+    keep_running(stack, outbox.drain, RECORD_EVERY_S)
+    keep_running(stack, Reconciler(made.parts).run_once, RECONCILE_EVERY_S)
     return made.banking
 
 
@@ -271,6 +220,14 @@ def _seals(settings: Settings) -> list[bytes]:
     """The key that seals confirmations, then those before it."""
     key = secret(settings, "confirmation_key", settings.confirmation_key)
     return [key, *(earlier.get_secret_value().encode() for earlier in settings.confirmation_keys_before)]
+
+
+async def _hearing(stack: AsyncExitStack) -> tuple[SileroVad, DecoderPool]:
+    vad, decoders = SileroVad(), DecoderPool()
+    stack.callback(vad.close)
+    stack.push_async_callback(decoders.close)
+    await decoders.warm_up()
+    return vad, decoders
 
 
 def _recognizer(stack: AsyncExitStack, settings: Settings) -> Recognizer:
@@ -300,19 +257,12 @@ def _callers(
 ) -> Callers:
     return Callers(
         banking=banking,
-        extractor=_extractor(stack, settings, clock),
+        extractor=extractor(stack, settings, clock),
         answerer=_answerer(stack, settings, clock),
         audit=audit,
         metrics=metrics,
         keep_words=settings.transcript_days > 0,
     )
-
-
-def _extractor(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Extractor | None:
-    made = extractor(settings, clock)
-    if made is not None:
-        stack.push_async_callback(made.close)
-    return made
 
 
 def passages(settings: Settings) -> tuple[Passage, ...]:
@@ -324,8 +274,4 @@ def passages(settings: Settings) -> tuple[Passage, ...]:
 
 def _answerer(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Answerer:
     library = Library.load(passages(settings))
-    made = answerer(settings, library, clock)
-    if made is None:
-        return QuotingAnswerer(library, clock)
-    stack.push_async_callback(made.close)
-    return made
+    return answerer(stack, settings, library, clock) or QuotingAnswerer(library, clock)

@@ -18,12 +18,13 @@ from app import errors, openapi
 from app.auth.client_secrets import PREFIX, ClientSecrets
 from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
-from app.bootstrap import Gateway, bridges
+from app.bootstrap import Gateway
+from app.identity import bridges
 from app.keys import audit_keys
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
 from app.transports import demo, health, http, mobile
-from app.transports._line import CallDeps
+from app.transports._deps import CallDeps
 from app.transports._standing import Admitted
 from app.transports.realtime import door
 from app.transports.telephone import (
@@ -35,7 +36,7 @@ from app.transports.telephone import (
     jambonz_door,
 )
 from app.transports.telephone.audiohook_door import ApiKey
-from app.transports.telephone.driver import PhoneDeps
+from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.twilio import Credential
 from app.transports.telephone.web import CarrierClient

@@ -6,7 +6,7 @@ than the call, a copy of one that was prepared once for each moment.
 
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ from services.banking.code_senders import DemoPhone
 from services.banking.promises import Promises
 from services.observability.metrics import Metrics
 from services.payees import IndexCache
-from services.ports import Answerer, Clock, TurnHandler
+from services.ports import Clock, TurnHandler
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
@@ -49,8 +49,9 @@ class Rehearsal:
         self._library = Library.load()
         self._metrics = Metrics()
         self._indexes = IndexCache()
-        self._extractor = extractor(settings, SystemClock())
-        self._models = answerer(settings, self._library, SystemClock())
+        self._open = AsyncExitStack()
+        self._extractor = extractor(self._open, settings, SystemClock())
+        self._answerer = answerer(self._open, settings, self._library, SystemClock())
         self._records = own(self._folder, "audit", _KEY, _SPOOL_BYTES)
         self._promises = own(self._folder, "promises", _KEY, _SPOOL_BYTES)
         self._stores = 0
@@ -81,9 +82,7 @@ class Rehearsal:
 
     async def close(self) -> None:
         """Close the models' connections and remove the databases."""
-        for model in (self._extractor, self._models):
-            if model is not None:
-                await model.close()
+        await self._open.aclose()
         for _, store in self._idle:
             await store.close()
         self._records.close()
@@ -105,8 +104,8 @@ class Rehearsal:
         audit = SpooledAudit(ChainedAudit(store, AuditKeys(_KEY), FileHead(heads)), clock, self._records)
         books = Books(store, audit, Promises(store, clock, self._promises))
         banking = door(sandbox(store, clock), books, DemoPhone(), [_KEY], clock).banking
-        answerer: Answerer = self._models or QuotingAnswerer(self._library, clock)
-        return Callers(banking, self._extractor, answerer, audit, self._metrics, self._indexes)
+        answers = self._answerer or QuotingAnswerer(self._library, clock)
+        return Callers(banking, self._extractor, answers, audit, self._metrics, self._indexes)
 
 
 def _url(path: Path) -> str:

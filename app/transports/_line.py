@@ -2,10 +2,7 @@
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 from typing import Final
 
 from fastapi import WebSocket
@@ -13,27 +10,18 @@ from fastapi.responses import Response
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.errors import error_response
+from app.transports._deps import FIRST_MESSAGE_S, FLUSH_S, CallDeps
 from app.transports._dialect import Dialect, Message
-from app.transports._standing import Admitted, Standing, Verify
+from app.transports._standing import Admitted, Standing
+from app.transports._together import Hung, first_end, together
 from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Fault, KeyIn, TypedIn
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
-from schemas.ids import CallId, CustomerId, Locale
-from services.audio.vad import SileroVad
+from schemas.ids import CallId
 from services.call import CAPACITY, CallPorts, LiveCall, Outbox
-from services.guard.admission import Admission
-from services.guard.shares import Shares
-from services.observability.metrics import Metrics
-from services.ports import Clock, Recognizer, Synthesizer, TurnHandler
 from services.timing.finish import finish
 
-log = logging.getLogger(__name__)
-
-FIRST_MESSAGE_S: Final = 20.0
-"""A client that opens a call and says nothing at all is let go after this."""
 SEND_S: Final = 10.0
 """A message that the client does not take within this time ends the call."""
-FLUSH_S: Final = 2.0
-"""What the last events of a call may take."""
 HUNG_UP: Final = 1000
 """The close code of a client that hung up; with any other, or none at all, the line dropped."""
 TURNS: Final = 50
@@ -44,38 +32,6 @@ ROOM_S: Final = 0.01
 """How often it is looked whether there is room for more answers."""
 MAX_REFUSED: Final = 64
 """Events of a client that may be refused before it is let go."""
-
-
-def _alone(_customer: CustomerId, _call: CallId) -> AbstractAsyncContextManager[None]:
-    """There is no other gateway."""
-    return contextlib.nullcontext()
-
-
-@dataclass(frozen=True, slots=True)
-class CallDeps:
-    """What the composition root provides. `authenticate` raises NotAllowed; `handler` opens a call's dialogue."""
-
-    admission: Admission
-    shares: Shares
-    authenticate: Callable[[WebSocket], Awaitable[Admitted]]
-    handler: Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
-    recognizer: Recognizer
-    vad: SileroVad
-    clock: Clock
-    metrics: Metrics
-    verify: Verify
-    consent: Callable[[CallId, bool], None]
-    synthesizer: Synthesizer | None = None
-    max_call_seconds: float = 900.0
-    together: Callable[[CustomerId, CallId], AbstractAsyncContextManager[None]] = _alone
-    """Counts a call with those of every other gateway, as long as it lasts. Raises RateLimited, StoreUnavailable."""
-
-    @asynccontextmanager
-    async def place(self, customer: CustomerId, call: CallId) -> AsyncIterator[None]:
-        """One of the calls a customer may have at once, at all gateways. Raises RateLimited, StoreUnavailable."""
-        with self.shares.call(customer):
-            async with self.together(customer, call):
-                yield
 
 
 Opens = Callable[[CallId], Dialect]
@@ -106,10 +62,6 @@ async def _refuse(socket: WebSocket, denial: Response, error: TellerlineError) -
             await socket.send_denial_response(denial)
         elif socket.application_state is WebSocketState.CONNECTED:
             await _close(socket, error.ws_close, error.code)
-
-
-class _Hung(Exception):
-    """The client closed the connection."""
 
 
 class _Line:
@@ -151,25 +103,13 @@ class _Line:
 
     async def _converse(self, call: LiveCall) -> TellerlineError | None:
         """Read, live and write until one of them ends; why it did. A client that hung up is no reason."""
-        reading, living, writing = (
-            asyncio.create_task(work) for work in (self._read(call), call.run(), self._write(call))
-        )
-        standing = asyncio.create_task(self._stand())
-        tasks = {reading, living, writing, standing}
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            reason = next((_outcome(task) for task in (living, reading, writing, standing) if task.done()), None)
-            if not isinstance(reason, _Hung | SlowConsumer):
-                await self._say_last(reason, writing)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        if isinstance(reason, _Hung):
-            return None
-        return reason
+        async with together(call.run(), self._read(call), self._write(call), self._standing.run()) as tasks:
+            reason = await first_end(tasks)
+            if not isinstance(reason, Hung | SlowConsumer):
+                await self._say_last(reason, tasks[2])
+        return None if isinstance(reason, Hung) else reason
 
-    async def _say_last(self, reason: TellerlineError | None, writing: "asyncio.Task[TellerlineError | None]") -> None:
+    async def _say_last(self, reason: TellerlineError | None, writing: asyncio.Task[TellerlineError | None]) -> None:
         with contextlib.suppress(SlowConsumer):
             if reason is not None:
                 self._outbox.put(Fault(reason))
@@ -188,7 +128,7 @@ class _Line:
             limit = None
             if message["type"] == "websocket.disconnect":
                 call.hung_up = message.get("code") == HUNG_UP
-                raise _Hung
+                raise Hung
             try:
                 await self._take(call, message.get("bytes"), message.get("text"))
             except DependencyFailed as error:
@@ -226,10 +166,6 @@ class _Line:
         self._due = max(now, self._due) + TURN_S
         await asyncio.sleep(max(0.0, self._due - now - TURNS * TURN_S))
 
-    async def _stand(self) -> TellerlineError | None:
-        await self._standing.run()
-        return None
-
     def _refuse(self, error: BadInput, cause: str | None) -> None:
         self._deps.metrics.error(error.code)
         self._refused += 1
@@ -257,17 +193,7 @@ class _Line:
         except TimeoutError:
             raise SlowConsumer("the client does not read its events") from None
         except (WebSocketDisconnect, RuntimeError, OSError):
-            raise _Hung from None
-
-
-def _outcome(task: "asyncio.Task[TellerlineError | None]") -> "TellerlineError | _Hung | None":
-    """Why a task ended; exceptions that nobody foresaw are raised."""
-    error = task.exception()
-    if error is None:
-        return task.result()
-    if isinstance(error, TellerlineError | _Hung):
-        return error
-    raise error
+            raise Hung from None
 
 
 async def _close(socket: WebSocket, code: int, reason: str) -> None:

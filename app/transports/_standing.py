@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from app.transports._together import together
 from schemas.call import Leaving, TokenExpiring, TokenRenewed
 from schemas.errors import Draining, NotAllowed, Unauthenticated
 from schemas.ids import CustomerId
@@ -51,16 +52,9 @@ class Standing:
 
     async def run(self) -> None:
         """Return never; raise Unauthenticated or Draining when the call's time is over."""
-        leaving = asyncio.create_task(self._leave())
-        expiring = asyncio.create_task(self._expire())
-        tasks = {leaving, expiring}
-        try:
+        async with together(self._leave(), self._expire()) as tasks:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             done.pop().result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _expire(self) -> None:
         while True:

@@ -7,9 +7,10 @@ from typing import Final
 from fastapi import APIRouter, WebSocket
 
 from app.transports._decode import to_input
+from app.transports._deps import CallDeps
 from app.transports._dialect import Given, Message
 from app.transports._encode import Encoder
-from app.transports._line import CallDeps, serve
+from app.transports._line import serve
 from app.transports._speaking import Piece, ReplySound, reported
 from schemas.call import (
     AudioIn,

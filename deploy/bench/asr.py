@@ -50,9 +50,9 @@ def hear(found: Sequence[Case], recognizer: Recognizer, progress: Callable[[], o
 
 def money_commands() -> Callable[[str, str], bool]:
     """Whether a sentence at the start of a call would be taken as a command to move money, complete or begun."""
-    from deploy.bench.cases.conversations import Player
     from deploy.bench.cases.labelled import Judge
     from deploy.bench.cases.negatives import SentenceTally as Became
+    from deploy.bench.cases.player import Player
 
     judges = {lang: Judge(Player.of(customer), customer) for lang, customer in CUSTOMERS.items()}
 

@@ -10,7 +10,7 @@ import typer
 from app.qa.figures import Figure, percentile, publish
 
 if TYPE_CHECKING:
-    from deploy.bench.cases.conversations import Played, Player
+    from deploy.bench.cases.player import Played, Player
 
 CONVERSATIONS: Final = Path("tests/conversations")
 _OWN: Final = 20
@@ -30,7 +30,7 @@ def bench(
     repeat: Annotated[int, typer.Option(help="plays of each conversation for the latency", min=1, max=50)] = 2,
 ) -> None:
     """Play every conversation; latency is of normalise + payee search + understand + decide, an utterance at a time."""
-    from deploy.bench.cases.conversations import Player
+    from deploy.bench.cases.player import Player
 
     figures: dict[str, Figure] = {}
     players: dict[str, Player] = {}
@@ -60,7 +60,8 @@ def bench(
 def _play(folder: Path, language: str, players: "dict[str, Player]", payees: int, repeat: int) -> "tuple[Played, int]":
     """A language's conversations: what came of the first play of each, the latencies of all, and how many there are."""
     from deploy.bench._crowd import crowd
-    from deploy.bench.cases.conversations import Played, Player, conversations
+    from deploy.bench.cases.conversations import conversations
+    from deploy.bench.cases.player import Played, Player
 
     played, count = Played(), 0
     for file in conversations(folder / language):

@@ -17,8 +17,8 @@ def bench(
     failures: Annotated[bool, typer.Option(help="list the seen lines that were not right")] = False,
 ) -> None:
     """Have every exchange, and judge what is read back. Exit 1 if anything else than what was meant was read back."""
-    from deploy.bench.cases.conversations import Player
     from deploy.bench.cases.exchanges import Outcome, exchanges, judge
+    from deploy.bench.cases.player import Player
 
     figures: dict[str, Figure] = {}
     wrong = 0

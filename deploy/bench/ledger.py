@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 import sqlalchemy as sa
 import typer
@@ -15,15 +15,15 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.migrate import migrate
 from app.qa.figures import Figure, percentile, publish
+from deploy.bench._instant_bank import InstantBank
 from deploy.bench._phases import phases_of
 from deploy.bench._postgres import private_cluster, unavailable
 from rules.act import money_policy
 from rules.bank import DemoAccount, DemoCustomer, DemoLimits, DemoPayee
-from schemas.banking import BankOutcome, BankReceipt, CustomerProfile, PayeeVerification, TransferOrder, TransferState
+from schemas.banking import TransferOrder, TransferState
 from schemas.errors import ConfigInvalid
 from schemas.ids import AccountId, CallId, CustomerId, PayeeId
 from schemas.money import Money
-from schemas.payee import Payee
 from schemas.transfer import Proposal
 from services.banking.banks.sandbox import SandboxBank, books
 from services.banking.banks.seed import open_demo_bank
@@ -62,38 +62,6 @@ class _Pace:
     waits_ms: list[float]
 
 
-class _InstantBank:
-    """A core that answers at once and books nothing: what is left is the ledger's own cost."""
-
-    def __init__(self, bank: CoreBank) -> None:
-        self._bank = bank
-        self._profiles: dict[CustomerId, CustomerProfile] = {}
-        self._payees: dict[CustomerId, Payee] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._bank, name)
-
-    async def profile(self, customer: CustomerId) -> CustomerProfile:
-        """As it was when first asked."""
-        if customer not in self._profiles:
-            self._profiles[customer] = await self._bank.profile(customer)
-        return self._profiles[customer]
-
-    async def payee(self, customer: CustomerId, payee: PayeeId) -> Payee:
-        """As it was when first asked."""
-        if customer not in self._payees:
-            self._payees[customer] = await self._bank.payee(customer, payee)
-        return self._payees[customer]
-
-    async def verify_payee(self, _customer: CustomerId, _payee: PayeeId) -> PayeeVerification:
-        """A match."""
-        return PayeeVerification.MATCH
-
-    async def transfer(self, _customer: CustomerId, _order: TransferOrder, key: str) -> BankReceipt:
-        """Done."""
-        return BankReceipt(BankOutcome.DONE, key)
-
-
 def bench(
     transfers: Annotated[int, typer.Option(help="transfers a round", min=16)] = 1_000,
     concurrency: Annotated[int, typer.Option(help="workers at once", min=1, max=64)] = 16,
@@ -123,7 +91,7 @@ async def _measure(url: str, count: int, concurrency: int, rounds: int, folder: 
         await _open(store)
         bare = await _bare_table(store)
         sandbox = SandboxBank(store, SystemClock())
-        instant = _InstantBank(sandbox)
+        instant = InstantBank(sandbox)
         await _ledger(store, instant, CUSTOMERS, concurrency)  # every statement compiled and every plan made
         taken: list[tuple[_Pace, ...]] = []
         for _ in range(rounds):

@@ -23,9 +23,9 @@ def bench(
 
     An incomplete start asks for the amount, the payee or the bill: nothing moves, but a caller wonders.
     """
-    from deploy.bench.cases.conversations import Player
     from deploy.bench.cases.labelled import Judge
     from deploy.bench.cases.negatives import QUESTIONS, SentenceTally, negatives, sentences
+    from deploy.bench.cases.player import Player
 
     figures: dict[str, Figure] = {}
     money = 0

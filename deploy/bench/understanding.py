@@ -26,8 +26,8 @@ def bench(
     Right is the intent, acted on or asked about, with no slot filled otherwise. What goes to extraction or to the
     documents is not taken. A fourth of the sentences is kept from the listing by which the grammar is mended: `unseen`.
     """
-    from deploy.bench.cases.conversations import Player
     from deploy.bench.cases.labelled import Judge, Outcome, labelled
+    from deploy.bench.cases.player import Player
 
     figures: dict[str, Figure] = {}
     wrong = 0

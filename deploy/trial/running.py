@@ -11,8 +11,8 @@ from pathlib import Path
 from deploy.trial.places import Place
 from deploy.trial.programs import Program, check
 
-ASK_EVERY_S = 0.1
-"""Compose asks at its intervals; whoever waits wants to know at once."""
+ASK_EVERY_S = 0.5
+"""Compose asks at its intervals; whoever waits wants to know soon, but each answer costs what is starting a moment."""
 
 
 class NotHealthy(Exception):

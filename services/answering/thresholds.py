@@ -12,7 +12,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Evidence(_Part):
+class Likelihood(_Part):
     """How likely the best passage answers: weights of what a search found, and how sure is sure enough.
 
     The weights are fitted on one library of documents; another wants its own (`tellerline bench evidence`).
@@ -61,7 +61,7 @@ class Release(_Part):
 class Thresholds(RuleFile):
     """The whole file."""
 
-    evidence: Evidence
+    evidence: Likelihood
     context: Context
     quote: Quote
     release: Release

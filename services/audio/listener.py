@@ -32,14 +32,13 @@ from services.audio.completeness import CompletenessJudge
 from services.audio.endpointing import Timing, timing
 from services.audio.frames import VAD_FRAME
 from services.audio.utterance import PER_MS, DecodeRequest, Utterance
-from services.audio.voice import Voice
+from services.audio.voice import Onset, Voice
 
 COMMITTED: Final = RuleId("endpointing.commit@1")
 """The client said that the utterance was over."""
 _TOO_LONG: Final = RuleId("endpointing.max_turn@1")
 _DEAF_MS: Final = 320
 """Silence by level that counts although the VAD still hears speech."""
-
 
 Signal = ListenerEvent | DecodeRequest
 
@@ -55,8 +54,7 @@ class Listener:
 
     def __init__(self, locale: Locale, new_item: Callable[[], ItemId], patience: Patience | None = None) -> None:
         self._timing: Timing = timing()
-        patience = patience or Patience()
-        self._judge, self._manual = CompletenessJudge(locale, patience), patience.manual
+        self.configure(locale, patience or Patience())
         self._new_item = new_item
         self._buffer = AudioBuffer()
         self._voice = Voice(self._timing)
@@ -64,7 +62,7 @@ class Listener:
         self._turn: Utterance | None = None
         self._last: Utterance | None = None
         self._revision = 0
-        self._onset = 0
+        self._onset = Onset(self._timing)
         self._now = 0
 
     # What the driver may ask
@@ -87,7 +85,7 @@ class Listener:
     @property
     def stirs(self) -> bool:
         """Whether there is voice now, perhaps the first of an utterance."""
-        return self._turn is not None or self._onset > 0 or self._voice.stirs(self._now)
+        return self._turn is not None or self._onset.begun or self._voice.stirs(self._now)
 
     @property
     def waiting(self) -> int | None:
@@ -193,18 +191,14 @@ class Listener:
 
     def _listen(self, base: int, probability: float) -> list[Signal]:
         """IDLE: wait for an onset."""
-        if probability < self._timing.voice_on:
-            self._onset = 0
-            self._trim()
+        onset = self._onset.found(base, self._now, probability)
+        if onset is None:
+            if not self._onset.begun:
+                self._trim()
             return []
-        self._onset = self._onset or base + 1  # never 0, which means none
-        if self._now - self._onset + 1 < self._timing.onset_ms * PER_MS:
-            return []
-        onset = self._onset - 1
-        earliest = self._last.voiced_until if self._last else 0
-        start = max(onset - self._timing.preroll_ms * PER_MS, earliest, 0)
+        start = max(onset - self._timing.preroll_ms * PER_MS, self._last.voiced_until if self._last else 0)
         self._turn = Utterance(self._new_item(), start, onset, self._now, self._now - onset, onset)
-        self._onset, self._state = 0, _State.SPEAKING
+        self._state = _State.SPEAKING
         self._voice.begin_turn()
         return [SpeechStarted(self._turn.item, onset // PER_MS)]
 
@@ -252,8 +246,7 @@ class Listener:
         if turn.wordless:
             over = turn.forced is not None or self._silence(turn) >= self._timing.no_speech_ms * PER_MS
             return self._discard(turn, Waste.NO_SPEECH) if over else []
-        eager = turn.eager
-        if eager is None:
+        if (eager := turn.eager) is None:
             return []
         silence, wait = self._silence(turn), eager.wait_ms * PER_MS
         sure = wait if eager.completeness is Completeness.BINDING else 0

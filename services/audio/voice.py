@@ -67,4 +67,29 @@ class Voice:
         return int(loud[-1] + 1) * _BLOCK if loud.size else None
 
 
+class Onset:
+    """Finds where voice began, once it has lasted long enough to be an utterance."""
+
+    def __init__(self, timing: Timing) -> None:
+        self._timing = timing
+        self._at: int | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is voice that may become one."""
+        return self._at is not None
+
+    def found(self, base: int, now: int, probability: float) -> int | None:
+        """Its first sample, given the frame from `base` up to `now` and the probability of speech in it."""
+        if probability < self._timing.voice_on:
+            self._at = None
+            return None
+        if self._at is None:
+            self._at = base
+        if now - self._at < self._timing.onset_ms * SAMPLE_RATE // 1000:
+            return None
+        at, self._at = self._at, None
+        return at
+
+
 assert VAD_FRAME % _BLOCK == 0

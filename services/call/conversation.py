@@ -1,14 +1,10 @@
 """The answering side of a call: turns wait for the turn handler, and replies are cut, taken back, or heard out."""
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
-from typing import Final
 
 from schemas.call import (
     CallEvent,
     CutReason,
-    Fault,
     PlaybackIn,
     PlaybackState,
     ReplyBegan,
@@ -16,27 +12,15 @@ from schemas.call import (
     ReplyEnded,
     ReplyStatus,
 )
-from schemas.errors import RateLimited, TellerlineError
+from schemas.errors import TellerlineError
 from schemas.ids import Locale
 from schemas.turn import Awaits, ItemId, ReplyEvent, ReplyId
 from services.audio.endpointing import timing
-from services.call.reply_stream import Answer, ReplyStream
-from services.call.user_turn import Commitment, Life, UserTurn
+from services.call.reply_queue import Fate, ReplyQueue
+from services.call.reply_stream import Draft, ReplyStream
+from services.call.user_turn import Commitment
 from services.ports import Clock, Synthesizer, TurnHandler
 from services.response.reply import AgentReply, ReplyState, ReplyStep
-from services.timing.finish import finish
-
-_WAITING: Final = 16
-"""Things that may wait for the turn handler."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """What became of a reply, for the handler to know; `into` is the utterance that goes on with a withdrawn turn."""
-
-    reply: AgentReply
-    step: ReplyStep
-    into: ItemId | None = None
 
 
 class Conversation:
@@ -54,15 +38,12 @@ class Conversation:
         self._emit = emit
         self._replies = ReplyStream(clock, emit, synthesizer)
         self._timing = timing()
-        self._work: asyncio.Queue[Answer | _Step] = asyncio.Queue(_WAITING)
-        self._answering: asyncio.Task[None] | None = None
+        self._queue = ReplyQueue(handler, self._replies, emit)
         self._last: AgentReply | None = None
         self._turn: Commitment | None = None
-        self._continued: UserTurn | None = None
         self._overspoken: AgentReply | None = None
         self._held: Commitment | None = None
         self._answers, self._asked = True, False
-        self._busy = 0
         self._quiet_since = clock.monotonic()
         self._estimated = False
 
@@ -71,7 +52,7 @@ class Conversation:
     @property
     def busy(self) -> bool:
         """Whether something waits for the turn handler or is with it."""
-        return self._busy > 0
+        return self._queue.busy
 
     @property
     def at_rest(self) -> bool:
@@ -113,7 +94,8 @@ class Conversation:
     def take(self, turn: Commitment) -> None:
         """Answer a turn, or hold it until a reply is asked for. Raises RateLimited when too many wait."""
         if self._held is not None:
-            turn.turn, self._held = turn.turn.along_with(self._held.turn), None
+            turn.along_with(self._held)
+            self._held = None
         if not (self._answers or self._asked):
             self._held = turn
             return
@@ -124,7 +106,7 @@ class Conversation:
         if self._turn is not None:
             self._turn.followed()
         reply = self._reply(turn.turn.item)
-        self._answer(Answer(reply, lambda: self._handler.take(turn.turn.transcript, reply.id, turn), turn))
+        self._answer(Draft(reply, lambda: self._handler.take(turn.turn.transcript, reply.id, turn), turn))
         self._turn = turn
 
     def ask(self, *, coming: bool) -> None:
@@ -146,12 +128,12 @@ class Conversation:
         reply = self._reply()
         events = self._handler.greeting(reply.id, self._replies.locale)
         if events is not None:
-            self._answer(Answer(reply, lambda: events))
+            self._answer(Draft(reply, lambda: events))
 
     def fail(self, error: TellerlineError) -> None:
         """Say an error, so that it is never silence."""
         reply = self._reply()
-        self._answer(Answer(reply, lambda: self._handler.failed(error, reply.id), sorry=True))
+        self._answer(Draft(reply, lambda: self._handler.failed(error, reply.id), sorry=True))
 
     def cut(self, reason: CutReason, reply: ReplyId | None = None) -> bool:
         """Stop the reply that the caller hears, if any (and if it is `reply`, where one is named)."""
@@ -164,7 +146,7 @@ class Conversation:
         """The caller went on after the turn `item`: undo it, if its answer was not heard; `run` tells when it is."""
         if self._last is not None and self.answers(item):
             self._stop(self._last, CutReason.TURN_DETECTED)
-            self._put(_Step(self._last, ReplyStep.WITHDRAW, into))
+            self._queue.put(Fate(self._last, ReplyStep.WITHDRAW, into))
 
     def played(self, mark: PlaybackIn, at: float, *, speaking: bool) -> None:
         """The client's word on a reply, as of `at`; marks of replies that are no more change nothing."""
@@ -200,54 +182,34 @@ class Conversation:
             self._quiet_since = now
             self._say(self._handler.silence)
 
-    async def run(self) -> AsyncGenerator[ItemId, None]:
+    def run(self) -> AsyncGenerator[ItemId, None]:
         """Do the work until cancelled. Gives each utterance that continues a turn, once that turn was undone for it."""
-        while True:
-            work = await self._work.get()
-            try:
-                undone_for = await self._do(work)
-                if undone_for is not None:
-                    yield undone_for
-            finally:
-                self._busy -= 1
+        return self._queue.run(self.fail)
 
     async def close(self, marks: Iterable[PlaybackIn], *, speaking: bool) -> None:
         """The call is over, and `run` with it: what was heard by then counts, though nobody came to note it."""
-        await self._note_heard()
+        await self._queue.note_heard()
         for mark in marks:
             self.played(mark, self._clock.monotonic(), speaking=speaking)
-            await self._note_heard()
-
-    async def _note_heard(self) -> None:
-        while not self._work.empty():
-            match self._work.get_nowait():
-                case _Step(step=ReplyStep.HEAR) as heard:
-                    await self._do(heard)
+            await self._queue.note_heard()
 
     def _owed(self, reply: AgentReply | None) -> bool:
         """Whether the caller's voice cut short what was done, and nothing came of that voice."""
         return reply is not None and reply.cut_by is CutReason.TURN_DETECTED and self._handler.owes
 
-    # The work
+    # Replies
 
     def _reply(self, item: ItemId | None = None) -> AgentReply:
         return AgentReply(ReplyId(self._clock.new_id()), item)
 
-    def _put(self, work: Answer | _Step) -> None:
-        try:
-            self._work.put_nowait(work)
-        except asyncio.QueueFull:
-            raise RateLimited("too many turns wait for an answer") from None
-        self._busy += 1
-
-    def _answer(self, answer: Answer) -> None:
-        self._put(answer)
-        self._last = answer.reply
+    def _answer(self, draft: Draft) -> None:
+        self._queue.put(draft)
+        self._last = draft.reply
 
     def _nothing_to_say(self) -> None:
         """A reply was asked for, and there is nothing to reply to; one that is under way is the one."""
         self._asked = False
-        if self._answering is not None or (self._last is not None and self._last.under_way):
+        if self._queue.making or (self._last is not None and self._last.under_way):
             return
         reply = self._reply()
         self._emit(ReplyBegan(reply.id, None))
@@ -255,22 +217,21 @@ class Conversation:
 
     def _say(self, make: Callable[[ReplyId], AsyncIterator[ReplyEvent]]) -> None:
         reply = self._reply()
-        self._answer(Answer(reply, lambda: make(reply.id)))
+        self._answer(Draft(reply, lambda: make(reply.id)))
 
     def _stop(self, reply: AgentReply, reason: CutReason) -> None:
         if not reply.cut(reason):
             return
         if reply.text:
             self._emit(ReplyCut(reply.id, reason))
-        if self._answering is not None:
-            self._answering.cancel()
+        self._queue.stop_making()
         if reply.state is ReplyState.CUT:
-            self._put(_Step(reply, ReplyStep.CUT))
+            self._queue.put(Fate(reply, ReplyStep.CUT))
 
     def _unhear(self, reply: AgentReply) -> None:
         """It was taken for heard, and was not."""
         if reply.step(ReplyStep.UNHEAR):
-            self._put(_Step(reply, ReplyStep.CUT))
+            self._queue.put(Fate(reply, ReplyStep.CUT))
 
     def _heard_out(self, reply: AgentReply, at: float, *, speaking: bool) -> None:
         if not speaking:
@@ -279,57 +240,5 @@ class Conversation:
             self._overspoken = reply
 
     def _deliver(self, reply: AgentReply, step: ReplyStep, at: float) -> None:
-        if reply.step(step):
-            reply.heard_at = at
-            self._put(_Step(reply, ReplyStep.HEAR))
-
-    async def _do(self, work: Answer | _Step) -> ItemId | None:
-        """The utterance for which a turn was undone, where one was."""
-        try:
-            match work:
-                case Answer(reply, _, turn):
-                    if turn is not None:
-                        self._go_on_with(turn)
-                    if reply.state is ReplyState.QUEUED:
-                        await self._make(work)
-                case _Step(reply, ReplyStep.HEAR):
-                    await finish(self._handler.delivered(reply.id))
-                case _Step(reply, ReplyStep.CUT):
-                    await self._handler.interrupted(reply.id)
-                case _Step(reply, _, into):
-                    return into if await self._undo(reply) else None
-        except TellerlineError as error:
-            if error.fatal:
-                raise
-            self._emit(Fault(error))
-        return None
-
-    def _go_on_with(self, turn: Commitment) -> None:
-        """The words of a turn that the caller had gone on with come first."""
-        if self._continued is not None:
-            turn.turn, self._continued = turn.turn.after(self._continued), None
-
-    async def _undo(self, reply: AgentReply) -> bool:
-        """Whether the turn that `reply` answered is undone; where nothing had come of it, it already is."""
-        if reply.state is ReplyState.CUT and await self._handler.withdraw(reply.id):
-            reply.step(ReplyStep.WITHDRAW)
-        return reply.state is ReplyState.WITHDRAWN
-
-    async def _make(self, answer: Answer) -> None:
-        """Say it in a task of its own, so that cutting it leaves this one alive."""
-        task = self._answering = asyncio.create_task(self._saying(answer))
-        try:
-            await asyncio.wait({task})
-        finally:
-            self._answering = None
-            task.cancel()
-            await asyncio.wait({task})
-        if answer.turn is not None and answer.turn.life is Life.CONTINUED:
-            self._continued = answer.turn.turn
-        if not task.cancelled():
-            task.result()
-
-    async def _saying(self, answer: Answer) -> None:
-        error = await self._replies.say(answer)
-        if error is not None and not answer.sorry:
-            self.fail(error)
+        if reply.hear(step, at):
+            self._queue.put(Fate(reply, ReplyStep.HEAR))

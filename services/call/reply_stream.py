@@ -24,7 +24,7 @@ _REPLY_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Draft:
     """A reply and what it is made by: to a `turn`, to an error (`sorry`), to silence, or unasked."""
 
     reply: AgentReply
@@ -44,15 +44,15 @@ class ReplyStream:
         self._lead_s = timing().speaking_lead_ms / 1000
         self.locale = Locale("")
 
-    async def say(self, answer: Answer) -> TellerlineError | None:
+    async def say(self, draft: Draft) -> TellerlineError | None:
         """Say all of it; what went wrong, when it did, which the client then knows. Cancelling it cuts the reply."""
-        answer.reply.step(ReplyStep.BEGIN)
+        draft.reply.step(ReplyStep.BEGIN)
         error: TellerlineError
         try:
             async with asyncio.timeout(_REPLY_SECONDS):
-                await self._follow(answer, answer.make())
+                await self._follow(draft, draft.make())
         except asyncio.CancelledError:
-            self._end(answer.reply, ReplyStatus.CANCELLED)
+            self._end(draft.reply, ReplyStatus.CANCELLED)
             raise
         except TellerlineError as failed:
             error = failed
@@ -63,13 +63,13 @@ class ReplyStream:
             error = InternalFault("the turn handler failed")
         else:
             return None
-        answer.reply.step(ReplyStep.FAIL)
-        self._end(answer.reply, ReplyStatus.FAILED, error)
+        draft.reply.step(ReplyStep.FAIL)
+        self._end(draft.reply, ReplyStatus.FAILED, error)
         self._emit(Fault(error))
         return error
 
-    async def _follow(self, answer: Answer, events: AsyncIterator[ReplyEvent]) -> None:
-        reply, done, first_at = answer.reply, ReplyDone(), 0.0
+    async def _follow(self, draft: Draft, events: AsyncIterator[ReplyEvent]) -> None:
+        reply, done, first_at = draft.reply, ReplyDone(), 0.0
         mouth = self._mouth(reply)
         try:
             async for event in events:
@@ -93,8 +93,8 @@ class ReplyStream:
         if wordless:
             self._emit(ReplyBegan(reply.id, reply.item))
         self._end(reply, ReplyStatus.COMPLETED)
-        if answer.turn is not None:
-            turn = answer.turn.turn
+        if draft.turn is not None:
+            turn = draft.turn.turn
             at = turn.moments if wordless else {**turn.moments, "response_sent": first_at}
             moments = {name: (moment - turn.since) * 1000 for name, moment in at.items()}
             self._emit(Timed(reply.id, reply.item, moments, done.stages))

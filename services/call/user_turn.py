@@ -77,6 +77,14 @@ class Commitment:
         """Whether something irrevocable is to be done for it, and only time or sound is awaited."""
         return self._waits and not self._told.is_set()
 
+    def after(self, first: UserTurn) -> None:
+        """The caller had gone on with `first`, whose words come before."""
+        self.turn = self.turn.after(first)
+
+    def along_with(self, held: "Commitment") -> None:
+        """A turn that was held back is answered with this one."""
+        self.turn = self.turn.along_with(held.turn)
+
     def followed(self) -> None:
         """Another turn came after it."""
         self._turns(OPEN=Life.FOLLOWED)

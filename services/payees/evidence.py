@@ -37,7 +37,7 @@ SURELY_ALIKE: Final = 0.6
 Floats = npt.NDArray[np.float64]
 
 
-class Evidence(NamedTuple):
+class NameEvidence(NamedTuple):
     """Why one form may be meant."""
 
     form: int
@@ -77,7 +77,7 @@ class Weighed(NamedTuple):
     `nearness` is 0 for the nearest one and below it for the others; it is empty where no more than a part was heard.
     """
 
-    evidence: list[Evidence]
+    evidence: list[NameEvidence]
     nearness: dict[int, float]
 
 
@@ -196,7 +196,7 @@ class _Context(NamedTuple):
 
 def _evidence(
     context: _Context, form: int, leader: Said, likeness: tuple[float, float, float], bare: tuple[float, float]
-) -> Evidence:
+) -> NameEvidence:
     heard, forms, best = context.heard, context.forms, likeness[1]
     part = form >= forms.full
     spelled, sound = forms.spelled[form], forms.sounds[form]
@@ -227,7 +227,9 @@ def _evidence(
         *bare,
     )
     nickname = not leader.literal and leader.wide and leader.readings == 1 and leader.spelled == spelled
-    return Evidence(form, values, 0 in exact and leader.readings == 1, same_sound, part, nickname, leader.readings > 1)
+    return NameEvidence(
+        form, values, 0 in exact and leader.readings == 1, same_sound, part, nickname, leader.readings > 1
+    )
 
 
 def _word_errors(heard: str, sound: str, lengths: Sequence[int]) -> tuple[float, float]:

@@ -30,7 +30,6 @@ _ROMAJI: Final[dict[str, str]] = {
 } | {"シ": "shi", "チ": "chi", "ツ": "tsu", "フ": "fu", "ジ": "ji", "ヂ": "ji", "ヅ": "zu", "ヴ": "vu", "ン": "n"}
 _SMALL: Final = {"ャ": "a", "ュ": "u", "ョ": "o", "ァ": "a", "ィ": "i", "ゥ": "u", "ェ": "e", "ォ": "o", "ヮ": "a"}
 _LARGE: Final = str.maketrans("ャュョッァィゥェォヮヵヶヂヅヲヰヱ", "ヤユヨツアイウエオワカケジズオイエ")
-_VOWEL_OF: Final = {kana: romaji[-1] for kana, romaji in _ROMAJI.items() if romaji != "n"}
 _LONG: Final = re.compile("([アカサタナハマヤラワガザダバパ])[アー]|([イキシチニヒミリギジビピ])[イー]"
                           "|([ウクスツヌフムユルグズブプヴ])[ウー]|([エケセテネヘメレゲゼデベペ])[イエー]"
                           "|([オコソトノホモヨロゴゾドボポ])[ウオー]")  # fmt: skip

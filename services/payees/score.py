@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from rapidfuzz.fuzz import ratio
 
 from services.payees.calibration import CANDIDATE, NOBODY, calibration
-from services.payees.evidence import ALIKE, Evidence, evidence, retrieve
+from services.payees.evidence import ALIKE, NameEvidence, evidence, retrieve
 from services.payees.forms import Forms
 from services.payees.grams import Grams
 from services.payees.said import NameHypotheses
@@ -34,7 +34,7 @@ class Choice(NamedTuple):
 
     owner: int
     utility: float
-    evidence: Evidence
+    evidence: NameEvidence
 
 
 class Scored(NamedTuple):
@@ -42,7 +42,7 @@ class Scored(NamedTuple):
 
     owner: int
     probability: float
-    evidence: Evidence
+    evidence: NameEvidence
 
 
 def nobody_features(heard: NameHypotheses, forms: Forms) -> tuple[float, ...]:

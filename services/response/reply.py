@@ -127,6 +127,13 @@ class AgentReply:
         if self.step(ReplyStep.END):
             self.awaits = awaits
 
+    def hear(self, step: ReplyStep, at: float) -> bool:
+        """It was heard out, by `step`; whether it could be."""
+        if not self.step(step):
+            return False
+        self.heard_at = at
+        return True
+
     def cut(self, reason: CutReason) -> bool:
         """Stop it; whether it could still be stopped."""
         if not self.step(ReplyStep.CUT):

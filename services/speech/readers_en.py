@@ -19,7 +19,6 @@ _LONG: Final = 7
 _CUE_REACH: Final = 24
 _MONTHS: Final = 12
 _NOON: Final = 12
-_CENTURY: Final = 100
 _YEARS: Final = range(1900, 2100)
 
 Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.conversations import ConversationFile, Played, Player, conversations
+from deploy.bench.cases.conversations import ConversationFile, conversations
+from deploy.bench.cases.player import Played, Player
 
 HERE = Path(__file__).parent
 FILES = list(conversations(HERE))

@@ -5,7 +5,9 @@ from typing import Any, Final
 
 import yaml
 
-from deploy.bench.cases.conversations import Call, Played, Player, Turn, order_rows
+from deploy.bench.cases.conversations import Turn
+from deploy.bench.cases.differences import order_rows
+from deploy.bench.cases.player import Call, Played, Player
 from schemas.decision import Decision, Execute
 
 DATA: Final[dict[str, Any]] = yaml.safe_load(

@@ -16,7 +16,7 @@ from fastapi import FastAPI, WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 
 from app.line import SOUND
-from app.transports._line import CallDeps
+from app.transports._deps import CallDeps
 from app.transports._standing import Admitted
 from app.transports.mobile import router
 from app.transports.realtime import door

@@ -14,16 +14,16 @@ from app.transports.telephone.audiosocket import AudioSocket
 from app.transports.telephone.jambonz import AudioFork
 from app.transports.telephone.line import (
     Act,
+    Audio,
     CallTransport,
-    Heard,
     Held,
     Left,
     LineEvent,
     Opened,
-    Owed,
     Played,
     Pressed,
     Reformed,
+    SendBack,
     Speaks,
     WebRequest,
     Wire,
@@ -69,7 +69,7 @@ def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
         case Opened(call, form, playing, statement, locale):
             told = f"opened {call} {form.encoding.value} {form.rate} packets {playing.packet_ms}"
             return f"{told} marks {playing.marks} statement {statement} locale {locale}"
-        case Heard(data, sequence):
+        case Audio(data, sequence):
             return f"heard {data.hex()}" + ("" if sequence is None else f" number {sequence}")
         case Pressed(key):
             return f"pressed {key}"
@@ -81,7 +81,7 @@ def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
             return f"reformed {form.encoding.value} {form.rate}"
         case Speaks(locale):
             return f"speaks {locale}"
-        case Owed(message):
+        case SendBack(message):
             return f"owed {sent(message)}"
         case Left():
             return "left"

@@ -4,7 +4,7 @@ import base64
 import random  # noqa: TID251 - seeded where it is used
 from typing import Any
 
-from tests.harness.fuzz import VALUES, WORDS, sound
+from tests.harness.fuzz_events import VALUES, WORDS, sound
 
 FORMS = ({"type": "audio/pcm", "rate": 24000}, {"type": "audio/pcm"}, {"type": "audio/pcmu"}, {"type": "audio/pcma"})
 ENDS = (None, {"type": "server_vad", "create_response": False}, {"type": "server_vad"}, {"type": "semantic_vad"})

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from deploy.bench.cases.conversations import Player
+from deploy.bench.cases.player import Player
 from services.normalization import Normalizer
 from services.normalization.fold import fold
 from services.normalization.tokens import Lexicon

@@ -52,7 +52,8 @@ from tests.harness.stores import emptied, new_sqlite
 
 KILLED, LATE = 9, 8
 TRIES = 5
-ALL, ALTERNATE = slice(None), slice(None, None, 2)
+Chosen = Callable[[int, str], bool]
+"""Whether to kill at the n-th point, of this name."""
 Scenario = Callable[[House, UnreliableBank], Awaitable[None]]
 
 
@@ -235,12 +236,29 @@ def is_read(point: str) -> bool:
     return point.startswith(("bank.profile:", "bank.payee:", "bank.verify_payee:"))
 
 
-def sweep(fresh: Callable[[], str], scenario: Scenario, folder: Path, *, reads: bool, part: slice = ALL) -> list[str]:
-    """Kill the scenario at each passing of each point, also at mere `reads`, or of a `part`; returns all points."""
+def everywhere(_number: int, _point: str) -> bool:
+    return True
+
+
+def some(scenario: Scenario, usual: set[str]) -> Chosen:
+    """Every second point, and of all scenarios but the longest each that is none of the `usual`."""
+    return lambda number, point: number % 2 == 0 or (point not in usual and scenario not in LONGEST)
+
+
+def at_the_settling(_number: int, point: str) -> bool:
+    return point.startswith(("ledger.settle:", "audit.transfers:"))
+
+
+def sweep(
+    fresh: Callable[[], str], scenario: Scenario, folder: Path, *, reads: bool, chosen: Chosen = everywhere
+) -> list[str]:
+    """Kill the scenario at each passing of each `chosen` point, also at mere `reads`; returns all points."""
     passed = points(fresh(), scenario, Path(mkdtemp(dir=folder)))
     assert {"ledger.confirm:committed", PROMISED} & set(passed)
     numbered = [(point, passed[: n + 1].count(point)) for n, point in enumerate(passed) if reads or not is_read(point)]
-    for point, times in numbered[part]:
+    swept = [one for number, one in enumerate(numbered) if chosen(number, one[0])]
+    assert swept
+    for point, times in swept:
         for _ in range(TRIES):
             url, spools = fresh(), Path(mkdtemp(dir=folder))
             seen = killed_at(url, scenario, (point, times), spools)
@@ -265,8 +283,9 @@ def fresh(sqlite_template: Path, quick_folder: Path) -> Callable[[], str]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_killed_at_every_point(scenario: Scenario, fresh: Callable[[], str], quick_folder: Path) -> None:
-    """The longest scenarios at every second point: each of their points but for a few is one of another's, too."""
-    passed = sweep(fresh, scenario, quick_folder, reads=False, part=ALTERNATE if scenario in LONGEST else ALL)
+    """A transfer at all; others at every second of its points, and at all of their own; the longest at every second."""
+    usual = set() if scenario is a_transfer else set(points(fresh(), a_transfer, Path(mkdtemp(dir=quick_folder))))
+    passed = sweep(fresh, scenario, quick_folder, reads=False, chosen=some(scenario, usual))
     writes = {point.partition(":")[0] for point in passed}
     booked = {"ledger.propose", "ledger.confirm", "bank.transfer", "ledger.settle", "audit.transfers"}
     assert booked <= writes or {"ledger.propose", "promise", "ledger.owe"} <= writes
@@ -278,7 +297,7 @@ def test_the_sweep_sees_a_record_that_a_crash_parts_from_its_settling(
     fault: str, fresh: Callable[[], str], quick_folder: Path
 ) -> None:
     with planted(*FAULTS[fault]), pytest.raises(AssertionError, match="record"):
-        sweep(fresh, a_transfer, quick_folder, reads=False)
+        sweep(fresh, a_transfer, quick_folder, reads=False, chosen=at_the_settling)
 
 
 def opened_postgresql(server: str) -> str:
@@ -290,11 +309,9 @@ def opened_postgresql(server: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("scenario", LONGEST, ids=lambda scenario: scenario.__name__)
-def test_killed_at_the_other_points_of_the_longest(
-    scenario: Scenario, fresh: Callable[[], str], quick_folder: Path
-) -> None:
-    assert sweep(fresh, scenario, quick_folder, reads=False, part=slice(1, None, 2))
+@pytest.mark.parametrize("scenario", SCENARIOS[1:], ids=lambda scenario: scenario.__name__)
+def test_killed_at_the_other_points(scenario: Scenario, fresh: Callable[[], str], quick_folder: Path) -> None:
+    assert sweep(fresh, scenario, quick_folder, reads=False, chosen=lambda number, _point: number % 2 == 1)
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[2]
 PLAY = """
 import sys
 from pathlib import Path
-from deploy.bench.cases.conversations import Played, Player, conversations
+from deploy.bench.cases.player import Played, Player
+from deploy.bench.cases.conversations import conversations
 played = Played()
 for file in conversations(Path(sys.argv[1])):
     player = Player.of(file.customer)

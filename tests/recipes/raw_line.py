@@ -4,13 +4,13 @@ A transport turns what its line says into `schemas.call` inputs, and the call's 
 Everything in between is `LiveCall`.
 """
 
-import asyncio
 import contextlib
 
 from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
 from app.bootstrap import Gateway
+from app.transports._together import first_end, together
 from schemas.audio import AudioFormat, Encoding
 from schemas.call import AudioIn, CallConfig, KeyIn, Said
 from schemas.ids import CallId
@@ -39,11 +39,8 @@ def routes(gateway: Gateway) -> APIRouter:
 
 async def _converse(socket: WebSocket, call: LiveCall, outbox: Outbox) -> None:
     """Read, live and write until one of them ends."""
-    tasks = {asyncio.create_task(work) for work in (_read(socket, call), call.run(), _write(socket, outbox))}
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    async with together(call.run(), _read(socket, call), _write(socket, outbox)) as tasks:
+        await first_end(tasks)
     with contextlib.suppress(RuntimeError):
         await socket.close()
 

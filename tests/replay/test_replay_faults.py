@@ -42,7 +42,8 @@ def test_a_change_leaves_what_it_was_copied_from_alone(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(600)
 def test_a_fault_turns_the_gate_red_and_a_comment_does_not(tmp_path: Path) -> None:
-    some = [case for case in distinct(cases_of(CORPUS)) if case["locale"] == "en-US" and len(case["turns"]) == 1][:45]
+    short = [case for case in distinct(cases_of(CORPUS)) if case["locale"] == "en-US" and len(case["turns"]) == 1]
+    some = [case for case in short[:45] if "fifty" in case["turns"][0]["expect"]["transcript"]] + short[:10]
     gate = Gate(tmp_path, {"words": some, "sound": []}, CORPUS.parent)
     assert not gate.begin("words").red
     fifty = gate.try_out(next(fault for fault in FAULTS if fault.name == "fifty is fifteen"))

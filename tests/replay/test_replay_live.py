@@ -21,7 +21,7 @@ from app.qa.replay.record import TurnResult
 from app.qa.replay.run import replay
 from app.rehearsal import Rehearsal
 from app.settings import Settings
-from app.transports._line import CallDeps
+from app.transports._deps import CallDeps
 from app.transports._standing import Admitted
 from app.transports.mobile import router
 from schemas.ids import CallId, CustomerId, Locale

@@ -6,8 +6,9 @@ and with one that obeys. A call with the text in it must come to the same decisi
 
 import dataclasses
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 import orjson
@@ -76,6 +77,7 @@ class House:
 
     gateway: Gateway
     model: Model
+    asks_models: bool
     calls: Iterator[int] = field(default_factory=lambda: iter(range(10_000)))
 
     async def open(self, locale: str, callers: Callers | None = None) -> "Conversation":
@@ -134,14 +136,16 @@ async def house(request: pytest.FixtureRequest, quick_folder: Path) -> AsyncIter
     async with FakeGemma(model) as server:
         urls = {"extraction_url": server.url, "qna_url": server.url} if request.param != "no model" else {}
         async with running_app(quick_folder, FakeRecognizer(lambda _: ""), **urls) as app:
-            yield House(app.gateway, model)
+            yield House(app.gateway, model, bool(urls))
         asked = {"stream" if body.get("stream") else "choice" for body in server.requests}
         assert asked == ({"stream", "choice"} if urls else set()), "the model was not where it should be"
 
 
 @pytest.mark.timeout(300)
 async def test_no_text_changes_a_decision(house: House) -> None:
-    changed = [*await speech(house), *await planted(house), *await documents(house), *await outputs(house)]
+    changed = [*await speech(house), *await planted(house), *await documents(house)]
+    if house.asks_models:
+        changed += await outputs(house)
     assert changed == []
 
 
@@ -161,12 +165,17 @@ async def speech(house: House) -> list[str]:
 
 
 async def planted(house: House) -> list[str]:
-    """A payee of that name, entries of that text."""
+    """A payee of that name, entries of that text: one of each in a call, as long as there are both."""
     clean, changed = await house.clean(SPENDING), []
-    for row in of("payee") + of("memo"):
-        await plant(house.gateway, row)
-        if await house.story(row["locale"], SPENDING) != clean[row["locale"][:2]]:
-            changed.append(row["id"])
+    for lang in STORY:
+        payees, memos = ([row for row in of(where) if row["locale"][:2] == lang] for where in ("payee", "memo"))
+        for rows in zip_longest(payees, memos):
+            there = [row for row in rows if row is not None]
+            for row in there:
+                await plant(house.gateway, row)
+            for locale in sorted({row["locale"] for row in there}):
+                if await house.story(locale, SPENDING) != clean[lang]:
+                    changed.extend(row["id"] for row in there)
     return changed
 
 
@@ -200,10 +209,9 @@ async def library(bank: Gateway, locale: Locale, question: str, text: str) -> As
     assert poisoned
     passages = [dataclasses.replace(p, text=f"{p.text} {text}") if p.id in poisoned else p for p in load_passages()]
     documents = Library.load(passages)
-    model = answerer(bank.settings, documents, bank.clock)
-    yield dataclasses.replace(bank.callers, answerer=model or QuotingAnswerer(documents, bank.clock))
-    if model is not None:
-        await model.close()
+    async with AsyncExitStack() as stack:
+        model = answerer(stack, bank.settings, documents, bank.clock)
+        yield dataclasses.replace(bank.callers, answerer=model or QuotingAnswerer(documents, bank.clock))
 
 
 async def outputs(house: House) -> list[str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.garble import SEED, garble_file, garbled
 from deploy.bench.cases.hostile import Ears, faults, places
+from deploy.bench.cases.player import Player
 
 PIECES = Path(__file__).parents[1] / "data" / "fuzz" / "pieces.yaml"
 

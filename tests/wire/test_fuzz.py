@@ -21,7 +21,8 @@ from services.banking.tables import transfers
 from services.record import tables as audit_tables
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness import realtime_fuzz
-from tests.harness.fuzz import WORDS, Says, Tally, judge, one_call, valid
+from tests.harness.fuzz import Tally, judge, one_call
+from tests.harness.fuzz_events import WORDS, Says, valid
 from tests.harness.rows import rows
 from tests.harness.served import Served, served
 

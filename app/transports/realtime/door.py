@@ -12,7 +12,8 @@ from app.auth.client_secrets import LIFE_S, ClientSecrets
 from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS, body_of
-from app.transports._line import CallDeps, serve
+from app.transports._deps import CallDeps
+from app.transports._line import serve
 from app.transports._uploads import Uploads
 from app.transports.http import asked, parsed
 from app.transports.mobile import SUBPROTOCOL as OWN

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from app.transports._speaking import Piece, ReplySound
-from app.transports.realtime.ledger import Ledger
+from app.transports.realtime.failures import kind_of
+from app.transports.realtime.items import Items
 from schemas.audio import AudioFormat
 from schemas.call import ReplyEnded, ReplyStatus
-from schemas.errors import BadInput, NotAllowed
 from schemas.speech import SpokenChunk
 from schemas.turn import Awaits, ReplyId
 from schemas.wire.event import Event
@@ -28,7 +28,7 @@ class Ladder:
     def __init__(
         self,
         reply: ReplyId,
-        ledger: Ledger,
+        items: Items,
         modality: Modality,
         output: AudioFormat,
         conversation: str | None,
@@ -38,7 +38,7 @@ class Ladder:
         self.item = item_of(reply)
         self.metadata = metadata
         self.text = ""
-        self._ledger = ledger
+        self._items = items
         self._modality = modality
         self._conversation = conversation
         self._begun = False
@@ -76,7 +76,7 @@ class Ladder:
     def heard(self, ms: float) -> None:
         """So much of the sound was heard: the words that were not are forgotten."""
         self.text = self.text[: self.out.said(ms)]
-        self._ledger.change(self._item("incomplete"))
+        self._items.change(self._item("incomplete"))
 
     def _piece(self, piece: Piece) -> Event:
         return server.SoundDelta(response_id=self.reply, item_id=self.item, delta=base64.b64encode(piece.data).decode())
@@ -94,7 +94,7 @@ class Ladder:
         self._begun = True
         item = Message(id=self.item, status="in_progress", role="assistant")
         yield server.OutputAdded(response_id=self.reply, item=item)
-        yield server.ItemAdded(previous_item_id=self._ledger.put(item), item=item)
+        yield server.ItemAdded(previous_item_id=self._items.put(item), item=item)
         yield server.PartAdded(response_id=self.reply, item_id=self.item, part=self._part(""))
 
     def _finish(self, status: Status) -> Iterator[Event]:
@@ -108,7 +108,7 @@ class Ladder:
             yield TextDone(response_id=r, item_id=i, text=self.text)
         yield server.PartDone(response_id=r, item_id=i, part=self._part(self.text))
         item = self._item(status)
-        yield server.ItemDone(previous_item_id=self._ledger.change(item), item=item)
+        yield server.ItemDone(previous_item_id=self._items.change(item), item=item)
         yield server.OutputDone(response_id=r, item=item)
 
     def _part(self, text: str) -> server.ReplyPart:
@@ -144,7 +144,7 @@ def nothing(
     reply: ReplyId, modality: Modality, output: AudioFormat, metadata: dict[str, str] | None
 ) -> Iterator[Event]:
     """A reply outside of the conversation: none of them says anything."""
-    ladder = Ladder(reply, Ledger(), modality, output, None, metadata)
+    ladder = Ladder(reply, Items(), modality, output, None, metadata)
     yield ladder.created()
     yield from ladder.end(ReplyEnded(reply, ReplyStatus.COMPLETED, "", Awaits.NOTHING))
 
@@ -154,7 +154,6 @@ def _details(ended: ReplyEnded) -> StatusDetails | None:
         return None
     error = None
     if ended.error is not None:
-        kind = "invalid_request_error" if isinstance(ended.error, BadInput | NotAllowed) else "server_error"
-        error = ResponseError(code=ended.error.code, type=kind)
+        error = ResponseError(code=ended.error.code, type=kind_of(ended.error))
     status: Literal["cancelled", "failed"] = "cancelled" if ended.status is ReplyStatus.CANCELLED else "failed"
     return StatusDetails(type=status, reason=ended.cut.value if ended.cut else None, error=error)

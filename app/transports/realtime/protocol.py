@@ -4,8 +4,6 @@ What a client adds to the conversation is context, and decides nothing, but for 
 one item at the end, to which a reply is asked for before anything else happens, are what the caller typed.
 """
 
-import base64
-import binascii
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import singledispatchmethod
@@ -17,13 +15,14 @@ from app.transports._decode import to_input
 from app.transports._dialect import Given
 from app.transports._encode import Encoder
 from app.transports._speaking import reported
-from app.transports.realtime.ladder import PROPOSAL, TEMPLATE, Ladder, item_of, nothing
-from app.transports.realtime.ledger import ROOT, Duplicate, Ledger, shown, words_of
+from app.transports.realtime.failures import Refusal, failure
+from app.transports.realtime.input_audio import InputBuffer, Speech
+from app.transports.realtime.items import ROOT, Duplicate, Items, shown, words_of
+from app.transports.realtime.ladder import item_of
+from app.transports.realtime.replies import Replies
 from app.transports.realtime.settings import CallSettings
 from schemas import call, turn
-from schemas.audio import Encoding
-from schemas.errors import BadInput, MalformedAudio, NotAllowed, TellerlineError, UnknownEvent, WrongState
-from schemas.ids import ProposalId
+from schemas.errors import BadInput, TellerlineError, UnknownEvent, WrongState
 from schemas.transcript import Source
 from schemas.turn import ReplyId
 from schemas.wire.client import MAX_TYPED, PlaybackReport, PressKey, RenewToken
@@ -41,10 +40,6 @@ from schemas.wire.realtime import client, parse_client_event, server
 from schemas.wire.realtime.items import InputAudio, Message
 from services.ports import Clock
 
-PIECE: Final = 32 * 1024
-"""Bytes of sound that the call is given at a time."""
-REMEMBERED: Final = 32
-"""Replies whose cutting short still means something."""
 OWN: Final = "tellerline."
 
 
@@ -56,14 +51,6 @@ class _Typed:
     at: float
 
 
-@dataclass
-class _Held:
-    """The caller began to speak over a reply; it is told once that stops the reply, and not at all for an "uh-huh"."""
-
-    started: SpeechStartedEvent
-    stopped: SpeechStoppedEvent | None = None
-
-
 class Realtime:
     """One call's `Dialect`. `final`: what ends the call is told as an error that no client takes for a lost line."""
 
@@ -73,19 +60,13 @@ class Realtime:
         self._clock = clock
         self._final = final
         self._own = Encoder(clock, identity)
-        self._conversation = f"conv_{identity}"
-        self._ledger = Ledger()
+        self._items = Items()
+        self._replies = Replies(settings, self._items, f"conv_{identity}")
+        self._buffer = InputBuffer()
+        self._speech = Speech()
         self._count = 0
-        self._carry = b""
-        self._uncommitted = 0
-        self._wished: dict[str, str] | None = None
         self._typed: _Typed | None = None
         self._added = 0
-        self._open: Ladder | None = None
-        self._sent: dict[str, Ladder] = {}
-        self._proposals: dict[ReplyId, ProposalId] = {}
-        self._spoken_over: _Held | None = None
-        self._started_ms: dict[str, int] = {}
 
     # The dialect
 
@@ -109,8 +90,8 @@ class Realtime:
             return Given(refused=refused)
         try:
             return replace(self._take(event), cause=event.event_id)
-        except (_Refusal, Duplicate) as known:  # clients cause these in good order
-            return Given(answers=(_failure(known, event.event_id),))
+        except (Refusal, Duplicate) as known:  # clients cause these in good order
+            return Given(answers=(failure(known, event.event_id),))
         except BadInput as refused:
             return Given(refused=refused, cause=event.event_id)
 
@@ -144,20 +125,13 @@ class Realtime:
     def _(self, event: client.SessionUpdate) -> Given:
         changes = self.settings.change(event.session)
         if changes is not None and changes.form is not None:
-            self._carry = b""
+            self._buffer.reform()
         answer = server.SessionChanged(session=self.settings.shown())
         return Given((changes,) if changes else (), (answer,))
 
     @_take.register
     def _(self, event: client.BufferAppend) -> Given:
-        try:
-            data = self._carry + base64.b64decode(event.audio, validate=True)
-        except (binascii.Error, ValueError):
-            raise MalformedAudio("the audio is not base64") from None
-        odd = len(data) % 2 if self.settings.config.form.encoding is Encoding.PCM16 else 0
-        data, self._carry = data[: len(data) - odd], data[len(data) - odd :]
-        self._uncommitted += len(data)
-        return Given(tuple(call.AudioIn(data[at : at + PIECE]) for at in range(0, len(data), PIECE)))
+        return Given(self._buffer.append(event.audio, self.settings.config.form.encoding))
 
     @_take.register
     def _(self, _event: client.BufferCommit) -> Given:
@@ -165,7 +139,7 @@ class Realtime:
 
     @_take.register
     def _(self, _event: client.BufferClear) -> Given:
-        self._carry, self._uncommitted = b"", 0
+        self._buffer.clear()
         return Given((call.ClearIn(),))
 
     @_take.register
@@ -175,8 +149,8 @@ class Realtime:
     @_take.register
     def _(self, event: client.ItemCreate) -> Given:
         item = shown(event.item, event.item.id or f"item_{self._clock.new_id()}")
-        last = self._ledger.last
-        before = self._ledger.add(item, event.previous_item_id)
+        last = self._items.last
+        before = self._items.add(item, event.previous_item_id)
         words = words_of(event.item)
         at_the_end = event.previous_item_id in {None, last or ROOT}
         alone = self._added == 0 and words is not None and 0 < len(words) <= MAX_TYPED
@@ -191,26 +165,27 @@ class Realtime:
 
     @_take.register
     def _(self, event: client.ItemTruncate) -> Given:
-        sent = self._sent.get(event.item_id)
+        sent = self._replies.of(event.item_id)
         total = int(sent.out.sent_ms) if sent and sent.speaks else event.audio_end_ms
         heard = min(event.audio_end_ms, total)
         answer = server.ItemTruncated(item_id=event.item_id, content_index=event.content_index, audio_end_ms=heard)
-        whole = sent is not None and sent.speaks and sent is not self._open and sent.out.whole(event.audio_end_ms)
+        over = sent is not None and sent.speaks and sent is not self._replies.open
+        whole = sent is not None and over and sent.out.whole(event.audio_end_ms)
         if sent is not None and sent.speaks and not whole:
             sent.heard(heard)
         return Given(() if whole or sent is None else _unheard(sent.reply), (answer,))
 
     @_take.register
     def _(self, event: client.ItemDelete) -> Given:
-        self._ledger.remove(event.item_id)
-        sent = self._sent.get(event.item_id)
+        self._items.remove(event.item_id)
+        sent = self._replies.of(event.item_id)
         return Given(_unheard(sent.reply) if sent else (), (server.ItemDeleted(item_id=event.item_id),))
 
     @_take.register
     def _(self, event: client.ItemRetrieve) -> Given:
-        item = self._ledger.get(event.item_id)
+        item = self._items.get(event.item_id)
         if item is None:
-            raise _Refusal("item_retrieve_invalid_item_id", "no item has this id", "item_id")
+            raise Refusal("item_retrieve_invalid_item_id", "no item has this id", "item_id")
         return Given(answers=(server.ItemRetrieved(item=item),))
 
     @_take.register
@@ -218,23 +193,22 @@ class Realtime:
         wish = event.response or client.ResponseWish()
         if wish.conversation == "none" or wish.input is not None:
             reply = ReplyId(self._clock.new_id())
-            return Given(
-                answers=tuple(nothing(reply, self.settings.modality, self.settings.config.output, wish.metadata))
-            )
-        if self._open is not None:
-            raise _Refusal("conversation_already_has_active_response", "a reply is being given")
+            return Given(answers=tuple(self._replies.aside(reply, wish.metadata)))
+        if self._replies.open is not None:
+            raise Refusal("conversation_already_has_active_response", "a reply is being given")
         typed, self._typed, self._added = self._typed, None, 0
-        self._wished = wish.metadata
+        self._replies.wished = wish.metadata
         return Given((call.AskIn(typed.words, typed.at) if typed else call.AskIn(),))
 
     @_take.register
     def _(self, event: client.ResponseCancel) -> Given:
         named = ReplyId(event.response_id) if event.response_id else None
         stop = call.CancelIn(named)
-        if self._open is not None and named in {None, self._open.reply}:
+        given = self._replies.open
+        if given is not None and named in {None, given.reply}:
             return Given((stop,))
-        gone = _Refusal("response_cancel_not_active", "Cancellation failed: no reply is being given")
-        return Given((stop,), (_failure(gone, event.event_id),))
+        gone = Refusal("response_cancel_not_active", "Cancellation failed: no reply is being given")
+        return Given((stop,), (failure(gone, event.event_id),))
 
     @_take.register
     def _(self, event: PressKey) -> Given:
@@ -242,7 +216,7 @@ class Realtime:
 
     @_take.register
     def _(self, event: PlaybackReport) -> Given:
-        sent = self._sent.get(item_of(event.response_id))
+        sent = self._replies.of(item_of(event.response_id))
         return Given((reported(event, sent.out if sent and sent.speaks else None),))
 
     @_take.register
@@ -257,27 +231,28 @@ class Realtime:
                 assert isinstance(answer, BaseModel)
                 yield answer
             case turn.SpeechStarted(item, at_ms):
-                yield from self._started(SpeechStartedEvent(item_id=item, audio_start_ms=at_ms), audible)
+                started = SpeechStartedEvent(item_id=item, audio_start_ms=at_ms)
+                yield from self._speech.start(started, over_reply=audible)
             case turn.SpeechStopped(item, at_ms):
-                yield from self._stopped(SpeechStoppedEvent(item_id=item, audio_end_ms=at_ms))
+                yield from self._speech.stop(SpeechStoppedEvent(item_id=item, audio_end_ms=at_ms))
             case turn.Discarded():
-                self._spoken_over = None
+                self._speech.drop()
             case turn.Ended() if event.transcript.source is Source.SPEECH:
                 yield from self._ended(event)
             case call.ReplyCut(_, reason):
                 if reason is call.CutReason.TURN_DETECTED:
-                    yield from self._release()
+                    yield from self._speech.count()
             case call.ReplyBegan(reply):
-                yield from self._began(reply)
+                self._typed, self._added = None, 0
+                yield self._replies.begin(reply)
             case call.Said(reply, turn.ReadBackReady(proposal)):
-                self._proposals = {reply: proposal.id}
+                self._replies.propose(reply, proposal.id)
             case call.Said(reply, turn.ReplyText(text, _, template)):
-                yield from self._said(reply, text, template)
+                yield from self._replies.say(reply, text, template)
             case call.Voiced(reply, chunk):
-                if self._open is not None and self._open.reply == reply and self._open.speaks:
-                    yield from self._open.sound(chunk)
+                yield from self._replies.sound(reply, chunk)
             case call.ReplyEnded():
-                yield from self._over(event)
+                yield from self._replies.end(event)
             case call.Cleared():
                 yield AudioCleared()
             case call.KeyPressed() if self.settings.events:
@@ -285,96 +260,29 @@ class Realtime:
             case call.Fault(error, cause):
                 yield from self._fault(error, cause)
 
-    def _started(self, started: SpeechStartedEvent, audible: bool) -> Iterator[BaseModel]:
-        self._started_ms = {started.item_id: started.audio_start_ms}
-        if audible:
-            self._spoken_over = _Held(started)
-        else:
-            yield started
-
-    def _stopped(self, stopped: SpeechStoppedEvent) -> Iterator[BaseModel]:
-        if self._spoken_over is not None:
-            self._spoken_over.stopped = stopped
-        else:
-            yield stopped
-
-    def _release(self) -> Iterator[BaseModel]:
-        """What the caller says over a reply counts: tell of it."""
-        held, self._spoken_over = self._spoken_over, None
-        if held is not None:
-            yield held.started
-            if held.stopped is not None:
-                yield held.stopped
-
     def _ended(self, event: turn.Ended) -> Iterator[BaseModel]:
-        yield from self._release()
-        began = self._started_ms.get(event.item, event.voiced_until_ms)
-        yield from self._committed(event.item, event.transcript.text, (event.voiced_until_ms - began) / 1000)
+        yield from self._speech.count()
+        seconds = self._speech.seconds(event.item, event.voiced_until_ms)
+        yield from self._committed(event.item, event.transcript.text, seconds)
 
     def _committed(self, item: str, words: str, seconds: float) -> Iterator[BaseModel]:
-        self._typed, self._added, self._uncommitted = None, 0, 0
+        self._typed, self._added, self._buffer.uncommitted = None, 0, 0
         message = Message(id=item, role="user", content=(InputAudio(),))
-        before = self._ledger.put(message)
+        before = self._items.put(message)
         yield AudioCommitted(item_id=item, previous_item_id=before)
         yield server.ItemAdded(previous_item_id=before, item=message)
         yield server.ItemDone(previous_item_id=before, item=message)
         if self.settings.transcribes:
-            self._ledger.change(message.model_copy(update={"content": (InputAudio(transcript=words),)}))
+            self._items.change(message.model_copy(update={"content": (InputAudio(transcript=words),)}))
             yield TranscriptDelta(item_id=item, delta=words)
             yield TranscriptCompleted(item_id=item, transcript=words, usage=DurationUsage(seconds=max(0.0, seconds)))
-
-    def _began(self, reply: ReplyId) -> Iterator[BaseModel]:
-        modality, output = self.settings.modality, self.settings.config.output
-        self._open = Ladder(reply, self._ledger, modality, output, self._conversation, self._wished)
-        self._wished, self._typed, self._added = None, None, 0
-        self._sent[self._open.item] = self._open
-        while len(self._sent) > REMEMBERED:
-            del self._sent[next(iter(self._sent))]
-        if reply in self._proposals:
-            self._open.note(PROPOSAL, self._proposals[reply])
-        yield self._open.created()
-
-    def _said(self, reply: ReplyId, text: str, template: str | None) -> Iterator[BaseModel]:
-        if self._open is None or self._open.reply != reply:
-            return
-        if template and not self._open.text:
-            self._open.note(TEMPLATE, template)
-        yield from self._open.say(text)
-
-    def _over(self, event: call.ReplyEnded) -> Iterator[BaseModel]:
-        if self._open is not None and self._open.reply == event.reply:
-            ladder, self._open = self._open, None
-            yield from ladder.end(event)
 
     def _fault(self, error: TellerlineError, cause: str | None) -> Iterator[BaseModel]:
         """A failure that is said, or after which the caller is asked again, is no error: some clients would hang up."""
         if error.fatal or (isinstance(error, BadInput) and not isinstance(error, WrongState)):
-            yield _failure(error, cause)
-        elif isinstance(error, WrongState) and self.settings.config.patience.manual and self._uncommitted:
+            yield failure(error, cause)
+        elif isinstance(error, WrongState) and self.settings.config.patience.manual and self._buffer.uncommitted:
             yield from self._committed(f"item_{self._clock.new_id()}", "", 0.0)
-
-
-class _Refusal(BadInput):
-    """A refusal with the protocol's own code, which clients know."""
-
-    def __init__(self, code: str, message: str, param: str | None = None) -> None:
-        super().__init__(message)
-        self.wire = code
-        self.param = param
-
-
-def _failure(error: TellerlineError, cause: str | None) -> server.Failure:
-    """An error's event. A credential that does not hold any more has a code that ends every client's attempts."""
-    code = getattr(error, "wire", "invalid_api_key" if isinstance(error, NotAllowed) else error.code)
-    return server.Failure(
-        error=server.ErrorDetails(
-            type="invalid_request_error" if isinstance(error, BadInput | NotAllowed) else "server_error",
-            code=code,
-            message=error.message,
-            param=getattr(error, "param", None),
-            event_id=cause or getattr(error, "cause", None),
-        )
-    )
 
 
 def _unheard(reply: ReplyId) -> tuple[call.CallInput, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 from app.transports.telephone.fields import Fields, packed
 from app.transports.telephone.line import (
     Act,
-    Heard,
+    Audio,
     Held,
     Left,
     LineEvent,
@@ -107,7 +107,7 @@ class MediaWebSocket:
             raise WrongState("the first message is MEDIA_START")
         if len(data) > MAX_SOUND:
             raise TooLarge(f"a message has at most {MAX_SOUND} bytes of sound")
-        return [Heard(data)] if data else []
+        return [Audio(data)] if data else []
 
 
 def _told(said: Fields) -> LineEvent | None:

@@ -13,15 +13,15 @@ import numpy as np
 from app.transports.telephone.fields import Fields, packed
 from app.transports.telephone.line import (
     Act,
-    Heard,
+    Audio,
     Held,
     Left,
     LineEvent,
     Opened,
-    Owed,
     Played,
     Playing,
     Pressed,
+    SendBack,
     Speaks,
     Wire,
 )
@@ -145,7 +145,7 @@ class AudioHook:
             raise UnsupportedAudio("no offer has the caller's channel, in PCMU or L16 at 8 kHz")
         asked = {"supportedLanguages": self._spoken} if given.values.get("supportedLanguages") is True else {}
         media = [] if chosen is None else [chosen.values]
-        events: list[LineEvent] = [Owed(self._message("opened", startPaused=False, media=media, **asked))]
+        events: list[LineEvent] = [SendBack(self._message("opened", startPaused=False, media=media, **asked))]
         if chosen is not None:
             self._channels, self._channel, self._form = _form(chosen)
         if probe or self._form is None:
@@ -158,13 +158,13 @@ class AudioHook:
     def _take(self, kind: str, given: Fields) -> list[LineEvent]:  # noqa: PLR0911 - one return a message
         match kind:
             case "ping":
-                return [Owed(self._message("pong"))]
+                return [SendBack(self._message("pong"))]
             case "close":
                 given.word("reason")
-                return [Owed(self._message("closed")), Left()]
+                return [SendBack(self._message("closed")), Left()]
             case "update":
                 language = Locale(given.word("language", most=16))
-                return [Owed(self._message("updated")), Speaks(language)]
+                return [SendBack(self._message("updated")), Speaks(language)]
             case "paused" | "resumed":
                 return [Held(kind == "paused")]
             case "dtmf":
@@ -184,7 +184,7 @@ class AudioHook:
             raise MalformedAudio("the sound has half a sample")
         if not data or self._closing:
             return []
-        return [Heard(np.frombuffer(data, width)[self._channel :: self._channels].tobytes())]
+        return [Audio(np.frombuffer(data, width)[self._channel :: self._channels].tobytes())]
 
 
 def _chosen(offers: Sequence[Fields]) -> Fields | None:

@@ -9,8 +9,8 @@ from fastapi import APIRouter, WebSocket
 from app.auth.dependencies import path_of
 from app.auth.http_signature import HttpRequest, check_http
 from app.transports.telephone.audiohook import AudioHook
+from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
-from app.transports.telephone.driver import PhoneDeps
 from rules.load import locales
 
 SESSION: Final = "audiohook-session-id"

@@ -12,7 +12,7 @@ import numpy as np
 import soxr
 
 from app.transports.telephone.fields import KEYS
-from app.transports.telephone.line import Act, Heard, Left, LineEvent, Opened, Playing, Pressed, Reformed, Wire
+from app.transports.telephone.line import Act, Audio, Left, LineEvent, Opened, Playing, Pressed, Reformed, Wire
 from schemas.audio import STREAM_RATES, AudioFormat, Encoding, Samples
 from schemas.errors import MalformedAudio, MalformedMessage, TellerlineError, TooLarge, UnknownEvent, WrongState
 from services.audio.codec import decode, encode_pcm16
@@ -127,7 +127,7 @@ class AudioSocket:
         if self._resampler is not None:
             samples: Samples = self._resampler.resample_chunk(decode(payload, _INSTEAD).astype(np.float32))
             payload = encode_pcm16(samples)
-        return [*events, Heard(payload)] if payload else events
+        return [*events, Audio(payload)] if payload else events
 
 
 def _key(payload: bytes) -> str:

@@ -7,8 +7,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from app.transports._together import Hung
 from app.transports.telephone.audiosocket import AudioSocket
-from app.transports.telephone.driver import Hung, PhoneDeps, serve
+from app.transports.telephone.connection import PhoneDeps
+from app.transports.telephone.driver import serve
 from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.line import Wire
 from schemas.errors import ConfigInvalid, TellerlineError

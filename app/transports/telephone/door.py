@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import WebSocket
 
-from app.transports.telephone.driver import PhoneDeps, serve
+from app.transports.telephone.connection import PhoneDeps
+from app.transports.telephone.driver import serve
 from app.transports.telephone.line import CallTransport
 from app.transports.telephone.sockets import WebSocketConnection
 from schemas.errors import TellerlineError

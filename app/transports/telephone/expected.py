@@ -10,7 +10,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
-from app.transports.telephone.driver import Outcome
+from app.transports.telephone.connection import Ending
 from schemas.errors import Busy, NotFound
 from schemas.ids import CustomerId
 from services.ports import Clock
@@ -26,7 +26,7 @@ MAX_EXPECTED: Final = 10_000
 class _Call:
     customer: CustomerId | None
     at: float
-    outcome: Outcome | None = None
+    outcome: Ending | None = None
 
 
 class ExpectedCalls:
@@ -53,7 +53,7 @@ class ExpectedCalls:
         customer, call.customer = call.customer, None
         return customer
 
-    def ended(self, identity: str, outcome: Outcome) -> None:
+    def ended(self, identity: str, outcome: Ending) -> None:
         """What is to become of the call; of a stranger's too."""
         self._forget()
         call = self._calls.setdefault(identity, _Call(None, self._clock.monotonic()))
@@ -61,7 +61,7 @@ class ExpectedCalls:
         while len(self._calls) > MAX_EXPECTED:
             self._calls.popitem(last=False)
 
-    def outcome(self, identity: str) -> Outcome:
+    def outcome(self, identity: str) -> Ending:
         """What is to become of a call that is over. Raises NotFound: it is not, or nobody knows it."""
         call = self._calls.get(identity)
         if call is None or call.outcome is None:

@@ -9,11 +9,11 @@ from pydantic import BaseModel
 from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
-from app.transports.telephone.driver import Outcome
+from app.transports.telephone.connection import Ending
 from app.transports.telephone.expected import LIFE_S, ExpectedCalls
 from schemas.errors import BadInput, Busy, NotFound
 
-_WORD: Final[dict[str, Any]] = {"content": {"text/plain": {"schema": {"type": "string", "enum": [*Outcome]}}}}
+_WORD: Final[dict[str, Any]] = {"content": {"text/plain": {"schema": {"type": "string", "enum": [*Ending]}}}}
 
 
 class ExpectedOut(BaseModel):

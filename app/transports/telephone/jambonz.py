@@ -12,7 +12,7 @@ import numpy as np
 from app.transports.telephone.fields import Fields, packed
 from app.transports.telephone.line import (
     Act,
-    Heard,
+    Audio,
     LineEvent,
     Opened,
     Played,
@@ -98,4 +98,4 @@ class AudioFork:
             raise MalformedAudio("the sound has half a sample")
         if self._channels > 1:
             data = np.frombuffer(data, "<i2")[:: self._channels].tobytes()
-        return [Heard(data)] if data else []
+        return [Audio(data)] if data else []

@@ -7,8 +7,8 @@ from typing import Final
 from fastapi import APIRouter, WebSocket
 
 from app.auth.bridge_keys import with_key
+from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
-from app.transports.telephone.driver import PhoneDeps
 from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.jambonz import AudioFork
 

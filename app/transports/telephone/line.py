@@ -59,7 +59,7 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Audio:
     """Sound, in the form of `Opened`. `sequence` numbers packets where a line may lose or reorder them."""
 
     data: bytes
@@ -102,7 +102,7 @@ class Speaks:
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class SendBack:
     """A message that the protocol wants sent back at once."""
 
     message: Wire
@@ -113,7 +113,7 @@ class Left:
     """The call is over, by the caller's or the bridge's will."""
 
 
-LineEvent = Opened | Heard | Pressed | Played | Held | Reformed | Speaks | Owed | Left
+LineEvent = Opened | Audio | Pressed | Played | Held | Reformed | Speaks | SendBack | Left
 
 
 class CallTransport(Protocol):

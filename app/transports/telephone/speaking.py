@@ -27,13 +27,13 @@ from schemas.turn import HandedOff, ReplyId
 from services.ports import Clock
 
 Send = Callable[[Act], Awaitable[None]]
-Heard = Callable[[PlaybackIn], Awaitable[None]]
+Report = Callable[[PlaybackIn], Awaitable[None]]
 
 
 class Speaking:
     """One call's. `act` does what the transport asks; `heard` is told of replies that were heard to their end."""
 
-    def __init__(self, transport: CallTransport, playing: Playing, clock: Clock, act: Send, heard: Heard) -> None:
+    def __init__(self, transport: CallTransport, playing: Playing, clock: Clock, act: Send, heard: Report) -> None:
         self.handed: HandedOff | None = None
         self._transport = transport
         self._playing = playing

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 from app.transports.telephone.fields import Fields, packed
 from app.transports.telephone.line import (
     Act,
-    Heard,
+    Audio,
     Left,
     LineEvent,
     Opened,
@@ -61,7 +61,6 @@ Asked = Callable[[Credential, Mapping[str, str], str], WebRequest]
 class Carrier:
     """What a carrier calls things. `numbered`: its sound may come in another order than it was sent."""
 
-    name: str
     stream: str
     call: str
     account: str
@@ -173,7 +172,7 @@ class MediaStream:
             raise TooLarge(f"a message has at most {MAX_SOUND} bytes of sound")
         if media.word("track", "inbound") not in {"inbound", "inbound_track"} or not sound:
             return []  # what we say ourselves, where a stream has both
-        return [Heard(sound, media.number("chunk") if self._carrier.numbered else None)]
+        return [Audio(sound, media.number("chunk") if self._carrier.numbered else None)]
 
 
 def parameters(said: Fields, name: str) -> Fields:
@@ -213,7 +212,6 @@ def _plivo(credential: Credential, ids: Mapping[str, str]) -> str:
 
 
 TWILIO: Final = Carrier(
-    name="twilio",
     stream="streamSid",
     call="callSid",
     account="accountSid",
@@ -228,7 +226,6 @@ TWILIO: Final = Carrier(
     hang_up=lambda credential, ids, _: _twilio(credential, ids, {"Status": "completed"}),
 )
 TELNYX: Final = Carrier(
-    name="telnyx",
     stream="stream_id",
     call="call_control_id",
     account="user_id",
@@ -250,7 +247,6 @@ TELNYX: Final = Carrier(
     numbered=True,
 )
 PLIVO: Final = Carrier(
-    name="plivo",
     stream="streamId",
     call="callId",
     account="accountId",
@@ -271,4 +267,3 @@ PLIVO: Final = Carrier(
     hang_up=lambda credential, ids, _: WebRequest("DELETE", _plivo(credential, ids), credential.key, credential.user),
     described=True,
 )
-CARRIERS: Final = MappingProxyType({carrier.name: carrier for carrier in (TWILIO, TELNYX, PLIVO)})

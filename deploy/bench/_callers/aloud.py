@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from app.line import FRAME, heard_out
-from deploy.bench._callers.caller import CODE
 from deploy.bench._callers.hear import Answer
+from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.play import Aloud, Call, Reply
 from deploy.bench._callers.told import note
 from deploy.bench._callers.voice import spoken

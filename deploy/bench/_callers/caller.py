@@ -5,7 +5,6 @@ Opening, answers and yes are the dialogue's own sentences; what is lacking is bo
 
 import zlib
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -13,13 +12,12 @@ import numpy as np
 from deploy.bench._callers.bank import payee_id
 from deploy.bench._callers.data import Dialogues, Goal, Said, Task
 from deploy.bench._callers.hear import Answer, AnswerKind
+from deploy.bench._callers.outcome import CODE, Outcome
 
 MOST: Final = 12
 """Sentences a task; one-time codes are not counted."""
 SAME_QUESTION: Final = 4
 NOT_UNDERSTOOD: Final = 3
-CODE: Final = "{code}"
-"""Said for the one-time code, which the caller looks up."""
 _LOST: Final = frozenset(
     {AnswerKind.SAID_SOMETHING, AnswerKind.NOT_UNDERSTOOD, AnswerKind.WHAT_ELSE, AnswerKind.OFFERS_HUMAN}
 )
@@ -34,30 +32,6 @@ _ASKED: Final = {
     AnswerKind.ASKS_SOURCE: "source",
 }
 Talk = Generator[str, Answer, None]
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What became of a task. `said` holds every sentence with the kind of the answer to it."""
-
-    task: Task
-    goal: Goal
-    said: list[tuple[str, str]] = field(default_factory=list)
-    success: bool = False
-    at_once: bool = False
-    reworded: bool = False
-    needed: int = 0
-    read_backs: int = 0
-    wrong_read_backs: int = 0
-    old_order_again: int = 0
-    wrong_money: int = 0
-    booked: int = 0
-    why: str = ""
-
-    @property
-    def spare(self) -> bool:
-        """Whether no sentence was too many."""
-        return self.success and len([text for text, _ in self.said if text != CODE]) <= self.needed
 
 
 class Caller:

@@ -12,9 +12,10 @@ import httpx
 
 from app.line import Line, Microphone, demo_token, heard_out, line, session, typed
 from deploy.bench._callers.bank import customer_id
-from deploy.bench._callers.caller import CODE, Caller, Outcome, Talk
+from deploy.bench._callers.caller import Caller, Talk
 from deploy.bench._callers.data import Dialogues, Task
 from deploy.bench._callers.hear import Answer, AnswerKind, Ear
+from deploy.bench._callers.outcome import CODE, Outcome
 
 LEAVE: Final = "Never mind."
 """Said after a task that was given up, so that the next begins afresh."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from app.qa.figures import Figure, percentile
-from deploy.bench._callers.caller import CODE
+from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.play import Played
 
 NOT_COUNTED: Final = frozenset({"answers_offer", "no_intent_words", "misspelt", "own_or_other"})

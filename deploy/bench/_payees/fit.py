@@ -14,7 +14,7 @@ from deploy.bench._payees.dice import Dice
 from deploy.bench._payees.sample import Setting, development
 from deploy.bench._payees.stock import book
 from services.payees.calibration import CANDIDATE, NOBODY, calibration
-from services.payees.evidence import Evidence, evidence, retrieve
+from services.payees.evidence import NameEvidence, evidence, retrieve
 from services.payees.forms import Forms
 from services.payees.grams import Grams
 from services.payees.said import NameHypotheses, heard
@@ -62,7 +62,7 @@ def _sample(said: NameHypotheses, meant: int | None, forms: Forms, grams: Grams)
     return Sample(np.array(rows), np.array(offsets), np.array(nobody_features(said, forms)), truth)
 
 
-def _owners(each: Evidence, forms: Forms, meant: int | None) -> Iterator[tuple[int, float]]:
+def _owners(each: NameEvidence, forms: Forms, meant: int | None) -> Iterator[tuple[int, float]]:
     """Two payees of a form, the meant one among them, with the rest as an offset of the second's utility."""
     owners = forms.owners(each.form)
     first = meant if meant is not None and meant in owners else owners[0]

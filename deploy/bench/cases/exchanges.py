@@ -14,7 +14,9 @@ from typing import Final
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from deploy.bench.cases.conversations import Call, Played, Player, Turn, order_rows
+from deploy.bench.cases.conversations import Turn
+from deploy.bench.cases.differences import order_rows
+from deploy.bench.cases.player import Call, Played, Player
 from schemas.decision import (
     Answer,
     Clarify,

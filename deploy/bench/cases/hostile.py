@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from deploy.bench.cases.conversations import Call, Played, Player, Turn
+from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.garble import GarbleFile, garbled
+from deploy.bench.cases.player import Call, Played, Player
 
 _CALLERS: Final = {
     "alex-morgan": ("", "send money to ken sato", "send fifty dollars", "send fifty dollars to ken sato"),

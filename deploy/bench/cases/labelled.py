@@ -15,7 +15,7 @@ from typing import Final
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from deploy.bench.cases.conversations import Player
+from deploy.bench.cases.player import Player
 from rules.locales import locale_rules
 from schemas.decision import Decision, DecisionKind
 from schemas.intent import Intent, Route, Slot, Slots, Understood

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from deploy.bench.cases.conversations import Player
+from deploy.bench.cases.player import Player
 from schemas.banking import PayeeVerification, TransferState
 from schemas.consent import Awaited
 from schemas.decision import Action, Confirm, Decision, Execute, Handoff, LockCard, SubmitTransfer, UnlockCard

@@ -7,9 +7,10 @@ import pytest
 
 import deploy.bench
 from app.demo.run import service
-from deploy.bench._callers.caller import CODE, Caller
+from deploy.bench._callers.caller import Caller
 from deploy.bench._callers.data import Dialogues, read
 from deploy.bench._callers.hear import Answer, AnswerKind, Ear
+from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.play import play
 from deploy.bench._callers.score import figures
 

@@ -317,7 +317,7 @@ WAYS = (hung_up_on, hung_up_on_while_decoding, ended_itself, ended_by_silence, l
 @pytest.mark.parametrize("lived", WAYS)
 async def test_a_call_that_is_over_waits_for_no_collection(lived: Callable[[Talk], Awaitable[None]]) -> None:
     talk = made()
-    gone = weakref.ref(talk.call)
+    gone = weakref.ref(talk.call), weakref.ref(talk.call._conversation)
     gc.collect()
     gc.disable()
     try:
@@ -325,7 +325,7 @@ async def test_a_call_that_is_over_waits_for_no_collection(lived: Callable[[Talk
         await lived(talk)
         await asyncio.sleep(0)
         del talk
-        assert gone() is None
+        assert [one() for one in gone] == [None, None]
     finally:
         gc.enable()
 

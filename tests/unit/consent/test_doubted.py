@@ -2,7 +2,8 @@
 
 import pytest
 
-from deploy.bench.cases.conversations import Call, Played, Player, Turn
+from deploy.bench.cases.conversations import Turn
+from deploy.bench.cases.player import Call, Played, Player
 from schemas.banking import PayeeVerification
 from schemas.decision import Clarify, Confirm, Decision, Execute, Handoff, Reply, SubmitTransfer
 from schemas.ids import RuleId

@@ -2,7 +2,8 @@
 
 import pytest
 
-from deploy.bench.cases.conversations import Played, Player, Turn
+from deploy.bench.cases.conversations import Turn
+from deploy.bench.cases.player import Played, Player
 from schemas.decision import Confirm
 from schemas.intent import Intent, SlotName
 from schemas.transcript import Transcript

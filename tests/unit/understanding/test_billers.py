@@ -2,7 +2,9 @@
 
 import pytest
 
-from deploy.bench.cases.conversations import Played, Player, Turn, order_rows
+from deploy.bench.cases.conversations import Turn
+from deploy.bench.cases.differences import order_rows
+from deploy.bench.cases.player import Played, Player
 from rules.bank import demo_customers
 from schemas.decision import Clarify, Confirm
 from schemas.intent import SlotName

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy.bench.cases.conversations import Call, Played, Player, Turn, order_rows
+from deploy.bench.cases.conversations import Turn
+from deploy.bench.cases.differences import order_rows
+from deploy.bench.cases.player import Call, Played, Player
 from rules.bank import DemoAccount, DemoPayee, demo_customers
 from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, ReadBalance, Reply, ReplyParam, SubmitTransfer
 from schemas.ids import AccountId

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.labelled import filled
+from deploy.bench.cases.player import Player
 from rules.bank import DemoPayee, demo_customers
 from schemas.decision import Confirm, Decision
 from schemas.intent import Route, Understood

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.exchanges import Judged, Outcome, exchanges, judge
+from deploy.bench.cases.player import Player
 
 TOLD_LATER = {
     ("can you tell me the balance of the savings, oh actually both accounts",),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.labelled import Judge, Outcome, labelled
+from deploy.bench.cases.player import Player
 
 FOLDER = Path(__file__).parents[2] / "data" / "understanding"
 COVERED = {"balance_inquiry", "transfer_money", "bill_payment"}

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.labelled import Judge
 from deploy.bench.cases.negatives import QUESTIONS, NegativesFile, SentenceTally, negatives, sentences
+from deploy.bench.cases.player import Player
 
 FOLDER = Path(__file__).parents[2] / "data" / "never"
 LANGUAGES = ("en", "ja")

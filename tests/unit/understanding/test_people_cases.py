@@ -8,8 +8,8 @@ from typing import Any, Final
 import orjson
 import pytest
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.labelled import Judge
+from deploy.bench.cases.player import Player
 from schemas.decision import DecisionKind
 from schemas.intent import Route
 

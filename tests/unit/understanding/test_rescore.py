@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from app.anyone import anyone
-from deploy.bench.cases.conversations import NOW
 from schemas.ids import EN_US
 from schemas.intent import MONEY_MOVING, Context, Intent
 from schemas.transcript import Hypothesis, Source, Transcript
 from services.interpretation import InterpretationContext, Interpreter
 from services.payees import PayeeIndex
 from services.understanding.fast.rules import Rescoring
+from tests.fakes.desk import NOW
 
 CASES: Final[list[dict[str, Any]]] = yaml.safe_load(
     (Path(__file__).parents[2] / "data" / "rescoring.yaml").read_text(encoding="utf-8")

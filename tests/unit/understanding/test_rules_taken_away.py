@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.labelled import Judge
+from deploy.bench.cases.player import Player
 from schemas.banking import TransferOrder
 from schemas.decision import Confirm
 from tests.harness.taken_away import mutants

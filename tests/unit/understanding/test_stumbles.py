@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.conversations import Player
 from deploy.bench.cases.exchanges import exchanges
+from deploy.bench.cases.player import Player
 from schemas.intent import Evidence, Intent, Slots, Understood
 from schemas.transcript import Transcript
 from services.dialogue import DialogueState

@@ -25,7 +25,7 @@ import soundfile
 import soxr
 from tqdm import tqdm
 
-from recogniser.texts import english, japanese
+from recogniser.texts import english, english_numbers, japanese
 from recogniser.voices import engines as voices
 from recogniser.voices import foreign
 from recogniser.voices import people as human
@@ -84,7 +84,7 @@ def digit(lang: str, number: int) -> tuple[str, str, str]:
     """(category, transcript, text for the engine) of a digit said alone."""
     if lang == "ja":
         return "digit", japanese.DIGITS[number], japanese.READINGS[number][0]
-    word = english.ONES[number]
+    word = english_numbers.ONES[number]
     return "digit", word, f"{word}."
 
 

@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from tqdm import trange
 
 from recogniser.export import ngram_counts
-from recogniser.texts import english
+from recogniser.texts import english_sentences
 from recogniser.voices.synthesise import reserved, sentence
 
 CHUNK = 10_000
@@ -36,8 +36,8 @@ def texts(lang: str, count: int, seed: int) -> Iterator[list[str]]:
         drawn = [sentence(lang, rng, practice=rng.random() < PRACTISED)[:2] for _ in range(CHUNK)]
         yield [text for category, text in drawn if category not in NATURAL]
     if lang == "en":
-        said = [*english.sentences(), *english.examples()]
-        yield [text for text in (*said, *said, *english.definitions()) if not reserved(text)]
+        said = [*english_sentences.sentences(), *english_sentences.examples()]
+        yield [text for text in (*said, *said, *english_sentences.definitions()) if not reserved(text)]
 
 
 def tokens(parts: Iterable[list[str]], tokenizer: Tokenizer, order: int) -> tuple[np.ndarray, np.ndarray]:

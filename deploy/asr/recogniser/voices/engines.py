@@ -52,6 +52,9 @@ DRAWN = {"kokoro": kokoro.speak, "hibari": source_filter.speak}
 """Engines whose speakers are drawn anew for each sentence, at Kokoro's rate of samples."""
 HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
 
+Command = tuple[list[str], "str | None"]
+"""A program's arguments, and what it reads."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -87,66 +90,41 @@ def _hts(name: str) -> str:
     return next(str(f / f"{name}.htsvoice") for f in HTS_FOLDERS if (f / f"{name}.htsvoice").exists())
 
 
-def _command(engine: str, name: str, text: str, out: str, s: Settings) -> tuple[list[str], str | None]:
-    if engine == "flite":
-        scale = (
-            ["--setf", f"f0_shift={s.pitch:.2f}"]
-            if name != "kal16"
-            else ["--setf", f"int_f0_target_mean={105 * s.pitch:.0f}"]
-        )
-        return [
-            "flite",
-            "-voice",
-            name,
-            "--setf",
-            f"duration_stretch={1 / s.rate:.2f}",
-            *scale,
-            "-t",
-            text,
-            "-o",
-            out,
-        ], None
-    if engine == "espeak":
-        voice = s.accent if name == "en" else "ja" + (s.accent[s.accent.index("+") :] if "+" in s.accent else "")
-        pitch = min(99, max(0, int(50 + 60 * (s.pitch - 1))))
-        read = text if name == "en" else text.replace(" ", "")
-        return ["espeak-ng", "-v", voice, "-s", str(int(165 * s.rate)), "-p", str(pitch), "-w", out, read], None
-    if engine == "pico":
-        marked = f'<speed level="{100 * s.rate:.0f}"><pitch level="{100 * s.pitch:.0f}">{text}</pitch></speed>'
-        return ["pico2wave", "-l", name, "-w", out, marked], None
-    if engine == "rhvoice":
-        return [
-            "RHVoice-test",
-            "-p",
-            name,
-            "-R",
-            "16000",
-            "-r",
-            f"{100 * s.rate:.0f}",
-            "-t",
-            f"{100 * s.pitch:.0f}",
-            "-o",
-            out,
-        ], text
-    if engine == "festival":
-        return festival.command(name, text, out, s.rate, in_phones=foreign.is_told(f"{engine}:{name}"))
-    alpha = 0.55 + s.tract
-    shift = 12 * float(np.log2(s.pitch))
-    return [
-        "open_jtalk",
-        "-x",
-        DICTIONARY,
-        "-m",
-        _hts(name),
-        "-r",
-        f"{s.rate:.2f}",
-        "-fm",
-        f"{shift:.1f}",
-        "-a",
-        f"{alpha:.3f}",
-        "-ow",
-        out,
-    ], text
+def _flite(name: str, text: str, out: str, s: Settings) -> Command:
+    pitch = f"int_f0_target_mean={105 * s.pitch:.0f}" if name == "kal16" else f"f0_shift={s.pitch:.2f}"
+    rate = f"duration_stretch={1 / s.rate:.2f}"
+    return ["flite", "-voice", name, "--setf", rate, "--setf", pitch, "-t", text, "-o", out], None
+
+
+def _espeak(name: str, text: str, out: str, s: Settings) -> Command:
+    voice = s.accent if name == "en" else "ja" + (s.accent[s.accent.index("+") :] if "+" in s.accent else "")
+    pitch = min(99, max(0, int(50 + 60 * (s.pitch - 1))))
+    read = text if name == "en" else text.replace(" ", "")
+    return ["espeak-ng", "-v", voice, "-s", str(int(165 * s.rate)), "-p", str(pitch), "-w", out, read], None
+
+
+def _pico(name: str, text: str, out: str, s: Settings) -> Command:
+    marked = f'<speed level="{100 * s.rate:.0f}"><pitch level="{100 * s.pitch:.0f}">{text}</pitch></speed>'
+    return ["pico2wave", "-l", name, "-w", out, marked], None
+
+
+def _rhvoice(name: str, text: str, out: str, s: Settings) -> Command:
+    rate, pitch = f"{100 * s.rate:.0f}", f"{100 * s.pitch:.0f}"
+    return ["RHVoice-test", "-p", name, "-R", "16000", "-r", rate, "-t", pitch, "-o", out], text
+
+
+def _festival(name: str, text: str, out: str, s: Settings) -> Command:
+    return festival.command(name, text, out, s.rate, in_phones=foreign.is_told(f"festival:{name}"))
+
+
+def _jtalk(name: str, text: str, out: str, s: Settings) -> Command:
+    shift, alpha = f"{12 * float(np.log2(s.pitch)):.1f}", f"{0.55 + s.tract:.3f}"
+    voice = ["-x", DICTIONARY, "-m", _hts(name)]
+    return ["open_jtalk", *voice, "-r", f"{s.rate:.2f}", "-fm", shift, "-a", alpha, "-ow", out], text
+
+
+COMMANDS = {"flite": _flite, "espeak": _espeak, "pico": _pico, "rhvoice": _rhvoice, "festival": _festival}
+"""How each engine is called; any other is open_jtalk."""
 
 
 def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
@@ -160,7 +138,7 @@ def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
         text = foreign.respelled(voice, text, settings.accent.split("+")[0])
     with tempfile.TemporaryDirectory(dir=SCRATCH if SCRATCH.is_dir() else None) as folder:
         out = f"{folder}/a.wav"
-        args, stdin = _command(engine, name, text, out, settings)
+        args, stdin = COMMANDS.get(engine, _jtalk)(name, text, out, settings)
         _run(args, stdin)
         audio, rate = soundfile.read(out, dtype="float32")
     if audio.ndim > 1:

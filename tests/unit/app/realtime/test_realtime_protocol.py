@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from app.transports._dialect import Given
-from app.transports.realtime.ledger import MAX_ITEMS, MAX_SIZE, Ledger
+from app.transports.realtime.items import MAX_ITEMS, MAX_SIZE, Items
 from app.transports.realtime.protocol import Realtime
 from app.transports.realtime.settings import CallSettings, first_config
 from schemas.call import (
@@ -73,16 +73,16 @@ def test_an_id_of_ours_that_a_client_has_taken_is_ours() -> None:
     assert shown.item.role == "assistant"  # type: ignore[attr-defined] # an item
 
 
-def test_the_ledger_forgets_the_oldest() -> None:
-    ledger = Ledger()
+def test_the_oldest_items_are_forgotten() -> None:
+    items = Items()
     for number in range(MAX_ITEMS + 3):
-        ledger.add(Message(id=str(number), role="user", content=(InputText(text="x"),)))
-    assert ledger.get("2") is None
-    assert ledger.get("3") is not None
+        items.add(Message(id=str(number), role="user", content=(InputText(text="x"),)))
+    assert items.get("2") is None
+    assert items.get("3") is not None
     for name in "ab":
-        ledger.add(Message(id=name, role="user", content=(InputText(text="x" * (MAX_SIZE - 100)),)))
-    assert ledger.get("a") is None
-    assert ledger.last == "b"
+        items.add(Message(id=name, role="user", content=(InputText(text="x" * (MAX_SIZE - 100)),)))
+    assert items.get("a") is None
+    assert items.last == "b"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from app.transports.telephone import expected
-from app.transports.telephone.driver import Outcome
+from app.transports.telephone.connection import Ending
 from app.transports.telephone.expected import KEPT_S, LIFE_S, ExpectedCalls
 from schemas.errors import Busy, NotFound
 from schemas.ids import CustomerId
@@ -35,10 +35,10 @@ def test_its_outcome_is_told_once_it_is_over() -> None:
     identity = calls.announce(ANN)
     with pytest.raises(NotFound):
         calls.outcome(identity)
-    calls.ended(identity, Outcome.TRANSFER)
-    assert calls.outcome(identity) is Outcome.TRANSFER
-    calls.ended("a stranger's", Outcome.END)
-    assert calls.outcome("a stranger's") is Outcome.END
+    calls.ended(identity, Ending.TRANSFER)
+    assert calls.outcome(identity) is Ending.TRANSFER
+    calls.ended("a stranger's", Ending.END)
+    assert calls.outcome("a stranger's") is Ending.END
     clock.advance(KEPT_S + 1)
     calls.announce(BOB)
     with pytest.raises(NotFound):
@@ -51,7 +51,7 @@ def test_there_is_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     ids = [calls.announce(CustomerId(str(number))) for number in range(3)]
     with pytest.raises(Busy):
         calls.announce(ANN)
-    calls.ended("a stranger's", Outcome.END)
+    calls.ended("a stranger's", Ending.END)
     with pytest.raises(NotFound):
         calls.outcome(ids[0])
-    assert calls.outcome("a stranger's") is Outcome.END
+    assert calls.outcome("a stranger's") is Ending.END

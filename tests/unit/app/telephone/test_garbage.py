@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.transports.telephone.line import CallTransport, Heard, Wire
+from app.transports.telephone.line import Audio, CallTransport, Wire
 from schemas.errors import BadInput
 from tests.harness.phone_protocols import CORES, does, recorded, wire
 
@@ -87,5 +87,5 @@ def refusal(core: CallTransport, message: Wire) -> BadInput | None:
         events = core.read(message)
     except BadInput as refused:
         return refused
-    assert all(len(event.data) <= 64 * 1024 for event in events if isinstance(event, Heard))
+    assert all(len(event.data) <= 64 * 1024 for event in events if isinstance(event, Audio))
     return None

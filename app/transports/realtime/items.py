@@ -25,7 +25,7 @@ ROOT: Final = "root"
 """What a client calls the place before the first item."""
 
 
-class Ledger:
+class Items:
     """Items in order, by id."""
 
     def __init__(self) -> None:

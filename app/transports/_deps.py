@@ -1,0 +1,54 @@
+"""What every call's transport is given by the composition root, and how patient each is with its line."""
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import WebSocket
+
+from app.transports._standing import Admitted, Verify
+from schemas.ids import CallId, CustomerId, Locale
+from services.audio.vad import SileroVad
+from services.guard.admission import Admission
+from services.guard.shares import Shares
+from services.observability.metrics import Metrics
+from services.ports import Clock, Recognizer, Synthesizer, TurnHandler
+
+FIRST_MESSAGE_S: Final = 20.0
+"""A client that opens a call and says nothing at all is let go after this."""
+FLUSH_S: Final = 2.0
+"""What the last events of a call may take."""
+
+
+def _alone(_customer: CustomerId, _call: CallId) -> AbstractAsyncContextManager[None]:
+    """There is no other gateway."""
+    return contextlib.nullcontext()
+
+
+@dataclass(frozen=True, slots=True)
+class CallDeps:
+    """What the composition root provides. `authenticate` raises NotAllowed; `handler` opens a call's dialogue."""
+
+    admission: Admission
+    shares: Shares
+    authenticate: Callable[[WebSocket], Awaitable[Admitted]]
+    handler: Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
+    recognizer: Recognizer
+    vad: SileroVad
+    clock: Clock
+    metrics: Metrics
+    verify: Verify
+    consent: Callable[[CallId, bool], None]
+    synthesizer: Synthesizer | None = None
+    max_call_seconds: float = 900.0
+    together: Callable[[CustomerId, CallId], AbstractAsyncContextManager[None]] = _alone
+    """Counts a call with those of every other gateway, as long as it lasts. Raises RateLimited, StoreUnavailable."""
+
+    @asynccontextmanager
+    async def place(self, customer: CustomerId, call: CallId) -> AsyncIterator[None]:
+        """One of the calls a customer may have at once, at all gateways. Raises RateLimited, StoreUnavailable."""
+        with self.shares.call(customer):
+            async with self.together(customer, call):
+                yield
