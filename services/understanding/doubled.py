@@ -4,177 +4,123 @@ Where words of a money command were not surely understood, everything that they 
 has several values none is taken: no rule tells them apart, and the question offers them all.
 """
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Final
 
-from rules.locales import locale_rules
-from schemas.ids import PayeeId, RuleId, language
+from schemas.consent import Awaited
+from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.money import exponent
-from schemas.payee import PayeeMatch
-from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
-from services.understanding.apart import points
+from schemas.span import MoneyValue
 from services.understanding.fast.accounts import unknown
-from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.grammar import grammar
 from services.understanding.fast.loose import commanded
 from services.understanding.fast.meanings import CARDS
-from services.understanding.fast.reading import Reading, read
-from services.understanding.fast.told import own_accounts
+from services.understanding.fast.reading import read
+from services.understanding.fast.unmatched import ORDERS
 from services.understanding.fast.vetoes import vetoes_met
-from services.understanding.fast.vocabulary import vocabulary
 from services.understanding.merging import values
+from services.understanding.named import Find, Said, Values
 
 MAX_VALUES: Final = 3
 """Values of one slot that are offered."""
-_MOST_NAMES: Final = 6
-"""Names that are looked for."""
-_SURE: Final = 0.99
-"""How surely somebody is named who is only offered."""
-_CLAUSES: Final = re.compile(r"[^,.;:!?—–、。！？]+")
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT, Route.QNA})
 _STOPS: Final = frozenset({"conditional", "reported", "recurring", "trouble"})
 """Vetoes with which two values are no correction: a condition, what somebody else wants."""
-_RULE: Final = RuleId("intents.doubled@1")
-_SUMS: Final = (SpanKind.MONEY, SpanKind.NUMBER)
-
-Find = Callable[[str], PayeeMatch | None]
-"""Who is named in a text as long as the utterance, of which parts may be blank."""
-Values = dict[str, list[tuple[Evidence, Any]]]
-"""Each slot's values, and where they stand."""
+_NO_ORDER: Final = frozenset({"question", "past"})
+"""The same, where nothing tells of an order but what is named."""
+_ASKED: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.DATE, SlotName.SOURCE})
+_ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
+"""What words may have been taken for that answer a question, or correct what was read back."""
 
 
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
-    """The command that the words hold, with every value of a slot that was named two ways; None where none was."""
-    if not _open(found) or not context.idle or context.code or found.then is not None:
+    """What the words hold, with every value of a slot that was named two ways; None where none was."""
+    if context.code or found.then is not None:
         return None
-    if {str(veto).partition(".")[2] for veto in found.vetoes} & _STOPS:
+    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
+    if vetoes & _STOPS:
         return None
     rules = grammar(language(heard.transcript.locale))
-    reading = read(rules, heard, context)
-    intent = found.intent if found.intent in MONEY_MOVING | CARDS else _wanted(rules, heard, reading)
-    if intent is None:
+    said = Said(rules, heard, context, read(rules, heard, context), find)
+    if not context.idle:
+        return _answered(said, found, vetoes)
+    if not _open(said, found):
         return None
-    said = Said(rules, heard, context, reading, find).of(intent)
-    slots, unread = _slots(found, said), _unread(rules, heard, reading, said)
+    intent = found.intent if found.intent in MONEY_MOVING | CARDS else _wanted(said, found, vetoes)
+    return _ordered(said, found, intent) if intent is not None else None
+
+
+def _ordered(said: Said, found: Understood, intent: Intent) -> Understood | None:
+    """A command with what was named two ways."""
+    named = said.of(intent)
+    slots, unread = _slots(found, named), _unread(said, named)
+    if slots is not None and not {"payee", "target", "bill", "card"} & values(slots).keys():
+        slots = None
     if slots is None and found.intent is Intent.BILL_PAYMENT and unread:
-        slots = _one_bill(found, said)
-    if slots is None or _against(rules, reading, said):
+        slots = _one_bill(found, named)
+    if slots is None or _against(said, named):
         return None
     lacks = intent is Intent.TRANSFER_MONEY and slots.amount is None
+    made = _either(said, found, named, intent, slots)
+    return replace(made, missing=(SlotName.AMOUNT,) if lacks else (), unread=unread)
+
+
+def _answered(said: Said, found: Understood, vetoes: set[str]) -> Understood | None:
+    """What nobody understood of an answer, or of what was said to a read-back, and which names two values."""
+    context, waits = said.context, said.context.terms.awaited
+    if found.intent not in _ABOUT or found.rule is not None or not (waits in ORDERS or context.asked in _ASKED):
+        return None
+    if "question" in vetoes and not said.repairs():
+        return None
+    named = said.of(Intent.BILL_PAYMENT if waits is Awaited.BILL else Intent.TRANSFER_MONEY)
+    slots = _slots(found, named)
+    if slots is None:
+        return None
+    return _either(said, found, named, Intent.INFORM if context.asked is not None else Intent.CORRECT, slots)
+
+
+def _either(said: Said, found: Understood, named: Values, intent: Intent, slots: Slots) -> Understood:
+    rules = said.rules.accounts
     return Understood(
         intent,
         slots,
-        missing=(SlotName.AMOUNT,) if lacks else (),
         route=Route.FAST,
         confidence=found.confidence,
-        rule=RuleId(f"{rules.accounts.id}.doubled@{rules.accounts.version}"),
+        rule=RuleId(f"{rules.id}.doubled@{rules.version}"),
         payees=found.payees,
-        unresolved=tuple(each for each in found.unresolved if not _overlaps(each.evidence, said)),
-        unread=unread,
-        doubted=_doubted(said),
+        unresolved=tuple(each for each in found.unresolved if not _overlaps(each.evidence, named)),
+        doubted=_doubted(named),
     )
 
 
-def _open(found: Understood) -> bool:
+def _open(said: Said, found: Understood) -> bool:
     """Whether something of the words was not surely understood, or has no place in what was."""
     if found.route in _UNSURE:
         return True
+    if found.intent in CARDS and found.slots.card is not None:
+        return any(card != found.slots.card.value for _, card in said.numbered("card"))
     return found.intent in MONEY_MOVING and bool(found.missing or found.unresolved)
 
 
-def _wanted(rules: Grammar, heard: Annotation, reading: Reading) -> Intent | None:
+def _wanted(said: Said, found: Understood, vetoes: set[str]) -> Intent | None:
     """What words that no template took ask for, if it moves money or locks a card."""
+    rules, reading = said.rules, said.reading
     size = len(reading.words)
     told = {edge.symbol for at in range(size) for edge in rules.routing.scan(reading.words, at)}
     guess = next((intent for intent, needed in rules.guesses if told.issuperset(needed)), None)
     if guess in MONEY_MOVING | CARDS:
         return guess
-    return Intent.TRANSFER_MONEY if rules.spaced and commanded(rules, heard, reading) else None
+    if rules.spaced and commanded(rules, said.heard, reading):
+        return Intent.TRANSFER_MONEY
+    return None if found.rule is not None or vetoes & _NO_ORDER or not said.repairs() else _named_alone(said)
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Everything that an utterance names: for each slot its values, and where they stand."""
-
-    rules: Grammar
-    heard: Annotation
-    context: Context
-    reading: Reading
-    find: Find
-
-    def of(self, intent: Intent) -> Values:
-        """What is named of what a command of this intent needs."""
-        if intent in CARDS:
-            return {"card": list(self._nouns("card"))}
-        found: Values = {"amount": list(self._amounts()), "date": list(self._days())}
-        if intent is Intent.BILL_PAYMENT:
-            return found | {"bill": list(self._nouns("bill")), "source": list(self._nouns("account"))}
-        found["payee"] = list(self._payees())
-        if found["payee"]:
-            found["source"] = [at for part, at in self._places() if part == "source"]
-        return found
-
-    def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
-        digits = exponent(locale_rules(self.heard.transcript.locale).currency)
-        for span in self.heard.spans:
-            if span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.one:  # "the joint one"
-                continue
-            if not points(self.rules, self.heard, span):
-                for value in amount_readings(span, digits)[:1]:
-                    yield self._evidence(span.start, span.end), value
-
-    def _days(self) -> Iterator[tuple[Evidence, DateValue]]:
-        for span in self.heard.spans:
-            if span.kind is SpanKind.DATE and isinstance(span.value, DateValue):
-                if span.value.start != span.value.end or self._limited(span):
-                    return  # "by friday" is no day
-                yield self._evidence(span.start, span.end), span.value
-
-    def _limited(self, span: Span) -> bool:
-        place = self.reading.units.covering(span.start, span.end)
-        return place is None or self.rules.accounts.limited(self.reading.units, *place) is not None
-
-    def _nouns(self, kind: str) -> Iterator[tuple[Evidence, str]]:
-        nouns, words, at = vocabulary(self.rules, self.context), self.reading.words, 0
-        while at < len(words):
-            named = [
-                (e.end, nouns.nouns[e.symbol].id)
-                for e in nouns.trie.scan(words, at)
-                if nouns.nouns[e.symbol].kind == kind
-            ]
-            end, id_ = max(named, default=(at + 1, None), key=lambda each: each[0])
-            if id_ is not None:
-                yield self._units(at, end), id_
-            at = end
-
-    def _places(self) -> Iterator[tuple[str, tuple[Evidence, str]]]:
-        for part, edge, id_ in own_accounts(self.rules, self.context, self.reading):
-            yield part, (self._units(edge.start, edge.end), id_)
-
-    def _payees(self) -> Iterator[tuple[Evidence, PayeeId]]:
-        """Everyone who is clearly named, clause by clause."""
-        text, left = self.heard.transcript.text, _MOST_NAMES
-        for clause in _CLAUSES.finditer(text):
-            begin, rest = clause.start(), clause.group()
-            while (
-                left
-                and (match := self.find(rest.rjust(begin + len(rest)).ljust(len(text)))) is not None
-                and match.end > match.start
-            ):
-                left, start, end = left - 1, match.start - begin, match.end - begin
-                if match.candidates and (match.choice is not None or match.candidates[0].score >= _SURE):
-                    yield self._evidence(match.start, match.end), match.choice or match.candidates[0].id
-                elif " " in rest[start:end]:
-                    start += rest[start:end].rindex(" ") + 1  # the name may be the words before
-                rest = rest[:start] + "," * (end - start) + rest[end:]
-
-    def _units(self, begin: int, end: int) -> Evidence:
-        return self._evidence(self.reading.units.starts[begin], self.reading.units.ends[end - 1])
-
-    def _evidence(self, start: int, end: int) -> Evidence:
-        return Evidence(start, end, self.heard.transcript.text[start:end], _RULE)
+def _named_alone(said: Said) -> Intent | None:
+    """What is ordered by its parts alone, one of them corrected: "ann fifty dollars, no, sixty", "phone, no, water"."""
+    if len({bill for _, bill in said.of(Intent.BILL_PAYMENT)["bill"]}) > 1:
+        return Intent.BILL_PAYMENT
+    order = said.of(Intent.TRANSFER_MONEY)
+    return Intent.TRANSFER_MONEY if order["payee"] and order["amount"] else None
 
 
 def _slots(found: Understood, said: Values) -> Slots | None:
@@ -187,9 +133,10 @@ def _slots(found: Understood, said: Values) -> Slots | None:
         if len(distinct) > MAX_VALUES:
             return None
         made[name] = Slot(distinct[0], named[0][0], tuple(distinct[1:]))
-    if not _doubted(said) or not ({"payee", "target", "bill", "card"} & made.keys()):
-        return None
-    return Slots(**made)
+    doubted = _doubted(said)
+    if SlotName.AMOUNT in doubted:
+        made.pop("portion", None)
+    return Slots(**made) if doubted else None
 
 
 def _doubted(said: Values) -> tuple[SlotName, ...]:
@@ -210,22 +157,23 @@ def _key(value: object) -> object:
     return value.amount_minor if isinstance(value, MoneyValue) else value
 
 
-def _against(rules: Grammar, reading: Reading, said: Values) -> bool:
+def _against(said: Said, named: Values) -> bool:
     """Whether there is a no to all of it: before everything that is named, or behind it in a language that says so."""
+    rules, reading = said.rules, said.reading
     units, size = reading.units, len(reading.words)
-    places = [evidence for named in said.values() for evidence, _ in named]
+    places = [evidence for each in named.values() for evidence, _ in each]
     first, last = min(each.start for each in places), max(each.end for each in places)
     begin = sum(1 for start in units.starts if start < first)
     stop = sum(1 for end in units.ends if end <= last)
     return "negation" in vetoes_met(rules, reading, 0, begin) | vetoes_met(rules, reading, stop, size)
 
 
-def _unread(rules: Grammar, heard: Annotation, reading: Reading, said: Values) -> tuple[Evidence, ...]:
+def _unread(said: Said, named: Values) -> tuple[Evidence, ...]:
     """Words of no rule that stand outside of what is asked about."""
-    doubts = [[evidence for evidence, _ in said[name]] for name in _doubted(said)]
+    doubts = [[evidence for evidence, _ in named[name]] for name in _doubted(named)]
     ranges = [(min(e.start for e in each), max(e.end for e in each)) for each in doubts]
-    places = [evidence for named in said.values() for evidence, _ in named]
-    left = unknown(rules.trie, heard, reading.units)
+    places = [evidence for each in named.values() for evidence, _ in each]
+    left = unknown(said.rules.trie, said.heard, said.reading.units)
     free = [e for e in left if not any(a <= e.start and e.end <= b for a, b in ranges)]
     return tuple(e for e in free if not any(e.start < p.end and p.start < e.end for p in places))
 

@@ -17,6 +17,7 @@ from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.later import TOLD_ALONE, Parts, beside_words, instead, refused
 from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
+from services.understanding.numbers import another_number
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
@@ -60,8 +61,8 @@ def _mended(
     parts = Parts(rules, heard, one, cut, look, contexts)
     if cut.falters:
         return _faltered(parts)
-    day = None if cut.denies else another_day(parts, again)
-    return day or _corrected(parts)
+    anew = None if cut.denies else another_day(parts, again) or another_number(parts)
+    return anew or _corrected(parts)
 
 
 def _corrected(parts: Parts) -> Understood | None:

@@ -112,6 +112,8 @@ class Grammar:
     weak_nouns: frozenset[str]
     typos: Typos
     nouns: NounsFile
+    ending: Trie
+    numbered: dict[str, Trie]
     confidence: ConfidenceFile
     accounts: Accounts
 
@@ -184,6 +186,8 @@ def grammar(language: str) -> Grammar:
         weak_nouns=frozenset(words.weak_nouns),
         typos=Typos(words.keywords, trie.units()),
         nouns=nouns,
+        ending=_lexicon([(1, nouns.ending)], words),
+        numbered={kind: _lexicon([(1, names)], words) for kind, names in nouns.numbered.items()},
         confidence=load("intents/confidence.yaml", ConfidenceFile),
         accounts=accounts(language, words.spaced),
     )

@@ -8,6 +8,7 @@ from schemas.payee import MatchOutcome
 from schemas.span import SpanKind
 from services.understanding.fast.grammar import OTHER, Grammar
 from services.understanding.fast.lattice import Edge, Lattice, Trie
+from services.understanding.fast.numbered import numbered
 from services.understanding.fast.units import Units
 from services.understanding.fast.vocabulary import billed, vocabulary
 
@@ -46,6 +47,10 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> Reading:
     offered = _offered(grammar, context)
     other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
 
+    told: dict[int, list[Edge]] = {}
+    for edge, noun in numbered(grammar, heard, context, units):
+        rank = _NOUN_RANK[noun.kind] if edge.end == edge.start + 1 else _SPAN_RANK
+        told.setdefault(edge.start, []).append(edge._replace(rank=rank, value=noun))
     billers = {at for at, edges in typed.items() if any(e.symbol == grammar.symbols["biller"] for e in edges)}
 
     def scan(at: int) -> list[Edge]:
@@ -53,6 +58,7 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> Reading:
         if grammar.endings is not None:
             edges.extend(grammar.endings.edges(words, at))
         edges.extend(typed.get(at, ()))
+        edges.extend(told.get(at, ()))
         for edge in nouns.trie.scan(words, at):
             noun = nouns.nouns[edge.symbol]
             if noun.id is None and at in billers:  # the company is a payee whose bill the caller has

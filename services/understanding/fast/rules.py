@@ -100,12 +100,15 @@ class NounsFile(RuleFile):
     """What callers call kinds of accounts, cards and bills; a thing is of a kind when its name holds such a word.
 
     `brands` are companies that send bills: each is the caller's where a bill bears its name, and never for its kind.
+    After words of `ending` stand the last digits of a number, and beside these, by kind, what has it (`numbered`).
     """
 
     accounts: dict[str, tuple[str, ...]]
     cards: dict[str, tuple[str, ...]]
     bills: dict[str, tuple[str, ...]]
     brands: tuple[str, ...] = ()
+    ending: tuple[str, ...] = ()
+    numbered: dict[str, tuple[str, ...]]
 
 
 class Guess(BaseModel):
