@@ -9,6 +9,7 @@ from schemas.intent import Intent, Route, Slots, Understood
 from services.dialogue.advance import advance
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
+from services.dialogue.names import reply
 from services.dialogue.phases import (
     Asking,
     Changing,
@@ -51,6 +52,8 @@ READ: Final = frozenset(
 def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     limit = dialogue_rules().choices
+    if named(heard, dialogue_rules().asked_first) and heard.then is not None:
+        return _asked_first(state, heard, heard.then, facts)
     if _read_back(state) and named(heard, dialogue_rules().besides):  # what is read back is not lost for another one
         return _besides(queued(state, replace(heard, then=heard)))
     task, state = leaning(state, heard), queued(state, heard)
@@ -69,6 +72,15 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     elif named(heard, dialogue_rules().that_bill) and state.memory.recent:
         task = replace(task, bill=state.memory.recent.bill)
     return advance(replace(state.memory, recent=task), task, facts)
+
+
+def _asked_first(state: DialogueState, heard: Understood, order: Understood, facts: Facts) -> Step:
+    """What was asked for in the middle of an order is told, and then it is asked whether to go on with that."""
+    limit = dialogue_rules().choices
+    aside, decision = advance(state.memory, task_of(heard, limit), facts)
+    kept = aside.at(Offering(task_of(order, limit), reply("offer.resume")))
+    said = decision.reply if isinstance(decision, Refuse | Answer) else None
+    return (kept, decision) if said is None else go_on(kept, said, facts)
 
 
 def _read_back(state: DialogueState) -> bool:

@@ -18,6 +18,7 @@ class DialogueRules(RuleFile):
     that_bill: frozenset[str]
     again: frozenset[str]
     besides: frozenset[str]
+    asked_first: frozenset[str]
     by_reading: frozenset[str]
     vague: tuple[str, ...]
     reask_amount: tuple[str, ...]

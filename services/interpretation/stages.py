@@ -15,6 +15,7 @@ from services.normalization import Normalizer
 from services.observability.metrics import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
 from services.understanding.apart import either, put_together, undated
+from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
 from services.understanding.doubled import doubled
@@ -99,6 +100,7 @@ class _Stages:
 
         found = self.mended(heard, context)
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
+        meant = meant or asked_first(heard, context, part, again)
         return meant or doubled(heard, found, context, named) or found
 
     def mended(self, heard: Annotation, context: Context) -> Understood:

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from schemas.ids import RuleId, language
-from schemas.intent import Annotation, Context, Intent, Route, Understood
+from schemas.consent import Awaited
+from schemas.ids import AccountId, RuleId, language
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from services.understanding.cuts import announcing
-from services.understanding.fast.grammar import grammar
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.units import Units
 from services.understanding.merging import Look
 
 
@@ -13,12 +15,38 @@ def swapped(heard: Annotation, found: Understood, context: Context, look: Look) 
     """The transfer between own accounts with these in one another's place; None where nothing asks for that."""
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     units = rules.units(text)
+    if context.code:
+        return None
+    if context.terms.awaited is Awaited.TRANSFER:
+        return _read_back(rules, units, text, context) if found.consent is None else None
     at = announcing(rules, units.words, rules.accounts.swaps)
-    if at is None or found.intent is not Intent.TRANSFER_MONEY or context.code:
+    if at is None:
         return None
     one = look(0, units.ends[at - 1], context)
-    source, target = one.slots.source, one.slots.target
-    if one.intent is not Intent.TRANSFER_MONEY or one.route is not Route.FAST or source is None or target is None:
+    if one.intent is not Intent.TRANSFER_MONEY or one.route is not Route.FAST or one.slots.target is None:
+        return None
+    source, target = one.slots.source or _other(one.slots.target, context), one.slots.target
+    if source is None:
         return None
     slots = replace(one.slots, source=replace(target), target=replace(source))
-    return replace(one, slots=slots, rule=RuleId(f"{rules.accounts.id}.swapped@{rules.accounts.version}"))
+    return replace(one, slots=slots, rule=_rule(rules))
+
+
+def _other(account: Slot[AccountId], context: Context) -> Slot[AccountId] | None:
+    """The other one of two accounts, from which what goes to the one is taken."""
+    others = [each.id for each in context.accounts if each.id != account.value]
+    return Slot(others[0], account.evidence) if len(others) == 1 else None
+
+
+def _read_back(rules: Grammar, units: Units, text: str, context: Context) -> Understood | None:
+    """What was read back between two own accounts, where nothing is said but that these change places."""
+    source, target, words = context.terms.source, context.terms.target, units.words
+    if source is None or target is None or announcing(rules, ("", *words), rules.accounts.swaps) != 1:
+        return None
+    evidence = Evidence(units.starts[0], units.ends[-1], text[units.starts[0] : units.ends[-1]], _rule(rules))
+    slots = Slots(source=Slot(target, evidence), target=Slot(source, evidence))
+    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=_rule(rules))
+
+
+def _rule(rules: Grammar) -> RuleId:
+    return RuleId(f"{rules.accounts.id}.swapped@{rules.accounts.version}")

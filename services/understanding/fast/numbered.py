@@ -41,7 +41,7 @@ def of_number(span: Span, context: Context) -> Noun | None:
     digits = "".join(char for char in str(span.value) if char.isdecimal())
     if len(digits) != _SIZE:
         return None
-    owners = [("account", account.id) for account in context.accounts if account.last4 == digits]
+    owners: list[tuple[str, str]] = [("account", account.id) for account in context.accounts if account.last4 == digits]
     owners += [("card", card.id) for card in context.cards if card.last4 == digits]
     return Noun(owners[0][0], owners[0][1], 1) if len(owners) == 1 else None
 

@@ -60,7 +60,8 @@ MAX_UNITS: Final = 80
 MAX_COMMANDS: Final = 3
 """So many commands may be said in one breath."""
 _PARTING: Final = RuleId("intents.parting@1")
-_COMMAS: Final = frozenset(",、，;；")
+_MARKS: Final = frozenset(",、，;；.。!！—–")
+"""What may be written between two commands, or a refusal and a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,14 +375,14 @@ class Understander:
         return None
 
     def _joint(self, hearing: _Hearing, at: int) -> int | None:
-        """Where what is joined at unit `at` begins: after a conjunction, or after a comma that was written."""
+        """Where what is joined at unit `at` begins: after a conjunction, or after a mark that was written."""
         reading = hearing.reading
         stop, symbols = self._grammar.conjunctions.longest(reading.words, at)
         if symbols and at not in reading.taken:
             joins_nouns = reading.words[at:stop] in self._grammar.noun_conjunctions
             return None if joins_nouns and self._after_a_verb(reading, at) else stop
         between = hearing.heard.transcript.text[reading.units.ends[at - 1] : reading.units.starts[at]]
-        return at if _COMMAS.intersection(between) else None
+        return at if at not in reading.within and _MARKS.intersection(between) else None
 
     def _after_a_verb(self, reading: Reading, at: int) -> bool:
         """Whether a verb with its ending may end before unit `at`."""
