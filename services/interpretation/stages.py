@@ -25,6 +25,7 @@ from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed
 from services.understanding.superseded import superseded
 from services.understanding.swapped import swapped
+from services.understanding.unsettled import unsettled
 
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
@@ -100,8 +101,9 @@ class _Stages:
 
         found = self.mended(heard, context)
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
-        meant = meant or asked_first(heard, context, part, again)
-        return meant or doubled(heard, found, context, named) or found
+        meant = meant or asked_first(heard, found, context, part, again)
+        meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
+        return meant or found
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. A part is looked at once in each context."""

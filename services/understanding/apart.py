@@ -46,11 +46,11 @@ def put_together(heard: Annotation, context: Context, again: Callable[[str], Und
         between = _hesitation(rules, text[one.end : two.start])
         if between is None:
             continue
-        found = said_in(again(text[: one.end] + between.ljust(two.start - one.end) + text[two.start :]), text)
+        surely, joint = bool(between.strip()), between if rules.spaced else ""
+        found = said_in(again(text[: one.end] + joint.ljust(two.start - one.end) + text[two.start :]), text)
         amount, later = found.slots.amount, _values(two, heard)
         if amount is None or found.intent not in COUNTED or not _goes_on(amount.value, _values(one, heard), later):
             continue
-        surely = bool(between.strip())
         readings = amount.readings if surely else (*amount.readings, *later[:1])
         return replace(found, slots=replace(found.slots, amount=replace(amount, readings=readings)))
     return None
@@ -108,20 +108,19 @@ def _rule(rules: Grammar, name: str) -> RuleId:
 
 def _hesitation(rules: Grammar, between: str) -> str | None:
     """What of the words between two numbers is no hesitation: nothing, or an "and"; None where there is none."""
-    units, marks = rules.units(between), rules.accounts
-    ends = list(_hesitations(rules, units))
+    units, joints = rules.units(between), rules.accounts.joints
+    first = joints.longest(units.words, 0)[0] if units.words else 0
+    ends = list(_hesitations(rules, units, first))
     if not ends:
         return None
     rest = units.words[ends[-1] :]
     if not rest:
-        return ""
-    return (
-        between[units.starts[ends[-1]] :].rjust(len(between)) if marks.joints.longest(rest, 0)[0] == len(rest) else None
-    )
+        return between[: units.ends[first - 1]] if first else ""
+    joined = not first and joints.longest(rest, 0)[0] == len(rest)
+    return between[units.starts[ends[-1]] :].rjust(len(between)) if joined else None
 
 
-def _hesitations(rules: Grammar, units: Units) -> Iterator[int]:
-    at = 0
+def _hesitations(rules: Grammar, units: Units, at: int) -> Iterator[int]:
     while at < len(units.words) and (end := rules.accounts.hesitations.longest(units.words, at)[0]) > at:
         yield (at := end)
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.intent import Mention, Slot, SlotName, Understood
-from schemas.span import DateValue, SpanKind
+from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.accounts import COUNTED
 from services.understanding.later import Parts
 from services.understanding.merging import Again, values
 
 _MOST: Final = 5
 """Words of the earlier day that the later ones may stand for."""
+_LAST: Final = 31
 _WHOLE: Final = frozenset({SpanKind.DATE, SpanKind.MONEY})
 
 
@@ -27,27 +28,43 @@ def another_day(parts: Parts, again: Again) -> Understood | None:
     if not spans or any(span.kind in _WHOLE for span in spans):
         return None
     alone = (spans[0].start, spans[0].end) == (cut.start, cut.stop) and spans[0].kind is SpanKind.NUMBER
-    for words in _days(parts, day, alone=alone):
-        found = again(words)
-        meant = found.slots.date
-        if meant is None or not _differs(parts.one, found):
-            continue
-        told = replace(day.evidence, end=cut.stop, surface=text[day.evidence.start : cut.stop])
-        if alone:
-            unresolved = (*parts.one.unresolved, Mention(SlotName.DATE, told))
-            return replace(parts.one, slots=replace(parts.one.slots, date=None), unresolved=unresolved)
-        slots = replace(parts.one.slots, date=replace(meant, evidence=told))
-        return replace(parts.one, slots=slots, rule=parts.rule("repair"))
-    return None
+    ordinal = len(spans) == 1 and spans[0].end == cut.stop and spans[0].kind is SpanKind.ORDINAL
+    made = [
+        each for words in _days(parts, day, tail=alone or ordinal) if (each := _on(parts, again(words))) is not None
+    ]
+    told = replace(day.evidence, end=cut.stop, surface=text[day.evidence.start : cut.stop])
+    if not made and not (alone and any(char.isdecimal() for char in day.evidence.surface) and _of_month(spans[0])):
+        return None
+    near = [each for each in made if _month(each) == _month(day)] if ordinal else []
+    if alone or any(each.value != near[0].value for each in near):
+        unresolved = (*parts.one.unresolved, Mention(SlotName.DATE, told))
+        return replace(parts.one, slots=replace(parts.one.slots, date=None), unresolved=unresolved)
+    slots = replace(parts.one.slots, date=replace((near or made)[0], evidence=told))
+    return replace(parts.one, slots=slots, rule=parts.rule("repair"))
 
 
-def _days(parts: Parts, day: Slot[DateValue], *, alone: bool) -> Iterator[str]:
-    """The earlier part with the later words in place of the day's last ones; a number in place of any one of them."""
+def _on(parts: Parts, found: Understood) -> Slot[DateValue] | None:
+    """The day of what is the earlier part but for it."""
+    return found.slots.date if found.slots.date is not None and _differs(parts.one, found) else None
+
+
+def _of_month(span: Span) -> bool:
+    """Whether a number may be of a day of a month."""
+    return str(span.value).isdecimal() and 1 <= int(str(span.value)) <= _LAST
+
+
+def _month(day: Slot[DateValue]) -> tuple[int, int]:
+    return day.value.start.year, day.value.start.month
+
+
+def _days(parts: Parts, day: Slot[DateValue], *, tail: bool) -> Iterator[str]:
+    """The earlier part with the later words in place of the day's last ones, or, with its `tail`, of one or two."""
     cut, text = parts.cut, parts.heard.transcript.text
     units, later = parts.rules.units(text), text[parts.cut.start : parts.cut.stop]
     places = [(a, b) for a, b in zip(units.starts, units.ends, strict=True) if day.evidence.start <= a < cut.end]
-    for start, end in reversed(places[-_MOST:]):
-        yield text[:start] + later + (text[end : cut.end] if alone else "")
+    for at in range(len(places) - 1, max(-1, len(places) - 1 - _MOST), -1):
+        for end in [places[at][1], *(b for _, b in places[at + 1 : at + 2])] if tail else [cut.end]:
+            yield text[: places[at][0]] + later + text[end : cut.end]
 
 
 def _differs(one: Understood, found: Understood) -> bool:

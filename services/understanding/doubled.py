@@ -40,12 +40,12 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if vetoes & _STOPS:
         return None
+    if not (_open(found) if context.idle else _unanswered(found, context)):
+        return None
     rules = grammar(language(heard.transcript.locale))
     said = Said(rules, heard, context, read(rules, heard, context), find)
     if not context.idle:
         return _answered(said, found, vetoes)
-    if not _open(said, found):
-        return None
     intent = found.intent if found.intent in MONEY_MOVING | CARDS else _wanted(said, found, vetoes)
     return _ordered(said, found, intent) if intent is not None else None
 
@@ -53,6 +53,9 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
 def _ordered(said: Said, found: Understood, intent: Intent) -> Understood | None:
     """A command with what was named two ways."""
     named = said.of(intent)
+    card = found.slots.card if found.route is Route.FAST else None
+    if card is not None and all(number == card.value for _, number in said.numbered("card")):
+        return None
     slots, unread = _slots(found, named), _unread(said, named)
     if slots is not None and not {"payee", "target", "bill", "card"} & values(slots).keys():
         slots = None
@@ -67,12 +70,10 @@ def _ordered(said: Said, found: Understood, intent: Intent) -> Understood | None
 
 def _answered(said: Said, found: Understood, vetoes: set[str]) -> Understood | None:
     """What nobody understood of an answer, or of what was said to a read-back, and which names two values."""
-    context, waits = said.context, said.context.terms.awaited
-    if found.intent not in _ABOUT or found.rule is not None or not (waits in ORDERS or context.asked in _ASKED):
-        return None
+    context = said.context
     if "question" in vetoes and not said.repairs():
         return None
-    named = said.of(Intent.BILL_PAYMENT if waits is Awaited.BILL else Intent.TRANSFER_MONEY)
+    named = said.of(Intent.BILL_PAYMENT if context.terms.awaited is Awaited.BILL else Intent.TRANSFER_MONEY)
     slots = _slots(found, named)
     if slots is None:
         return None
@@ -93,13 +94,17 @@ def _either(said: Said, found: Understood, named: Values, intent: Intent, slots:
     )
 
 
-def _open(said: Said, found: Understood) -> bool:
-    """Whether something of the words was not surely understood, or has no place in what was."""
-    if found.route in _UNSURE:
+def _open(found: Understood) -> bool:
+    """Whether something of the words was not surely understood, or may have no place in what was."""
+    if found.route in _UNSURE or found.intent in CARDS or (found.slots.amount and found.slots.portion):
         return True
-    if found.intent in CARDS and found.slots.card is not None:
-        return any(card != found.slots.card.value for _, card in said.numbered("card"))
     return found.intent in MONEY_MOVING and bool(found.missing or found.unresolved)
+
+
+def _unanswered(found: Understood, context: Context) -> bool:
+    """Whether nobody understood what answers a question, or is said to a read-back."""
+    waits = context.terms.awaited in ORDERS or context.asked in _ASKED
+    return waits and found.intent in _ABOUT and found.rule is None
 
 
 def _wanted(said: Said, found: Understood, vetoes: set[str]) -> Intent | None:

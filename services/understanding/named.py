@@ -109,12 +109,14 @@ class Said:
         return any(trie.scan(words, at) for at in free for trie in (marks.repairs, marks.hesitations))
 
     def _portions(self) -> Iterator[tuple[Evidence, MoneyValue]]:
-        """What the minimum, or all, of the one bill comes to that has a minimum."""
+        """What the minimum, or all, of the one bill comes to that is named."""
         bills = {id_ for _, id_ in self._nouns("bill")}
-        due = [bill for bill in self.context.bills if bill.id in bills and bill.minimum is not None]
-        if len(due) != 1 or due[0].minimum is None:
+        due = [bill for bill in self.context.bills if bill.id in bills]
+        if len(due) != 1:
             return
-        sums = {self.rules.symbols.get("minimum"): due[0].minimum, self.rules.symbols.get("full"): due[0].due}
+        sums = {self.rules.symbols.get("full"): due[0].due}
+        if due[0].minimum is not None:
+            sums[self.rules.symbols.get("minimum")] = due[0].minimum
         at, size = 0, len(self.reading.words)
         while at < size:
             told = [edge for edge in self.reading.lattice.edges(at) if edge.symbol in sums]

@@ -19,6 +19,7 @@ from services.understanding.later import TOLD_ALONE, Parts, beside_words, instea
 from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
 from services.understanding.numbers import another_number
 
+_VERBS: Final = ("transfer", "carry", "give", "sends")
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
 _OPEN: Final = COUNTED | {None, Intent.DENY, Intent.CANCEL, Intent.CONFIRM, Intent.QNA}
@@ -37,7 +38,12 @@ def repaired(heard: Annotation, whole: Understood, context: Context, look: Look,
         found = _mended(heard, rules, cut, context, look, again)
         if found is not None:
             return _offered(found, context)
-    return _said_twice(rules, whole) or _another_account(whole) or _told_besides(whole)
+    return (
+        _said_twice(heard, rules, whole)
+        or _another_bill(heard, rules, whole)
+        or _another_account(whole)
+        or _told_besides(whole)
+    )
 
 
 def may_hold_a_repair(whole: Understood) -> bool:
@@ -74,7 +80,7 @@ def _corrected(parts: Parts) -> Understood | None:
             return instead(parts) or refused(parts)
     else:
         two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))
-    if _adds(rules, text[cut.start :]):
+    if _adds(rules, text[cut.start :]) or _goes_on(parts):
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
@@ -126,18 +132,59 @@ def _adds(rules: Grammar, text: str) -> bool:
     return bool(units.words) and bool(rules.conjunctions.longest(units.words, 0)[1])
 
 
-def _said_twice(rules: Grammar, whole: Understood) -> Understood | None:
+def _goes_on(parts: Parts) -> bool:
+    """Whether an amount is to have more added to it, and nothing but hesitations follows: 一万円と、えっと、二千円."""
+    marks, cut, text, amount = parts.rules.accounts, parts.cut, parts.heard.transcript.text, parts.one.slots.amount
+    if amount is None:
+        return False
+    behind, between = (
+        parts.rules.units(text[a:b]).words for a, b in ((amount.evidence.end, cut.end), (cut.mark, cut.start))
+    )
+    joins = bool(behind) and marks.joints.longest(behind, 0)[0] == len(behind)
+    return joins and bool(between) and marks.hesitations.longest(between, 0)[0] == len(between)
+
+
+def _said_twice(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
     """An amount alone after an order for another one is no second order: it is asked which is meant."""
     first, then = whole.slots.amount, whole.then
     if whole.intent not in COUNTED or first is None or then is None or then.intent not in COUNTED:
         return None
     second = then.slots.amount
+    if set(values(then.slots)) == {"portion"} and whole.slots.bill is not None:
+        return replace(whole, slots=replace(whole.slots, portion=then.slots.portion), then=then.then)
     if second is None or set(values(then.slots)) != {"amount"} or same(first, second):
         return None
-    if not all(_hesitates(rules, mention.evidence.surface) for mention in then.unresolved):
-        return None
+    named = [mention.evidence for mention in then.unresolved if not _hesitates(rules, mention.evidence.surface)]
+    text = heard.transcript.text
+    if named and _another(rules, text[first.evidence.end : second.evidence.start], text[second.evidence.end :]):
+        return None  # "and forty to bob", who is nobody here
     both = replace(first, readings=(*first.readings, second.value))
-    return replace(whole, slots=replace(whole.slots, amount=both), then=then.then)
+    return replace(whole, slots=replace(whole.slots, amount=both), then=then.then, unread=(*whole.unread, *named))
+
+
+def _another(rules: Grammar, between: str, behind: str) -> bool:
+    """Whether words join a second order to a first one, name it anew, or tell where its money goes."""
+    units = rules.units(between).words
+    verbs = {rules.symbols[name] for name in _VERBS if name in rules.symbols}
+    tries = any(edge.symbol in verbs for at in range(len(units)) for edge in rules.trie.scan(units, at))
+    joined = any(rules.conjunctions.scan(units, at) for at in range(len(units)))
+    return tries or joined or not rules.onto.isdisjoint(rules.units(behind).words)
+
+
+def _another_bill(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
+    """A bill after another one and a mere hesitation may be the one meant: "pay the phone, uh, pay the water"."""
+    first, then = whole.slots.bill, whole.then
+    if first is None or then is None or then.slots.bill is None or then.slots.bill.value == first.value:
+        return None
+    if whole.intent is not then.intent or set(values(whole.slots)) | set(values(then.slots)) != {"bill"}:
+        return None
+    units = rules.units(heard.transcript.text[first.evidence.end : then.slots.bill.evidence.start]).words
+    hesitates = any(rules.accounts.hesitations.scan(units, at) for at in range(len(units)))
+    if not hesitates or any(rules.conjunctions.scan(units, at) for at in range(len(units))):
+        return None
+    both = replace(first, readings=(then.slots.bill.value,))
+    doubted = (*whole.doubted, SlotName.BILL)
+    return replace(whole, slots=replace(whole.slots, bill=both), then=then.then, doubted=doubted)
 
 
 def _another_account(whole: Understood) -> Understood | None:

@@ -46,6 +46,7 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
         if _besides(rules, text[cut.mark :]):
             return None
         meant = _anew(rules, text, cut, context, look, found) or _about(heard, rules, cut, context, look, again)
+        meant = meant or _behind(rules, text, cut, context, again)
         if meant is not None:
             return replace(meant, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
     return None
@@ -106,6 +107,8 @@ def _about(
     one = look(0, cut.end, context)
     if one.intent not in _DONE or one.rule is None or one.then is not None:
         return None
+    if _of_all(rules, one, text[cut.start : cut.stop]):
+        return replace(one, slots=replace(one.slots, account=None))
     for name, slot in values(one.slots).items():
         for words in _places(rules, context, text, cut, slot.evidence):
             found = again(words)
@@ -113,6 +116,46 @@ def _about(
                 told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
                 changed = replace(getattr(found.slots, name), evidence=told)
                 return replace(one, slots=replace(one.slots, **{name: changed}))
+    return None
+
+
+def _of_all(rules: Grammar, one: Understood, later: str) -> bool:
+    """Whether what was looked up of one account is wanted of all of them: "no, both"."""
+    words = rules.units(later).words
+    return (
+        one.intent in READING
+        and one.slots.account is not None
+        and rules.accounts.all.longest(words, 0)[0] == len(words)
+    )
+
+
+def _behind(rules: Grammar, text: str, cut: Cut, context: Context, again: Again) -> Understood | None:
+    """A command whose verb stands behind the later thing, and the rest before it: 定期の残高を、普通のを教えて."""
+    nouns, units = vocabulary(rules, context), rules.units(text)
+    places = (
+        []
+        if rules.spaced
+        else [
+            (edge, nouns.nouns[edge.symbol])
+            for at in range(len(units.words))
+            for edge in nouns.trie.scan(units.words, at)
+            if nouns.nouns[edge.symbol].id is not None
+        ]
+    )
+    before = [(e, n) for e, n in places if units.ends[e.end - 1] <= cut.end]
+    later = [(e, n) for e, n in places if units.starts[e.start] >= cut.start]
+    if not before or not later or before[0][1].kind != later[0][1].kind:
+        return None
+    one, two = before[0][0], max((e for e, _ in later if e.start == later[0][0].start), key=lambda each: each.end)
+    said, told = (text[units.starts[e.start] : units.ends[e.end - 1]] for e in (one, two))
+    kind = before[0][1].kind
+    for at in range(two.end, min(two.end + _MOST_AROUND, len(units.words))):
+        rest = text[: cut.end] + text[units.starts[at] :]
+        first, meant = again(rest), again(rest.replace(said, told, 1))
+        slot = getattr(meant.slots, kind)
+        if first.intent in _DONE and first.rule is not None and slot is not None and _same_but(first, meant, kind):
+            evidence = Evidence(units.starts[two.start], units.ends[two.end - 1], told, first.rule)
+            return replace(meant, slots=replace(first.slots, **{kind: replace(slot, evidence=evidence)}))
     return None
 
 

@@ -44,7 +44,8 @@ class AccountsFile(RuleFile):
 
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
-    `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it;
+    `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
+    `all` is every account; what follows `intended` was meant once;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
     after `swaps` the two accounts change places;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
@@ -67,6 +68,8 @@ class AccountsFile(RuleFile):
     undoing: tuple[str, ...] = ()
     from_start: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
+    all: tuple[str, ...] = ()
+    intended: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
     dont: tuple[str, ...] = ()
     swaps: tuple[str, ...] = ()
@@ -104,6 +107,8 @@ class Accounts:
     undoing: Trie
     from_start: Trie
     first: Trie
+    all: Trie
+    intended: Trie
     verbs: frozenset[str]
     dont: Trie
     swaps: Trie
@@ -174,6 +179,8 @@ def accounts(language: str, spaced: bool) -> Accounts:
         undoing=trie(file.undoing, file.from_start),
         from_start=trie(file.from_start),
         first=trie(file.first),
+        all=trie(file.all),
+        intended=trie(file.intended),
         verbs=frozenset(file.verbs),
         dont=trie(file.dont),
         swaps=trie(file.swaps),

@@ -187,6 +187,8 @@ def joint(one: Understood, two: Understood) -> Understood | None:
         if slots[name] is not None and slots[name].value != slot.value:
             return None
         slots[name] = slots[name] or slot
+    if slots["portion"] is not None and slots["amount"] is not None:
+        return None  # "the minimum, no, a hundred"
     made = Slots(**slots)
     there = {SlotName(n) for n, slot in slots.items() if slot is not None and n in set(SlotName)}
     further = tuple(mention for mention in two.unresolved if mention.slot not in named | there)

@@ -7,12 +7,6 @@ import pytest
 from deploy.bench.cases.exchanges import Judged, Outcome, exchanges, judge
 from deploy.bench.cases.player import Player
 
-TOLD_LATER = {
-    ("can you tell me the balance of the savings, oh actually both accounts",),
-    ("pay the phone bill, no, how much is it",),
-    ("send dave thirty dollars, wait, how much do I have",),
-}
-"""What is asked last is told behind the rest, or with it: no value that was corrected is read back."""
 DATA = Path(__file__).parents[2] / "data"
 
 
@@ -34,17 +28,19 @@ def judged(kind: str, language: str) -> list[Judged]:
         ("en_again", 0.95),
         ("en_street", 0.95),
         ("en_market", 0.93),
-        ("en_station", 0.88),
+        ("en_station", 0.95),
         ("en_harbour", 0.94),
         ("ja_street", 0.96),
         ("ja_market", 0.95),
-        ("ja_station", 0.92),
+        ("ja_station", 0.95),
         ("ja_harbour", 0.96),
+        ("en_hall", 0.92),
+        ("ja_hall", 0.92),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
     found = judged("corrections", language)
-    assert [each for each in found if each.outcome is Outcome.WRONG and each.exchange.turns not in TOLD_LATER] == []
+    assert [each for each in found if each.outcome is Outcome.WRONG] == []
     assert len(found) >= (40 if language.endswith(("_street", "_market", "_harbour")) else 120)
     assert sum(each.outcome in {Outcome.RIGHT, Outcome.ASKED} for each in found) >= share * len(found)
 

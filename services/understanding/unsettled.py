@@ -1,0 +1,49 @@
+"""An order that is taken back or told as past in words of no rule: it is asked about, and nothing is looked up for it.
+
+"I was going to send ann thirty dollars but I won't", 電気代払って、もう払ってた. No value of it is kept.
+"""
+
+from typing import Final
+
+from schemas.ids import RuleId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
+from services.understanding.cuts import announced_cuts, held_units
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.meanings import CARDS
+from services.understanding.merging import Look
+
+MAX_CUTS: Final = 3
+"""Places at which one utterance is cut."""
+_ASKS: Final = ("?", "？")
+_HARMLESS: Final = frozenset({"past", "negation"})
+"""Vetoes with which it may still be an order that was meant, and is not now."""
+
+
+def unsettled(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """An offer of what was ordered; None where nothing was, or something is asked."""
+    text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
+    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
+    if not context.idle or context.code or found.route is not Route.QNA or found.rule is not None:
+        return None
+    if vetoes - _HARMLESS or not vetoes or text.rstrip().endswith(_ASKS):
+        return None
+    intent = _ordered(rules, heard, context, look)
+    rule = RuleId(f"{rules.accounts.id}.unsettled@{rules.accounts.version}")
+    return Understood(intent, route=Route.CLARIFY, rule=rule) if intent is not None else None
+
+
+def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Intent | None:
+    """What is ordered before words that announce something anew, or behind those that tell what was meant once."""
+    text, units = heard.transcript.text, rules.units(heard.transcript.text)
+    begin = rules.accounts.intended.longest(units.words, 0)[0]
+    ends = [cut.end for cut in announced_cuts(rules, text, held_units(rules, heard))][:MAX_CUTS]
+    if 0 < begin < len(units.words):
+        joins = (at for at in range(begin, len(units.words)) if rules.conjunctions.longest(units.words, at)[1])
+        ends += [units.ends[at - 1] for at in joins if at > begin][:MAX_CUTS]
+    for end in ends:
+        order = look(units.starts[begin], end, context) if units.starts[begin] < end else None
+        if order is None or order.rule is None or order.route is not Route.FAST:
+            continue
+        if order.intent in MONEY_MOVING | CARDS:
+            return order.intent
+    return None
