@@ -4,14 +4,16 @@ Where words of a money command were not surely understood, everything that they 
 has several values none is taken: no rule tells them apart, and the question offers them all.
 """
 
+import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
-from services.understanding.fast.accounts import unknown
+from services.understanding.fast.accounts import DENIAL, unknown
 from services.understanding.fast.grammar import grammar
 from services.understanding.fast.loose import commanded
 from services.understanding.fast.meanings import CARDS
@@ -24,10 +26,15 @@ from services.understanding.named import Find, Said, Values
 MAX_VALUES: Final = 3
 """Values of one slot that are offered."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT, Route.QNA})
-_STOPS: Final = frozenset({"conditional", "reported", "recurring", "trouble"})
-"""Vetoes with which two values are no correction: a condition, what somebody else wants."""
+_STOPS: Final = frozenset({"conditional", "recurring", "trouble"})
+"""Vetoes with which two values are no correction."""
+_AGAINST: Final = frozenset({"negation", "reported"})
+"""The same, where they stand before all that is named, or behind it: a no to it, what somebody else wants."""
 _NO_ORDER: Final = frozenset({"question", "past"})
 """The same, where nothing tells of an order but what is named."""
+_MARKS: Final = re.compile(r"[,;:.!—–、。！](?!\d)")
+_NEAR: Final = 2
+"""Units between a denial and what it denies, at most."""
 _ASKED: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.DATE, SlotName.SOURCE})
 _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 """What words may have been taken for that answer a question, or correct what was read back."""
@@ -46,13 +53,18 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     said = Said(rules, heard, context, read(rules, heard, context), find)
     if not context.idle:
         return _answered(said, found, vetoes)
-    intent = found.intent if found.intent in MONEY_MOVING | CARDS else _wanted(said, found, vetoes)
+    if "reported" in vetoes and not said.repairs() and not _MARKS.search(heard.transcript.text):
+        return None
+    intent = found.intent if found.intent in MONEY_MOVING | CARDS else _wanted(said, found)
     return _ordered(said, found, intent) if intent is not None else None
 
 
 def _ordered(said: Said, found: Understood, intent: Intent) -> Understood | None:
     """A command with what was named two ways."""
     named = said.of(intent)
+    if intent is Intent.TRANSFER_MONEY and SlotName.PAYEE in _doubted(named) and said.billers(named):
+        intent, named = Intent.BILL_PAYMENT, said.of(Intent.BILL_PAYMENT)
+        found = replace(found, slots=replace(found.slots, payee=None), unresolved=())
     card = found.slots.card if found.route is Route.FAST else None
     if card is not None and all(number == card.value for _, number in said.numbered("card")):
         return None
@@ -107,7 +119,7 @@ def _unanswered(found: Understood, context: Context) -> bool:
     return waits and found.intent in _ABOUT and found.rule is None
 
 
-def _wanted(said: Said, found: Understood, vetoes: set[str]) -> Intent | None:
+def _wanted(said: Said, found: Understood) -> Intent | None:
     """What words that no template took ask for, if it moves money or locks a card."""
     rules, reading = said.rules, said.reading
     size = len(reading.words)
@@ -117,15 +129,25 @@ def _wanted(said: Said, found: Understood, vetoes: set[str]) -> Intent | None:
         return guess
     if rules.spaced and commanded(rules, said.heard, reading):
         return Intent.TRANSFER_MONEY
-    return None if found.rule is not None or vetoes & _NO_ORDER or not said.repairs() else _named_alone(said)
+    return _named_alone(said) if found.rule is None else None
 
 
 def _named_alone(said: Said) -> Intent | None:
     """What is ordered by its parts alone, one of them corrected: "ann fifty dollars, no, sixty", "phone, no, water"."""
-    if len({bill for _, bill in said.of(Intent.BILL_PAYMENT)["bill"]}) > 1:
+    bill, order = said.of(Intent.BILL_PAYMENT), said.of(Intent.TRANSFER_MONEY)
+    bills, amounts = {id_ for _, id_ in bill["bill"]}, {_key(value) for _, value in bill["amount"]}
+    if bills and len(bills) + len(amounts) > _NEAR and _corrected(said, bill):
         return Intent.BILL_PAYMENT
-    order = said.of(Intent.TRANSFER_MONEY)
-    return Intent.TRANSFER_MONEY if order["payee"] and order["amount"] else None
+    whole = order["amount"] and (order["payee"] or order.get("target"))
+    return Intent.TRANSFER_MONEY if whole and _corrected(said, order) else None
+
+
+def _corrected(said: Said, named: Values) -> bool:
+    """Whether nothing around it is asked or told, and words that correct, or a mark, stand between two values."""
+    if _framed(said, named) & _NO_ORDER:
+        return False
+    between = (pairwise(sorted(evidence.start for evidence, _ in named[name])) for name in _doubted(named))
+    return said.repairs() or any(_MARKS.search(said.heard.transcript.text, a, b) for each in between for a, b in each)
 
 
 def _slots(found: Understood, said: Values) -> Slots | None:
@@ -163,14 +185,27 @@ def _key(value: object) -> object:
 
 
 def _against(said: Said, named: Values) -> bool:
-    """Whether there is a no to all of it: before everything that is named, or behind it in a language that says so."""
-    rules, reading = said.rules, said.reading
-    units, size = reading.units, len(reading.words)
-    places = [evidence for each in named.values() for evidence, _ in each]
-    first, last = min(each.start for each in places), max(each.end for each in places)
-    begin = sum(1 for start in units.starts if start < first)
-    stop = sum(1 for end in units.ends if end <= last)
-    return "negation" in vetoes_met(rules, reading, 0, begin) | vetoes_met(rules, reading, stop, size)
+    """Whether there is a no to all of it, or it is what somebody else wants."""
+    return bool(_framed(said, named) & _AGAINST)
+
+
+def _framed(said: Said, named: Values) -> set[str]:
+    """The vetoes before everything that is named, but for a denial of the first of two values, and behind it."""
+    units, size, doubted = said.reading.units, len(said.reading.words), _doubted(named)
+    places = [(evidence, name) for name, each in named.items() for evidence, _ in each]
+    first, slot = min(places, key=lambda each: each[0].start)
+    begin = sum(1 for start in units.starts if start < first.start)
+    stop = sum(1 for end in units.ends if end <= max(each.end for each, _ in places))
+    if slot in doubted:
+        begin = next((at for at in range(begin) if begin - _NEAR <= _denial(said, at) <= begin), begin)
+    return vetoes_met(said.rules, said.reading, 0, begin) | vetoes_met(said.rules, said.reading, stop, size)
+
+
+def _denial(said: Said, at: int) -> int:
+    """Where words end that begin at a unit, after which stands what is not meant; 0 where there are none."""
+    marks, words = said.rules.accounts, said.reading.words
+    end, symbols = marks.repairs.longest(words, at)
+    return end if DENIAL in symbols else end if (end := marks.dont.longest(words, at)[0]) > at else 0
 
 
 def _unread(said: Said, named: Values) -> tuple[Evidence, ...]:

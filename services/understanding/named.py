@@ -50,11 +50,25 @@ class Said:
         found: Values = {"amount": list(self._amounts()), "date": list(self._days())}
         if intent is Intent.BILL_PAYMENT:
             found["amount"] += self._portions()
-            return found | {"bill": list(self._nouns("bill")), "source": list(self._nouns("account"))}
+            bills = [*self._nouns("bill"), *self._billed(list(self._payees()))]
+            return found | {"bill": bills, "source": list(self._nouns("account"))}
         found["payee"] = list(self._payees())
-        if found["payee"]:
-            found["source"] = [at for part, at in self._places() if part == "source"]
+        places = list(self._places()) if found["payee"] or self.rules.spaced else []
+        for name in ("source",) if found["payee"] else ("source", "target"):
+            found[name] = [at for part, at in places if part == name]
         return found
+
+    def billers(self, named: Values) -> bool:
+        """Whether everyone who is named sends the caller bills."""
+        payees = named.get("payee", [])
+        return bool(payees) and len(list(self._billed(payees))) == len(payees)
+
+    def _billed(self, payees: list[tuple[Evidence, PayeeId]]) -> Iterator[tuple[Evidence, str]]:
+        """The bills of those who send the caller one each."""
+        for evidence, payee in payees:
+            sent = [bill.id for bill in self.context.bills if bill.payee_id == payee]
+            if len(sent) == 1:
+                yield evidence, sent[0]
 
     def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         digits = exponent(locale_rules(self.heard.transcript.locale).currency)
