@@ -20,9 +20,9 @@ from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
 from services.understanding.doubled import doubled
 from services.understanding.fast.understander import Understander
-from services.understanding.merging import shifted
+from services.understanding.merging import said_in, shifted
 from services.understanding.repair import repaired
-from services.understanding.stumbles import smoothed
+from services.understanding.stumbles import smoothed, uncontracted
 from services.understanding.superseded import superseded
 from services.understanding.swapped import swapped
 from services.understanding.unsettled import unsettled
@@ -99,6 +99,9 @@ class _Stages:
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)
 
+        plain, text = uncontracted(heard), heard.transcript.text
+        if plain != text:
+            return said_in(self.understood(self._again(heard, 0, plain), context), text)
         found = self.mended(heard, context)
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)

@@ -63,8 +63,9 @@ def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut
     at, pauses = marks[0], list(_PAUSES.finditer(text, 0, units.ends[marks[0] - 1]))
     if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
         denies = DENIED in rules.accounts.repairs.longest(units.words, at)[1]
-        start = pauses[-1].end()
-        yield Cut(pauses[-1].start(), start, start, units.ends[at - 1], denies)
+        start, stop = pauses[-1].end(), _without_tails(rules.accounts.tails, units.words[:at])
+        if start < units.ends[stop - 1]:
+            yield Cut(pauses[-1].start(), start, start, units.ends[stop - 1], denies)
 
 
 def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | None:

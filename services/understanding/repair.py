@@ -5,11 +5,11 @@ where both have a sense, the later one's values take the place of the earlier on
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from schemas.consent import Terms
 from schemas.ids import language
-from schemas.intent import Annotation, Context, Intent, Mention, Route, SlotName, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Mention, Route, SlotName, Understood
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.days import another_day
 from services.understanding.fast.accounts import COUNTED
@@ -19,6 +19,8 @@ from services.understanding.later import TOLD_ALONE, Parts, beside_words, instea
 from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
 from services.understanding.numbers import another_number
 
+_EITHER: Final = frozenset({"payee", "bill"})
+"""Of what two orders in one breath may be one order, corrected."""
 _VERBS: Final = ("transfer", "carry", "give", "sends")
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
@@ -40,7 +42,7 @@ def repaired(heard: Annotation, whole: Understood, context: Context, look: Look,
             return _offered(found, context)
     return (
         _said_twice(heard, rules, whole)
-        or _another_bill(heard, rules, whole)
+        or _another_like_it(heard, rules, whole)
         or _another_account(whole)
         or _told_besides(whole)
     )
@@ -171,20 +173,32 @@ def _another(rules: Grammar, between: str, behind: str) -> bool:
     return tries or joined or not rules.onto.isdisjoint(rules.units(behind).words)
 
 
-def _another_bill(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
-    """A bill after another one and a mere hesitation may be the one meant: "pay the phone, uh, pay the water"."""
-    first, then = whole.slots.bill, whole.then
-    if first is None or then is None or then.slots.bill is None or then.slots.bill.value == first.value:
+def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
+    """An order after one that differs in one thing, and a mere hesitation or what was done, may be the one meant.
+
+    "Pay the phone, uh, pay the water", "thirty for ann, hmm, thirty for bob".
+    """
+    then = whole.then
+    if then is None or whole.intent is not then.intent or whole.intent not in MONEY_MOVING:
         return None
-    if whole.intent is not then.intent or set(values(whole.slots)) | set(values(then.slots)) != {"bill"}:
+    one, two = values(whole.slots), values(then.slots)
+    other = [name for name in one if name in two and not same(one[name], two[name])]
+    if one.keys() != two.keys() or len(other) != 1 or other[0] not in _EITHER:
         return None
-    units = rules.units(heard.transcript.text[first.evidence.end : then.slots.bill.evidence.start]).words
+    begin, stop = (each(s.evidence.start for s in slots.values()) for each, slots in ((max, one), (min, two)))
+    units = rules.units(heard.transcript.text[begin:stop]).words
     hesitates = any(rules.accounts.hesitations.scan(units, at) for at in range(len(units)))
-    if not hesitates or any(rules.conjunctions.scan(units, at) for at in range(len(units))):
+    if not (hesitates or _past(rules, units)) or any(rules.conjunctions.scan(units, at) for at in range(len(units))):
         return None
-    both = replace(first, readings=(then.slots.bill.value,))
-    doubted = (*whole.doubted, SlotName.BILL)
-    return replace(whole, slots=replace(whole.slots, bill=both), then=then.then, doubted=doubted)
+    both: dict[str, Any] = {other[0]: replace(one[other[0]], readings=(two[other[0]].value,))}
+    doubted = (*whole.doubted, SlotName(other[0]))
+    return replace(whole, slots=replace(whole.slots, **both), then=then.then, doubted=doubted)
+
+
+def _past(rules: Grammar, units: tuple[str, ...]) -> bool:
+    """Whether something is told that was done before."""
+    symbols = (edge.symbol for at in range(len(units)) for edge in rules.guards.scan(units, at))
+    return any(rules.guard_names[symbol] == "past" for symbol in symbols)
 
 
 def _another_account(whole: Understood) -> Understood | None:

@@ -21,6 +21,7 @@ from services.understanding.repair import may_hold_a_repair
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
 _SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
+_CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")
 _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
 _MOST_DENIED: Final = 4
@@ -74,6 +75,26 @@ def smoothed(
         if other is None or other.unread or not values(other.slots) or not kinds(other) <= kinds(found):
             return None  # "not now but send fifty to ann"
     return found
+
+
+def uncontracted(heard: Annotation) -> str:
+    """The text without the end of "friday's", where nothing but "better" and the like follows in its clause."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    for found in _CONTRACTED.finditer(text):
+        if _only_tails(rules, rules.units(found["rest"]).words):
+            text = _with(text, found.start(), found.start("rest"), "")
+    return text
+
+
+def _only_tails(rules: Grammar, words: tuple[str, ...]) -> bool:
+    """Whether words say nothing but that what stands before them is meant: "better actually"."""
+    marks, at = rules.accounts, rules.accounts.tails.longest(words, 0)[0] if words else 0
+    while 0 < at < len(words):
+        end = max(each.longest(words, at)[0] for each in (marks.tails, marks.repairs, marks.links))
+        if end == at:
+            return False
+        at = end
+    return at > 0
 
 
 def _without_syllables(text: str, whole: Understood, again: Callable[[str], Understood]) -> Understood | None:

@@ -12,6 +12,8 @@ from services.understanding.fast.vocabulary import Noun
 
 DIGITS: Final = frozenset({SpanKind.DIGITS, SpanKind.NUMBER})
 _SIZE: Final = 4
+_BARE: Final = "account"
+"""The kind of what may be told by its number behind its name alone."""
 _LONGEST: Final = 4
 """Units of a word that stands before the digits, at most, in phrases of ours."""
 
@@ -56,7 +58,7 @@ def _around(rules: Grammar, kind: str, words: tuple[str, ...], start: int, end: 
     things, found = rules.numbered[kind], [(start, end)]
     begin = _begins(rules.ending, words, start)
     stop = things.longest(words, end)[0] if end < len(words) else end
-    if begin < start:
+    if begin < start or kind == _BARE:  # "account 4021"
         found.append((begin, end))
         found.append((_begins(things, words, begin), end))
     if stop > end:
