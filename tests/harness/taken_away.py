@@ -64,19 +64,19 @@ def _without(symbols: list[int], symbol: int) -> Iterator[None]:
 
 def _templates(understander: Understander) -> Iterator[str]:
     """Each template that could apply anywhere; the sets of those that apply are made anew each time."""
-    rules = understander._grammar
+    rules, matching = understander._grammar, understander._matching
     for number, template in enumerate(rules.templates):
         if template.intent.value not in {"transfer_money", "bill_payment", "inform", "correct"}:
             continue
-        kept = understander._start
+        kept = matching.start
 
         def start(*args: object, without: int = number, **more: object) -> tuple[int, frozenset[int]]:
             _, enabled = kept(*args, **more)  # type: ignore[arg-type]  # noqa: B023 - put back before the next
             left = enabled - {without}
             return rules.automaton.first_of(sorted(left)), left
 
-        understander._start = start  # type: ignore[method-assign,assignment]
+        matching.start = start  # type: ignore[method-assign,assignment]
         try:
             yield f"template {template.rule}"
         finally:
-            del understander._start
+            del matching.start

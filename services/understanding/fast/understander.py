@@ -1,18 +1,16 @@
 """`Understander`: one utterance in, its meaning or an honest "not here" out. Pure, linear, well under a millisecond."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
 
 from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
-from services.understanding.fast.accounts import settled
-from services.understanding.fast.automaton import Capture
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
     READING,
@@ -27,23 +25,20 @@ from services.understanding.fast.clauses import (
 )
 from services.understanding.fast.confidence import confidence
 from services.understanding.fast.consent import ConsentGrammar, consent_grammar
-from services.understanding.fast.grammar import OTHER, RANK, Grammar, Template, grammar
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.joints import joint
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.loose import NO_REASON, owing, reason, spoken_of, with_payee
-from services.understanding.fast.meanings import CARDS, Rank, apart, choose, joined, mixed
-from services.understanding.fast.occasions import NEARNESS, applies
+from services.understanding.fast.matching import Hearing, Matching
+from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import Reading, read
 from services.understanding.fast.remainder import (
-    missing,
     of_the_bill,
     once,
-    owned_bill,
-    unresolved,
     valued,
     words_of,
 )
-from services.understanding.fast.slots import Filling
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.told import (
@@ -60,18 +55,6 @@ MAX_UNITS: Final = 80
 MAX_COMMANDS: Final = 3
 """So many commands may be said in one breath."""
 _PARTING: Final = RuleId("intents.parting@1")
-_MARKS: Final = frozenset(",、，;；.。!！—–")
-"""What may be written between two commands, or a refusal and a command."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Hearing:
-    heard: Annotation
-    context: Context
-    reading: Reading
-    first: int
-    enabled: frozenset[int]
-    find_payee: FindPayee | None
 
 
 class Understander:
@@ -80,9 +63,8 @@ class Understander:
     def __init__(self, rules: Grammar, consent: ConsentGrammar, currency: str) -> None:
         self._grammar = rules
         self._consent = consent
-        self._currency = currency
+        self._matching = Matching(rules, currency)
         self._unmatched = Unmatched(rules, consent, currency)
-        self._starts: dict[tuple[SlotName | Intent | bool | None, ...], tuple[int, frozenset[int]]] = {}
 
     @classmethod
     def for_locale(cls, locale: Locale) -> "Understander":
@@ -102,8 +84,8 @@ class Understander:
             return self._unmatched.meaning(heard, context, reading, (), None)
         if (act := self._parting(heard, context, reading) or self._answered(heard, context)) is not None:
             return act
-        hearing = _Hearing(heard, context, reading, *self._start(context), once(find_payee))
-        found, vetoes = self._within(hearing, 0, size)
+        hearing = Hearing(heard, context, reading, *self._matching.start(context), once(find_payee))
+        found, vetoes = self._matching.within(hearing, 0, size)
         if found is None or (found.route is Route.CLARIFY and self._grammar.spaced):
             many = self._many(hearing)
             found = mixed(many, context) if found is None or (many and many.route is Route.FAST) else found
@@ -146,21 +128,21 @@ class Understander:
         meant = Understood(answer.intent, route=Route.FAST, confidence=sure, rule=answer.rule, payees=heard.payees)
         return replace(meant, consent=answer.consent)
 
-    def _many(self, hearing: _Hearing) -> Understood | None:
+    def _many(self, hearing: Hearing) -> Understood | None:
         """What is no one sentence: clauses that were all read, else several commands, else what was read of it."""
         found, whole = self._clauses(hearing, 0) if self._grammar.asides else (None, False)
         if found is not None and whole:
             return found
-        first, enabled = self._start(hearing.context, joined=True)
+        first, enabled = self._matching.start(hearing.context, joined=True)
         joined = replace(hearing, first=first, enabled=enabled)
         return self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined) or found
 
-    def _clauses(self, hearing: _Hearing, begin: int) -> tuple[Understood | None, bool]:
+    def _clauses(self, hearing: Hearing, begin: int) -> tuple[Understood | None, bool]:
         """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
         context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
         pending = context.confirming or context.asked is not None
         asides = self._grammar.asides if pending else self._grammar.asides_unasked
-        first, enabled = self._start(context, further=True)
+        first, enabled = self._matching.start(context, further=True)
         further = replace(hearing, first=first, enabled=enabled)
         beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
         read = partial(self._clause, further, asides, beside)
@@ -182,14 +164,14 @@ class Understander:
             whole = replace(whole, unread=(*whole.unread, *values))
         return whole and without_days(whole, reading, beside), not clauses.unread
 
-    def _clause(self, hearing: _Hearing, asides: Trie, beside: list[tuple[int, int]], start: int, end: int) -> Clauses:
+    def _clause(self, hearing: Hearing, asides: Trie, beside: list[tuple[int, int]], start: int, end: int) -> Clauses:
         """What the units of one clause say; those whose days are none of an order's go to `beside`."""
         inner, stop = bare(asides, hearing.reading.words, start, end)
         if inner == stop:
             beside.append((start, end))
             return Clauses((), ())
-        found = self._within(hearing, start, end)[0]
-        if found is None and (found := self._within(hearing, inner, stop)[0]) is not None:
+        found = self._matching.within(hearing, start, end)[0]
+        if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
         if found is None:
             vetoes = vetoes_met(self._grammar, hearing.reading, inner, stop)
@@ -203,18 +185,18 @@ class Understander:
         idle = reason(*given)
         return Clauses((), () if idle else ((inner, stop),))
 
-    def _spoken_of(self, hearing: _Hearing, start: int, end: int, *, past: bool) -> Understood | None:
+    def _spoken_of(self, hearing: Hearing, start: int, end: int, *, past: bool) -> Understood | None:
         """What a clause that asks for nothing says is owed, or which bill it speaks of."""
         debt = owing(self._grammar, hearing.heard, hearing.reading, start, end, hearing.find_payee)
         if debt is not None or past:
             return debt
         return spoken_of(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end)
 
-    def _led(self, hearing: _Hearing) -> Understood | None:
+    def _led(self, hearing: Hearing) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
         for at in self._consent.begins(units):
-            found = self._within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
+            found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
             if found is None and self._grammar.asides:
                 found, _ = self._clauses(hearing, at)
             if found is None:
@@ -225,24 +207,24 @@ class Understander:
             return found
         return None
 
-    def _after_clauses(self, hearing: _Hearing) -> Understood | None:
+    def _after_clauses(self, hearing: Hearing) -> Understood | None:
         """What clauses lead up to that are no commands, or before them what they ask for by themselves."""
         leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
         size = len(reading.words)
-        first, enabled = self._start(hearing.context, further=True)
+        first, enabled = self._matching.start(hearing.context, further=True)
         after = replace(hearing, first=first, enabled=enabled)
         for at in leads.ends(heard.transcript.text, reading.units, reading.taken) if leads is not None else ():
-            found = self._within(after, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
+            found = self._matching.within(after, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
             if found is None or leads is None:
                 continue
-            if (before := wanted(self._within(hearing, 0, at)[0])) is not None:
+            if (before := wanted(self._matching.within(hearing, 0, at)[0])) is not None:
                 return joined(before, found)
             named = owned(vocabulary(self._grammar, hearing.context), reading.words, at)
             lead = Lead(at, frozenset(vetoes_met(self._grammar, reading, 0, at)), named)
             return leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
         return None
 
-    def _behind(self, hearing: _Hearing) -> Understood | None:
+    def _behind(self, hearing: Hearing) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
         context, reading = hearing.context, hearing.reading
         waits = not context.idle
@@ -262,13 +244,13 @@ class Understander:
                 or vetoes_met(self._grammar, reading, 0, at) & STOPS_BEHIND
             ):
                 return None
-            if taken(found := self._within(hearing, at, size)[0]):
+            if taken(found := self._matching.within(hearing, at, size)[0]):
                 return found
         return None
 
-    def _part(self, hearing: _Hearing, start: int, end: int) -> Understood | None:
+    def _part(self, hearing: Hearing, start: int, end: int) -> Understood | None:
         """A part of what was said in one breath: something to be done, or an answer that is no yes."""
-        found, _ = self._within(hearing, start, end)
+        found, _ = self._matching.within(hearing, start, end)
         if found is not None:
             return found if found.route is not Route.CLARIFY else None
         units = hearing.reading.units
@@ -276,92 +258,14 @@ class Understander:
         act = self._consent.part(text, hearing.context)
         return Understood(act, route=Route.FAST, confidence=1.0) if act in {Intent.CANCEL, Intent.DENY} else None
 
-    def _start(self, context: Context, *, joined: bool = False, further: bool = False) -> tuple[int, frozenset[int]]:
-        locking = context.terms.awaited is Awaited.LOCK
-        offered = any(context.offered)
-        key = (context.asked, context.confirming, context.code, offered, context.recent, joined, further, locking)
-        made = self._starts.get(key)
-        if made is None:
-            chosen = partial(applies, context=context, joined=joined, further=further)
-            enabled = [i for i, t in enumerate(self._grammar.templates) if chosen(t)]
-            made = self._starts[key] = (self._grammar.automaton.first_of(enabled), frozenset(enabled))
-        return made
-
-    def _within(self, hearing: _Hearing, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
-        """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
-        rules, lattice = self._grammar, hearing.reading.lattice
-        sets = rules.automaton.run(lattice, start, end, hearing.first)
-        accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
-        if not accepted:
-            return None, ()
-        stopped = vetoes_met(self._grammar, hearing.reading, start, end)
-        vetoes = tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
-        made: list[tuple[Rank, Understood]] = []
-        for index in accepted:
-            template = rules.templates[index]
-            if template.vetoes & stopped and rules.spaced:
-                continue
-            captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
-            if template.vetoes & stopped and template.vetoes & vetoes_met(
-                self._grammar, hearing.reading, start, end, self._read(captures)
-            ):
-                continue
-            filling = Filling(
-                hearing.heard.transcript.text, hearing.reading, template.rule, self._currency, rules.accounts
-            )
-            filling.take(captures)
-            if filling.twice:
-                vetoes += tuple(RuleId(f"veto.two_{slot}") for slot in sorted(filling.twice))
-                continue
-            filling.give(template.give)
-            if hearing.find_payee is not None:
-                filling.name_payee(hearing.find_payee)
-            meaning = self._understood(hearing, template, filling)
-            rank = (RANK[template.rule_class], NEARNESS[template.when], len(meaning.unresolved))
-            made.append((rank, meaning))
-        return choose(made, rules.confidence.precedence), vetoes
-
-    def _read(self, captures: Sequence[Capture]) -> frozenset[int]:
-        """The units that belong to a word of the grammar: where words have no spaces, a veto within one is none."""
-        other = self._grammar.symbols[OTHER]
-        return frozenset(
-            at for capture in captures if (edge := capture.edge).symbol != other for at in range(edge.start, edge.end)
-        )
-
-    def _understood(self, hearing: _Hearing, template: Template, filling: Filling) -> Understood:
-        slots = filling.slots()
-        sure = confidence(self._grammar.confidence, template.rule_class, hearing.heard, filling.payees)
-        found = Understood(
-            intent=template.intent,
-            slots=slots,
-            missing=missing(template.wants, slots),
-            route=template.route or self._route(template.intent, sure),
-            confidence=sure,
-            rule=template.rule,
-            payees=filling.payees,
-            unresolved=unresolved(filling.mentions, slots),
-            rejected=tuple(SlotName(name) for name in template.rejects),
-        )
-        found = owned_bill(self._grammar, hearing.heard, hearing.reading, found)
-        return settled(self._grammar.accounts, hearing.heard, hearing.reading.units, found, filling.left())
-
-    def _route(self, intent: Intent, sure: float) -> Route:
-        if intent is Intent.HUMAN_HANDOFF:
-            return Route.HUMAN
-        if intent is Intent.QNA:
-            return Route.QNA
-        if sure >= self._grammar.confidence.act:
-            return Route.FAST
-        return Route.CLARIFY if sure >= self._grammar.confidence.ask else Route.EXTRACT
-
-    def _several(self, hearing: _Hearing, start: int, left: int) -> Understood | None:
+    def _several(self, hearing: Hearing, start: int, left: int) -> Understood | None:
         """Commands said in one breath from unit `start` on, at most `left`, each keeping the next.
 
         One of two may lack its verb: "send fifty to ann and twenty to bob".
         """
         size = len(hearing.reading.words)
         for at in range(start + 1, size - 1):
-            stop = self._joint(hearing, at)
+            stop = joint(self._grammar, hearing.heard.transcript.text, hearing.reading, at)
             if stop is None or stop >= size:
                 continue
             one = self._part(hearing, start, at)
@@ -373,23 +277,6 @@ class Understander:
             if two is not None and apart(one, two):
                 return joined(one, two)
         return None
-
-    def _joint(self, hearing: _Hearing, at: int) -> int | None:
-        """Where what is joined at unit `at` begins: after a conjunction, or after a mark that was written."""
-        reading = hearing.reading
-        stop, symbols = self._grammar.conjunctions.longest(reading.words, at)
-        if symbols and at not in reading.taken:
-            joins_nouns = reading.words[at:stop] in self._grammar.noun_conjunctions
-            return None if joins_nouns and self._after_a_verb(reading, at) else stop
-        between = hearing.heard.transcript.text[reading.units.ends[at - 1] : reading.units.starts[at]]
-        return at if at not in reading.within and _MARKS.intersection(between) else None
-
-    def _after_a_verb(self, reading: Reading, at: int) -> bool:
-        """Whether a verb with its ending may end before unit `at`."""
-        endings = self._grammar.endings
-        return endings is not None and any(
-            edge.end == at for i in range(at) for edge in endings.edges(reading.words, i)
-        )
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,120 @@
+"""Which template takes a range of units, and what it makes of them: the one best meaning."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from schemas.consent import Awaited
+from schemas.ids import RuleId
+from schemas.intent import Annotation, Context, Intent, Route, SlotName, Understood
+from services.understanding.fast.accounts import settled
+from services.understanding.fast.automaton import Capture
+from services.understanding.fast.confidence import confidence
+from services.understanding.fast.grammar import OTHER, RANK, Grammar, Template
+from services.understanding.fast.meanings import Rank, choose
+from services.understanding.fast.occasions import NEARNESS, applies
+from services.understanding.fast.reading import Reading
+from services.understanding.fast.remainder import missing, owned_bill, unresolved
+from services.understanding.fast.slots import Filling
+from services.understanding.fast.told import FindPayee
+from services.understanding.fast.vetoes import vetoes_met
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """An utterance and the templates that count in its context: where these begin, and which they are."""
+
+    heard: Annotation
+    context: Context
+    reading: Reading
+    first: int
+    enabled: frozenset[int]
+    find_payee: FindPayee | None
+
+
+class Matching:
+    """One locale's templates."""
+
+    def __init__(self, rules: Grammar, currency: str) -> None:
+        self._grammar = rules
+        self._currency = currency
+        self._starts: dict[tuple[SlotName | Intent | bool | None, ...], tuple[int, frozenset[int]]] = {}
+
+    def start(self, context: Context, *, joined: bool = False, further: bool = False) -> tuple[int, frozenset[int]]:
+        """Where the templates begin that count in a context, behind another command or in a further clause."""
+        locking = context.terms.awaited is Awaited.LOCK
+        offered = any(context.offered)
+        key = (context.asked, context.confirming, context.code, offered, context.recent, joined, further, locking)
+        made = self._starts.get(key)
+        if made is None:
+            chosen = partial(applies, context=context, joined=joined, further=further)
+            enabled = [i for i, t in enumerate(self._grammar.templates) if chosen(t)]
+            made = self._starts[key] = (self._grammar.automaton.first_of(enabled), frozenset(enabled))
+        return made
+
+    def within(self, hearing: Hearing, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
+        """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
+        rules, lattice = self._grammar, hearing.reading.lattice
+        sets = rules.automaton.run(lattice, start, end, hearing.first)
+        accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
+        if not accepted:
+            return None, ()
+        stopped = vetoes_met(self._grammar, hearing.reading, start, end)
+        vetoes = tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
+        made: list[tuple[Rank, Understood]] = []
+        for index in accepted:
+            template = rules.templates[index]
+            if template.vetoes & stopped and rules.spaced:
+                continue
+            captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
+            if template.vetoes & stopped and template.vetoes & vetoes_met(
+                self._grammar, hearing.reading, start, end, self._read(captures)
+            ):
+                continue
+            filling = Filling(
+                hearing.heard.transcript.text, hearing.reading, template.rule, self._currency, rules.accounts
+            )
+            filling.take(captures)
+            if filling.twice:
+                vetoes += tuple(RuleId(f"veto.two_{slot}") for slot in sorted(filling.twice))
+                continue
+            filling.give(template.give)
+            if hearing.find_payee is not None:
+                filling.name_payee(hearing.find_payee)
+            meaning = self._understood(hearing, template, filling)
+            rank = (RANK[template.rule_class], NEARNESS[template.when], len(meaning.unresolved))
+            made.append((rank, meaning))
+        return choose(made, rules.confidence.precedence), vetoes
+
+    def _read(self, captures: Sequence[Capture]) -> frozenset[int]:
+        """The units that belong to a word of the grammar: where words have no spaces, a veto within one is none."""
+        other = self._grammar.symbols[OTHER]
+        return frozenset(
+            at for capture in captures if (edge := capture.edge).symbol != other for at in range(edge.start, edge.end)
+        )
+
+    def _understood(self, hearing: Hearing, template: Template, filling: Filling) -> Understood:
+        slots = filling.slots()
+        sure = confidence(self._grammar.confidence, template.rule_class, hearing.heard, filling.payees)
+        found = Understood(
+            intent=template.intent,
+            slots=slots,
+            missing=missing(template.wants, slots),
+            route=template.route or self._route(template.intent, sure),
+            confidence=sure,
+            rule=template.rule,
+            payees=filling.payees,
+            unresolved=unresolved(filling.mentions, slots),
+            rejected=tuple(SlotName(name) for name in template.rejects),
+        )
+        found = owned_bill(self._grammar, hearing.heard, hearing.reading, found)
+        return settled(self._grammar.accounts, hearing.heard, hearing.reading.units, found, filling.left())
+
+    def _route(self, intent: Intent, sure: float) -> Route:
+        if intent is Intent.HUMAN_HANDOFF:
+            return Route.HUMAN
+        if intent is Intent.QNA:
+            return Route.QNA
+        if sure >= self._grammar.confidence.act:
+            return Route.FAST
+        return Route.CLARIFY if sure >= self._grammar.confidence.ask else Route.EXTRACT
