@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.load import locales
-from schemas.intent import Annotation, Context, Understood
+from schemas.intent import Annotation, Context, Route, Understood
 from schemas.interpretation import Interpretation
 from schemas.payee import PayeeMatch
 from schemas.span import Span
@@ -99,14 +99,21 @@ class _Stages:
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)
 
-        plain, text = uncontracted(heard), heard.transcript.text
-        if plain != text:
-            return said_in(self.understood(self._again(heard, 0, plain), context), text)
         found = self.mended(heard, context)
+        if (plain := self._uncontracted(heard, found, context)) is not None:
+            return plain
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
         return meant or found
+
+    def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
+        """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""
+        if found.route is Route.FAST and found.then is None:
+            return None
+        plain, text = uncontracted(heard), heard.transcript.text
+        meant = self.understood(self._again(heard, 0, plain), context) if plain != text else None
+        return said_in(meant, text) if meant is not None and meant.consent is None else None
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. A part is looked at once in each context."""
