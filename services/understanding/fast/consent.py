@@ -10,25 +10,22 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
-from rules.load import RuleFile, load
+from rules.load import load
 from schemas.consent import Awaited, Consent, Terms
-from schemas.errors import RulesInvalid
 from schemas.ids import RuleId, language
 from schemas.intent import Annotation, Context, Intent
 from schemas.money import exponent
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from schemas.transcript import Source
-from services.understanding.fast.automaton import Automaton, key
+from services.understanding.fast.automaton import Automaton
+from services.understanding.fast.consent_file import ActRule, ConsentFile, phrases_of, symbols_of
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.hypotheses import behind
 from services.understanding.fast.lattice import Edge, Lattice, Trie
-from services.understanding.fast.template import Atom, Node, Rep, Rules, Seq, condense, parse, phrases
+from services.understanding.fast.template import Rules, condense, parse
 from services.understanding.fast.units import Units, splitter
 from services.understanding.fast.vocabulary import vocabulary
 
-_TYPED: Final = ("amount", "payee", "source", "target", "card", "bill", "day")
 _NOW: Final = "now"
 _POLITE: Final = "polite"
 _ALIKE: Final = 0.6
@@ -38,45 +35,6 @@ _UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
 _MORE_CHARS: Final = 2
 """Characters beside a yes that are no slip, in a language without spaces."""
 _ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY, Intent.CANCEL})
-
-
-class ActRule(BaseModel):
-    """One kind of answer: what it is, to what, and in which words. `agrees`: it is a yes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    id: str
-    act: Intent
-    say: tuple[str, ...]
-    to: tuple[Awaited, ...] = tuple(Awaited)
-    agrees: bool = False
-
-
-class Doubt(BaseModel):
-    """How far behind the best a hypothesis may be to be heard, in natural-log odds: any, and one that holds a no."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    other: float
-    contrary: float
-
-
-class ConsentFile(RuleFile):
-    """Lists of words, rules made of them, and the answers.
-
-    `leads` may come before something else that is meant, `objections` begin a refusal, `open` ends no answer, the lists
-    that are `contrary` hold a no.
-    """
-
-    spaced: bool
-    lists: dict[str, tuple[str, ...]]
-    rules: dict[str, str]
-    acts: tuple[ActRule, ...]
-    leads: str
-    objections: str
-    open: frozenset[str]
-    contrary: tuple[str, ...]
-    doubt: Doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +59,8 @@ class ConsentGrammar:
         wording = Rules(file.rules, splitter(file.spaced))
         says = ["|".join(act.say) for act in file.acts]
         trees = [condense(parse(text, wording)) for text in (*says, file.leads, file.objections)]
-        self._symbols = _symbols(trees, file)
-        self._trie = _trie(trees, self._symbols, file)
+        self._symbols = symbols_of(trees, file)
+        self._trie = phrases_of(trees, self._symbols, file)
         self._automaton = Automaton(trees, self._symbols)
         self._tokens = rules.confidence.contested
         self._contrary = {self._symbols[name] for name in file.contrary}
@@ -281,41 +239,6 @@ def _same(kind: str, id_: str, terms: Terms) -> Iterable[str]:
         "bill": (("bill", terms.bill),),
     }
     return (name for name, own in wanted[kind] if own == id_)
-
-
-def _symbols(trees: list[Node], file: ConsentFile) -> dict[str, int]:
-    names = ("", *_TYPED, *file.lists)
-    symbols = {name: number for number, name in enumerate(names)}
-    for atom in (atom for tree in trees for atom in _atoms(tree)):
-        if not atom.literal and key(atom) not in symbols:
-            raise RulesInvalid(f"no list or typed token {{{key(atom)}}} in {file.id}")
-        symbols.setdefault(key(atom), len(symbols))
-    return symbols
-
-
-def _trie(trees: list[Node], symbols: dict[str, int], file: ConsentFile) -> Trie:
-    trie, plain = Trie(), Rules({}, splitter(file.spaced))
-    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
-        for phrase in atom.phrases:
-            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[key(atom)])
-    for name, entries in file.lists.items():
-        for phrase in (phrase for text in entries for phrase in phrases(text, plain)):
-            if not phrase:
-                raise RulesInvalid(f"an empty phrase in {file.id}: {name}")
-            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[name])
-    return trie
-
-
-def _atoms(node: Node) -> list[Atom]:
-    match node:
-        case Atom():
-            return [node]
-        case Rep(part):
-            return _atoms(part)
-        case Seq(parts):
-            return [atom for part in parts for atom in _atoms(part)]
-        case _:
-            return [atom for option in node.options for atom in _atoms(option)]
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,92 @@
+"""The shape of rules/consent: what is an answer, to what, in which words; and its phrases, compiled."""
+
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict
+
+from rules.load import RuleFile
+from schemas.consent import Awaited
+from schemas.errors import RulesInvalid
+from schemas.intent import Intent
+from services.understanding.fast.automaton import key
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.template import Atom, Node, Rep, Rules, Seq, phrases
+from services.understanding.fast.units import splitter
+
+_TYPED: Final = ("amount", "payee", "source", "target", "card", "bill", "day")
+
+
+class ActRule(BaseModel):
+    """One kind of answer: what it is, to what, and in which words. `agrees`: it is a yes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str
+    act: Intent
+    say: tuple[str, ...]
+    to: tuple[Awaited, ...] = tuple(Awaited)
+    agrees: bool = False
+
+
+class Doubt(BaseModel):
+    """How far behind the best a hypothesis may be to be heard, in natural-log odds: any, and one that holds a no."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    other: float
+    contrary: float
+
+
+class ConsentFile(RuleFile):
+    """Lists of words, rules made of them, and the answers.
+
+    `leads` may come before something else that is meant, `objections` begin a refusal, `open` ends no answer, the lists
+    that are `contrary` hold a no.
+    """
+
+    spaced: bool
+    lists: dict[str, tuple[str, ...]]
+    rules: dict[str, str]
+    acts: tuple[ActRule, ...]
+    leads: str
+    objections: str
+    open: frozenset[str]
+    contrary: tuple[str, ...]
+    doubt: Doubt
+
+
+def symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:
+    """The number of every symbol of the templates and the lists. Raises RulesInvalid."""
+    names = ("", *_TYPED, *file.lists)
+    symbols = {name: number for number, name in enumerate(names)}
+    for atom in (atom for tree in trees for atom in _atoms(tree)):
+        if not atom.literal and key(atom) not in symbols:
+            raise RulesInvalid(f"no list or typed token {{{key(atom)}}} in {file.id}")
+        symbols.setdefault(key(atom), len(symbols))
+    return symbols
+
+
+def phrases_of(trees: list[Node], symbols: dict[str, int], file: ConsentFile) -> Trie:
+    """What the units of an answer may be read as. Raises RulesInvalid."""
+    trie, plain = Trie(), Rules({}, splitter(file.spaced))
+    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
+        for phrase in atom.phrases:
+            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[key(atom)])
+    for name, entries in file.lists.items():
+        for phrase in (phrase for text in entries for phrase in phrases(text, plain)):
+            if not phrase:
+                raise RulesInvalid(f"an empty phrase in {file.id}: {name}")
+            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[name])
+    return trie
+
+
+def _atoms(node: Node) -> list[Atom]:
+    match node:
+        case Atom():
+            return [node]
+        case Rep(part):
+            return _atoms(part)
+        case Seq(parts):
+            return [atom for part in parts for atom in _atoms(part)]
+        case _:
+            return [atom for option in node.options for atom in _atoms(option)]
