@@ -38,12 +38,14 @@ def judged(kind: str, language: str) -> list[Judged]:
         ("ja_hall", 0.94),
         ("en_ferry", 0.95),
         ("ja_ferry", 0.95),
+        ("en_orchard", 0.95),
+        ("ja_orchard", 0.95),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
     found = judged("corrections", language)
     assert [each for each in found if each.outcome is Outcome.WRONG] == []
-    assert len(found) >= (40 if language.endswith(("_street", "_market", "_harbour", "_ferry")) else 120)
+    assert len(found) >= (40 if language.endswith(("_street", "_market", "_harbour", "_ferry", "_orchard")) else 120)
     assert sum(each.outcome in {Outcome.RIGHT, Outcome.ASKED} for each in found) >= share * len(found)
 
 
