@@ -16,8 +16,8 @@ from schemas.money import exponent
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.apart import points
-from services.understanding.fast.accounts import unknown
 from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.left import unknown
 from services.understanding.fast.loose import commanded
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.reading import Reading, read

@@ -11,14 +11,15 @@ from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
-from services.understanding.fast.accounts import settled
 from services.understanding.fast.automaton import Capture
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
+    OWING,
     READING,
     TOLD,
     Clauses,
     bare,
+    commands,
     only,
     parted,
     sentences,
@@ -30,10 +31,11 @@ from services.understanding.fast.consent import ConsentGrammar, consent_grammar
 from services.understanding.fast.grammar import OTHER, RANK, Grammar, Template, grammar
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
-from services.understanding.fast.loose import NO_REASON, owing, reason, spoken_of, with_payee
+from services.understanding.fast.left import settled
 from services.understanding.fast.meanings import CARDS, Rank, apart, choose, joined, mixed
 from services.understanding.fast.occasions import NEARNESS, applies
 from services.understanding.fast.reading import Reading, read
+from services.understanding.fast.reasons import NO_REASON, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import (
     missing,
     of_the_bill,
@@ -169,8 +171,9 @@ class Understander:
         made: list[Clauses] = []
         for start, end in pieces:
             piece = read(start, end)
-            cut = parted(self._grammar.conjunctions, read, text, reading, start, end) if piece.unread else None
-            made.extend(cut or [piece])
+            idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
+            cut = parted(self._grammar.conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+            made.extend(cut if cut and (piece.unread or commands(cut)) else [piece])
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
@@ -204,7 +207,7 @@ class Understander:
 
     def _spoken_of(self, hearing: _Hearing, start: int, end: int, *, past: bool) -> Understood | None:
         """What a clause that asks for nothing says is owed, or which bill it speaks of."""
-        debt = owing(self._grammar, hearing.heard, hearing.reading, start, end, hearing.find_payee)
+        debt = owing(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee)
         if debt is not None or past:
             return debt
         return spoken_of(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end)
