@@ -61,6 +61,8 @@ MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
 MAX_COMMANDS: Final = 3
 """So many commands may be said in one breath."""
+_REFUSED: Final = "refusal"
+"""The veto on a verb that is itself denied: no ending that it is read with takes it away."""
 _PARTING: Final = RuleId("intents.parting@1")
 _COMMAS: Final = frozenset(",、，;；")
 
@@ -301,7 +303,7 @@ class Understander:
         made: list[tuple[Rank, Understood]] = []
         for index in accepted:
             template = rules.templates[index]
-            if template.vetoes & stopped and rules.spaced:
+            if template.vetoes & stopped and (rules.spaced or _REFUSED in stopped):
                 continue
             captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
             if template.vetoes & stopped and template.vetoes & vetoes_met(
