@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Final
 
@@ -75,6 +75,8 @@ class _Hearing:
     first: int
     enabled: frozenset[int]
     find_payee: FindPayee | None
+    runs: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    """What is reached from a unit on with a start set: the same wherever a part of the utterance ends."""
 
 
 class Understander:
@@ -294,7 +296,10 @@ class Understander:
     def _within(self, hearing: _Hearing, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
         """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
         rules, lattice = self._grammar, hearing.reading.lattice
-        sets = rules.automaton.run(lattice, start, end, hearing.first)
+        run = start, hearing.first
+        sets = hearing.runs.get(run)
+        if sets is None:
+            sets = hearing.runs[run] = rules.automaton.run(lattice, start, len(hearing.reading.words), hearing.first)
         accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
         if not accepted:
             return None, ()
