@@ -6,6 +6,7 @@ from typing import Final
 from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from services.understanding.fast.asked import asked
 from services.understanding.fast.consent import ConsentGrammar
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.left import Left, settled, unknown, unmatched
@@ -70,6 +71,8 @@ class Unmatched:
             return settled(self._grammar.accounts, heard, reading.units, loose, Left())
         if idle and self._grammar.spaced and not stopped and (paid := billed(self._grammar, heard, context, reading)):
             return paid
+        if idle and not orders and (found := asked(self._grammar, heard, context, reading, stopped)) is not None:
+            return found
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
         if intent is None and orders and (objects or self._other(reading, context)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
