@@ -70,7 +70,7 @@ class _Stages:
     understander: Understander
     payees: PayeeIndex
     _searched: Searched = field(default_factory=dict)
-    _matches: dict[tuple[str, tuple[Span, ...]], PayeeMatch | None] = field(default_factory=dict)
+    _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
     _meanings: dict[tuple[str, tuple[Span, ...], Context], Understood] = field(default_factory=dict)
 
     @classmethod
@@ -83,9 +83,12 @@ class _Stages:
         return cls(lru_cache(maxsize=_KEPT)(normalize), Understander.for_locale(transcript.locale), payees)
 
     def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
-        """The payees that may be meant."""
+        """The payees that may be meant. What was looked for once is known."""
         taken = tuple((span.start, span.end) for span in spans)
-        return self.payees.find((transcript.text, *others), transcript.locale, taken, self._searched)
+        key = (transcript.text, *others), taken
+        if key not in self._matches:
+            self._matches[key] = self.payees.find(key[0], transcript.locale, taken, self._searched)
+        return self._matches[key]
 
     def understood(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean; of a command that names two things where one is meant, all that it names."""
@@ -146,7 +149,4 @@ class _Stages:
         spans = tuple(
             replace(known.get((s.start, s.end), s), start=s.start, end=s.end) for s in self.normalize(transcript.text)
         )
-        key = transcript.text, spans
-        if key not in self._matches:
-            self._matches[key] = self.find(transcript, spans, ())
-        return Annotation(transcript, spans, self._matches[key])
+        return Annotation(transcript, spans, self.find(transcript, spans, ()))

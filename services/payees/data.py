@@ -73,6 +73,14 @@ class EnglishFinder(FinderRules):
                 kinds.setdefault(word, kind)
         return kinds
 
+    @cached_property
+    def denials(self) -> dict[str, list[list[str]]]:
+        """First word → the denials that begin with it, in order."""
+        begun: dict[str, list[list[str]]] = {}
+        for said in map(str.split, self.denial):
+            begun.setdefault(said[0], []).append(said)
+        return begun
+
 
 class JapaneseFinder(FinderRules):
     """The pieces of text around a Japanese name."""

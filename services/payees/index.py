@@ -156,6 +156,9 @@ class PayeeIndex:
     ) -> tuple[Ranked, Decision]:
         key = tuple(names), favoured, least
         known = searched.get(key)
+        if known is None and least < SURELY_ALIKE:  # whoever is surely alike is found by a wider search just so
+            known = searched.get((tuple(names), favoured, SURELY_ALIKE))
+            known = known if known and known[0] else None
         if known is None:
             known = searched[key] = self._sought(names, favoured, least)
         return known

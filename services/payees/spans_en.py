@@ -95,8 +95,7 @@ def _denied(found: list[Word], named: Callable[[str], bool]) -> list[Word]:
 
 def _denial(found: list[Word], place: int) -> int:
     """How many words of a denial begin here: "not", "instead of"."""
-    for denial in english_finder().denial:
-        said = denial.split()
+    for said in english_finder().denials.get(found[place].text, ()):
         if [word.text for word in found[place : place + len(said)]] == said:
             return len(said)
     return 0

@@ -13,8 +13,9 @@ from schemas.consent import Awaited
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
-from services.understanding.fast.accounts import DENIAL, unknown
+from services.understanding.fast.accounts import DENIAL
 from services.understanding.fast.grammar import grammar
+from services.understanding.fast.left import unknown
 from services.understanding.fast.loose import commanded
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.reading import read

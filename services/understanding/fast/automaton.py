@@ -37,6 +37,7 @@ class Automaton:
         self._symbols = symbols
         self._atoms: list[Atom] = [Atom("")]
         self._follow: list[int] = [0]
+        """What may follow each state; `_within` has the same, counted from the first state of its template."""
         self._of_symbol: list[int] = [0] * len(symbols)
         self._ranges: list[tuple[int, int]] = []
         self._accept: list[int] = []
@@ -47,8 +48,16 @@ class Automaton:
             self._ranges.append((begin, len(self._atoms)))
             self._accept.append(_mask(part.last))
             self._firsts.append(part.first)
+        self._any = 0
+        for mask in self._accept:
+            self._any |= mask
+        self._completed = {state: i for i, part in enumerate(self._ranges) for state in range(*part)}
+        self._last = {begin: stop - 1 for begin, stop in self._ranges}
+        self._within = [0] * len(self._follow)
+        for begin, stop in self._ranges:
+            for state in range(begin, stop):
+                self._within[state] = self._follow[state] >> begin
         self._memo: dict[int, int] = {}
-        self._preceding: dict[int, int] = {}
 
     @property
     def size(self) -> int:
@@ -86,26 +95,37 @@ class Automaton:
         return sets
 
     def accepted(self, reached: int) -> list[int]:
-        """The templates that a last set completes."""
-        return [i for i, mask in enumerate(self._accept) if reached & mask] if reached else []
+        """The templates that a last set completes, in their order."""
+        rest, found = reached & self._any, set[int]()
+        while rest:
+            state = _lowest(rest)
+            found.add(self._completed[state])
+            rest &= rest - 1
+        return sorted(found)
 
     def trace(self, lattice: Lattice, sets: list[int], template: int, end: int, first: int) -> list[Capture]:
         """The edges of one sentence and their slots, in order; every state in a set can be reached, so any will do."""
         states = sets[end] & self._accept[template]
+        begin, _ = self._ranges[template]
         captures: list[Capture] = []
         at = end
         while states and not states & 1:
-            edge, state = self._last_step(lattice, sets, states, at, first)
+            edge, state, sources = self._last_step(lattice, sets, states, at, (begin, first))
             at = edge.start
             if edge.symbol == FILLER:
                 states &= sets[at]
                 continue
             captures.append(Capture(self._atoms[state].slot, edge))
-            states = sets[at] & self._sources(state, first)
+            states = sources
         return captures[::-1]
 
-    def _last_step(self, lattice: Lattice, sets: list[int], states: int, at: int, first: int) -> tuple[Edge, int]:
-        """The preferred edge by which one of `states` was reached at `at`, and that state; else a filler."""
+    def _last_step(
+        self, lattice: Lattice, sets: list[int], states: int, at: int, entered: tuple[int, int]
+    ) -> tuple[Edge, int, int]:
+        """The preferred edge by which one of `states` was reached at `at`, that state, and where from; else a filler.
+
+        `entered` is the first state of the template and the start set.
+        """
         filler: Edge | None = None
         for edge in lattice.into(at):
             if edge.symbol == FILLER:
@@ -115,20 +135,23 @@ class Automaton:
             here = states & self._of_symbol[edge.symbol]
             while here:
                 state = _lowest(here)
-                if self._sources(state, first) & sets[edge.start]:
-                    return edge, state
+                if sources := self._sources(state, sets[edge.start], *entered):
+                    return edge, state, sources
                 here &= here - 1
         assert filler is not None, "a reached state has an edge into it"
-        return filler, 0
+        return filler, 0, 0
 
-    def _sources(self, state: int, first: int) -> int:
-        """The states that `state` may follow, the start among them when it is in `first`."""
-        made = self._preceding.get(state)
-        if made is None:
-            begin, stop = next(r for r in self._ranges if r[0] <= state < r[1])
-            made = _mask(tuple(s for s in range(begin, stop) if self._follow[s] >> state & 1))
-            self._preceding[state] = made
-        return made | (first >> state & 1)
+    def _sources(self, state: int, reached: int, begin: int, first: int) -> int:
+        """The reached states of the template from `begin` on that `state` may follow, the start among them."""
+        made = reached & first >> state & 1
+        local, place = reached >> begin, state - begin
+        local &= (2 << self._last[begin] - begin) - 1
+        while local:
+            low = local & -local
+            if self._within[begin + low.bit_length() - 1] >> place & 1:
+                made |= low << begin
+            local ^= low
+        return made
 
     def _follow_of(self, states: int, first: int) -> int:
         made = self._memo.get(states)

@@ -110,6 +110,12 @@ def parted(
     return best
 
 
+def commands(parts: Sequence[Clauses]) -> bool:
+    """Whether all of the parts were read, and one of them wants something."""
+    wants = any(read.intent not in TOLD for part in parts for read in part.read)
+    return wants and not any(part.unread for part in parts)
+
+
 def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | None:
     """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about."""
     parts = list(clauses.read)

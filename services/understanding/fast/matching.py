@@ -1,16 +1,17 @@
 """Which template takes a range of units, and what it makes of them: the one best meaning."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent, Route, SlotName, Understood
-from services.understanding.fast.accounts import settled
 from services.understanding.fast.automaton import Capture
 from services.understanding.fast.confidence import confidence
 from services.understanding.fast.grammar import OTHER, RANK, Grammar, Template
+from services.understanding.fast.left import settled
 from services.understanding.fast.meanings import Rank, choose
 from services.understanding.fast.occasions import NEARNESS, applies
 from services.understanding.fast.reading import Reading
@@ -18,6 +19,9 @@ from services.understanding.fast.remainder import missing, owned_bill, unresolve
 from services.understanding.fast.slots import Filling
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.vetoes import vetoes_met
+
+_REFUSED: Final = "refusal"
+"""The veto on a verb that is itself denied: no ending that it is read with takes it away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,8 @@ class Hearing:
     first: int
     enabled: frozenset[int]
     find_payee: FindPayee | None
+    runs: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    """What is reached from a unit on with a start set: the same wherever a part of the utterance ends."""
 
 
 class Matching:
@@ -55,7 +61,10 @@ class Matching:
     def within(self, hearing: Hearing, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
         """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
         rules, lattice = self._grammar, hearing.reading.lattice
-        sets = rules.automaton.run(lattice, start, end, hearing.first)
+        run = start, hearing.first
+        sets = hearing.runs.get(run)
+        if sets is None:
+            sets = hearing.runs[run] = rules.automaton.run(lattice, start, len(hearing.reading.words), hearing.first)
         accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
         if not accepted:
             return None, ()
@@ -64,7 +73,7 @@ class Matching:
         made: list[tuple[Rank, Understood]] = []
         for index in accepted:
             template = rules.templates[index]
-            if template.vetoes & stopped and rules.spaced:
+            if template.vetoes & stopped and (rules.spaced or _REFUSED in stopped):
                 continue
             captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
             if template.vetoes & stopped and template.vetoes & vetoes_met(

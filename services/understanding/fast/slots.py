@@ -11,9 +11,10 @@ from schemas.intent import Evidence, Mention, Slot, SlotName, Slots
 from schemas.money import MAX_MINOR, exponent
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue
-from services.understanding.fast.accounts import Accounts, Left
+from services.understanding.fast.accounts import Accounts
 from services.understanding.fast.automaton import Capture
 from services.understanding.fast.lattice import Edge
+from services.understanding.fast.left import Left
 from services.understanding.fast.reading import Reading
 from services.understanding.fast.vocabulary import Noun
 

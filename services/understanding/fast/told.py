@@ -12,9 +12,9 @@ from schemas.ids import PayeeId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind
-from services.understanding.fast.accounts import unknown
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
+from services.understanding.fast.left import unknown
 from services.understanding.fast.reading import Reading
 from services.understanding.fast.slots import money_of
 from services.understanding.fast.vocabulary import vocabulary

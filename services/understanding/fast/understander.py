@@ -13,10 +13,12 @@ from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
+    OWING,
     READING,
     TOLD,
     Clauses,
     bare,
+    commands,
     only,
     parted,
     sentences,
@@ -29,10 +31,10 @@ from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.joints import joint
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
-from services.understanding.fast.loose import NO_REASON, owing, reason, spoken_of, with_payee
 from services.understanding.fast.matching import Hearing, Matching
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import Reading, read
+from services.understanding.fast.reasons import NO_REASON, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import (
     of_the_bill,
     once,
@@ -152,8 +154,9 @@ class Understander:
         made: list[Clauses] = []
         for start, end in pieces:
             piece = read(start, end)
-            cut = parted(self._grammar.conjunctions, read, text, reading, start, end) if piece.unread else None
-            made.extend(cut or [piece])
+            idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
+            cut = parted(self._grammar.conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+            made.extend(cut if cut and (piece.unread or commands(cut)) else [piece])
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
@@ -187,7 +190,7 @@ class Understander:
 
     def _spoken_of(self, hearing: Hearing, start: int, end: int, *, past: bool) -> Understood | None:
         """What a clause that asks for nothing says is owed, or which bill it speaks of."""
-        debt = owing(self._grammar, hearing.heard, hearing.reading, start, end, hearing.find_payee)
+        debt = owing(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee)
         if debt is not None or past:
             return debt
         return spoken_of(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end)

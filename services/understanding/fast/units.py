@@ -10,6 +10,8 @@ from typing import Final
 MAX_CHARS: Final = 400
 """No utterance is read further than this."""
 
+_KEPT: Final = 64
+"""Texts whose units are remembered: every stage asks for those of the same utterance."""
 _WORD: Final = re.compile(r"\w+(?:['’‘`´]\w+)*")
 _APOSTROPHES: Final = re.compile("['’‘`´]")
 _VOICING: Final = "ﾞﾟ"
@@ -41,12 +43,14 @@ def fold(word: str) -> str:
     return _APOSTROPHES.sub("", unicodedata.normalize("NFKC", word).casefold())
 
 
+@lru_cache(maxsize=_KEPT)
 def by_word(text: str) -> Units:
     """Words of a script with spaces."""
     found = list(_WORD.finditer(text[:MAX_CHARS]))
     return Units(tuple(fold(m.group()) for m in found), tuple(m.start() for m in found), tuple(m.end() for m in found))
 
 
+@lru_cache(maxsize=_KEPT)
 def by_character(text: str) -> Units:
     """Characters of a script without spaces; punctuation and spaces are no units."""
     words: list[str] = []

@@ -6,10 +6,11 @@ from typing import Final
 from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
-from services.understanding.fast.accounts import Left, settled, unknown, unmatched
+from services.understanding.fast.asked import asked
 from services.understanding.fast.consent import ConsentGrammar
 from services.understanding.fast.grammar import Grammar
-from services.understanding.fast.loose import ordered, plain
+from services.understanding.fast.left import Left, settled, unknown, unmatched
+from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
 from services.understanding.fast.reading import Reading
 from services.understanding.fast.remainder import (
@@ -68,6 +69,10 @@ class Unmatched:
         loose = ordered(self._grammar, heard, reading, slots) if idle and self._grammar.spaced and not stopped else None
         if loose is not None and plain(self._grammar, reading, loose.slots):
             return settled(self._grammar.accounts, heard, reading.units, loose, Left())
+        if idle and self._grammar.spaced and not stopped and (paid := billed(self._grammar, heard, context, reading)):
+            return paid
+        if idle and not orders and (found := asked(self._grammar, heard, context, reading, stopped)) is not None:
+            return found
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
         if intent is None and orders and (objects or self._other(reading, context)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route

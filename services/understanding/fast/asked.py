@@ -1,0 +1,62 @@
+"""What is asked about, in words of no template, where nothing is done: a balance, or what is due on a bill.
+
+Only where a cue and an own thing are named, and no word that may ask for something else.
+"""
+
+from typing import Final
+
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.span import SpanKind
+from services.understanding.fast.grammar import TROUBLE, Grammar
+from services.understanding.fast.reading import Reading
+from services.understanding.fast.reasons import bill_slot, own_bill
+from services.understanding.fast.vocabulary import vocabulary
+
+RULE: Final = RuleId("intents.asked@1")
+_ELSE: Final = "asks_else"
+_BESIDE: Final = frozenset({SpanKind.MONEY, SpanKind.PERCENT, SpanKind.DIGITS})
+_SURE: Final = 0.8
+
+
+def asked(
+    grammar: Grammar, heard: Annotation, context: Context, reading: Reading, vetoes: set[str]
+) -> Understood | None:
+    """The balance, or the bill, that is asked about; never in a language whose rules have no such cues."""
+    if _ELSE not in grammar.symbols or vetoes - {"question"} or any(s.kind in _BESIDE for s in heard.spans):
+        return None
+    size, words = len(reading.words), reading.words
+    said = {edge.symbol for at in range(size) for edge in reading.lattice.edges(at)}
+    symbols = grammar.symbols
+    trouble = any(edge.symbol == TROUBLE for at in range(size) for edge in grammar.routing.scan(words, at))
+    if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols["bank"]}):
+        return None
+    if symbols["bill_cue"] in said and (found := own_bill(grammar, context, reading, 0, size)) is not None:
+        slots = Slots(bill=bill_slot(heard, reading, *found, RULE))
+        return _found(Intent.BILL_INQUIRY, slots, heard)
+    accounts = _accounts(grammar, heard, context, reading)
+    cued = (
+        symbols["balance_cue"] in said and symbols["billed"] not in said and bool(grammar.subjects.intersection(words))
+    )
+    if not cued or not (accounts or symbols["balance"] in said):
+        return None
+    slots = Slots(account=next(iter(accounts.values()))) if len(accounts) == 1 else Slots()
+    return _found(Intent.BALANCE_INQUIRY, slots, heard)
+
+
+def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
+    return Understood(intent, slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
+
+
+def _accounts(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> dict[str, Slot[AccountId]]:
+    """The caller's own accounts that are named, none of them said to be another's."""
+    nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
+    found: dict[str, Slot[AccountId]] = {}
+    for at in range(len(reading.words)):
+        for edge in nouns.trie.scan(reading.words, at):
+            noun = nouns.nouns[edge.symbol]
+            others = at and reading.words[at - 1] in grammar.others
+            if noun.kind == "account" and noun.id is not None and not others:
+                start, end = units.starts[at], units.ends[edge.end - 1]
+                found[noun.id] = Slot(AccountId(noun.id), Evidence(start, end, text[start:end], RULE))
+    return found

@@ -1,0 +1,155 @@
+"""What a money command leaves unread: every word of it is in a slot, in a form that matched, or is asked about.
+
+A day with a limit ("by friday"), a stretch of days, a time, a name that a wildcard took and nobody bears: none of them
+is left out, and none is taken for a slot's value. They become mentions of the slot they are about, or stay words.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from schemas.ids import RuleId
+from schemas.intent import Annotation, Evidence, Mention, Slot, SlotName, Slots, Understood
+from schemas.span import Ambiguity, Span, SpanKind
+from services.understanding.fast.accounts import COUNTED, Accounts
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.units import Units
+
+_DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
+_VAGUE: Final = frozenset({Ambiguity.APPROXIMATE, Ambiguity.RANGE})
+_RULE: Final = RuleId("intents.accounts@1")
+_POSSESSIVES: Final = ("'s", "’s")
+_MAX_WORDS: Final = 4
+"""Words before a day that tell when the caller speaks, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What of an utterance is in no slot: words that nothing was made of, and what was said not to be meant."""
+
+    unread: tuple[Evidence, ...] = ()
+    refused: tuple[Evidence, ...] = ()
+
+
+def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood, left: Left) -> Understood:
+    """`found` with everything that no slot holds as a mention or as unread words."""
+    if found.intent not in COUNTED:
+        return found
+    found, limits = _days(rules, heard, units, found)
+    taken = [
+        *_evidence(found.slots),
+        *(mention.evidence for mention in found.unresolved),
+        *left.unread,
+        *left.refused,
+        *limits,
+    ]
+    spans = [
+        Evidence(span.start, span.end, span.surface, span.rule)
+        for span in heard.spans
+        if span.kind in _DATED
+        and not any(_overlap(span.start, span.end, each) for each in taken)
+        and not _of_a_thing(rules, heard, units, span)
+    ]
+    mentions = [_widened(rules, heard, units, mention) for mention in found.unresolved]
+    mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans)]
+    rest: list[Evidence] = []
+    for each in left.unread:
+        slot = rules.kind(each.surface)
+        if slot is None:
+            rest.append(each)
+        else:
+            mentions.append(Mention(slot, each))
+    return replace(found, unresolved=tuple(mentions), unread=tuple(rest))
+
+
+def unmatched(
+    rules: Accounts, heard: Annotation, units: Units, named: Iterable[tuple[int, int]]
+) -> tuple[Mention, ...]:
+    """Times and accounts in words that no template took: they are asked for, should a task come of the words."""
+    spans = [s for s in heard.spans if s.kind in _DATED]
+    days = [Evidence(s.start, s.end, s.surface, s.rule) for s in spans] or [
+        _words(heard, units, edge.start, edge.end)
+        for at in range(len(units.words))
+        for edge in rules.times.scan(units.words, at)
+        if rules.spaced or edge.end > at + 1
+    ]
+    places = [_words(heard, units, start, end) for start, end in named] or [
+        _words(heard, units, edge.start, edge.end)
+        for at in range(len(units.words))
+        for edge in rules.places.scan(units.words, at)
+        if rules.spaced and edge.end > at + 1  # "the joint one"
+    ]
+    return (
+        *(Mention(SlotName.DATE, each) for each in days[:1]),
+        *(Mention(SlotName.SOURCE, each) for each in places[:1]),
+    )
+
+
+def unknown(known: Trie, heard: Annotation, units: Units) -> tuple[Evidence, ...]:
+    """The words that are no amount, no day, not the payee, and in no rule of the language."""
+    taken: set[int] = set()
+    match = heard.payees
+    places = [(span.start, span.end) for span in heard.spans] + ([(match.start, match.end)] if match else [])
+    for start, end in places:
+        taken.update(range(*(units.covering(start, end) or (0, 0))))
+    found: list[tuple[int, int]] = []
+    at, size = 0, len(units.words)
+    while at < size:
+        stop = known.longest(units.words, at)[0]
+        if at not in taken and stop == at:
+            joined = found and found[-1][1] == at
+            found[-1:] = [(found[-1][0], at + 1)] if joined else [*found[-1:], (at, at + 1)]
+        at = max(stop, at + 1)
+    return tuple(_words(heard, units, begin, stop) for begin, stop in found)
+
+
+def _words(heard: Annotation, units: Units, begin: int, stop: int) -> Evidence:
+    start, end = units.starts[begin], units.ends[stop - 1]
+    return Evidence(start, end, heard.transcript.text[start:end], _RULE)
+
+
+def _days(rules: Accounts, heard: Annotation, units: Units, found: Understood) -> tuple[Understood, list[Evidence]]:
+    """The day, if it is one: a limit and a stretch of days are none."""
+    day = found.slots.date
+    if day is None:
+        return found, []
+    span = next((s for s in heard.spans if s.start == day.evidence.start and s.kind is SpanKind.DATE), None)
+    if span is not None and _of_a_thing(rules, heard, units, span):
+        return replace(found, slots=replace(found.slots, date=None)), []
+    place = units.covering(day.evidence.start, day.evidence.end)
+    limit = rules.limited(units, *place) if place is not None else None
+    vague = span is not None and (span.ambiguity in _VAGUE or "against" in span.rule)
+    if limit is None and day.value.start == day.value.end and not vague:
+        return found, []
+    begin, stop = limit or place or (0, 0)
+    without = replace(found, slots=replace(found.slots, date=None))
+    return without, [replace(_words(heard, units, begin, stop), rule=day.evidence.rule)]
+
+
+def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span) -> bool:
+    """Whether a day tells which thing is meant, or when the caller speaks: "this month's rent", "my call today"."""
+    place = units.covering(span.start, span.end)
+    if place is None:
+        return False
+    begin, end = place
+    text = heard.transcript.text
+    owned = text.startswith(_POSSESSIVES, span.end) or text.endswith(_POSSESSIVES, 0, units.ends[end - 1])
+    if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
+        return True
+    return any(units.words[begin - size : begin] in rules.speaking for size in range(1, min(_MAX_WORDS, begin) + 1))
+
+
+def _widened(rules: Accounts, heard: Annotation, units: Units, mention: Mention) -> Mention:
+    """A day that is none, with the words that make a limit of it."""
+    place = units.covering(mention.evidence.start, mention.evidence.end) if mention.slot is SlotName.DATE else None
+    limit = rules.limited(units, *place) if place is not None else None
+    return mention if limit is None else Mention(SlotName.DATE, _words(heard, units, *limit))
+
+
+def _evidence(slots: Slots) -> list[Evidence]:
+    held = (getattr(slots, name) for name in Slots.__slots__)
+    return [slot.evidence for slot in held if isinstance(slot, Slot)]
+
+
+def _overlap(start: int, end: int, other: Evidence) -> bool:
+    return start < other.end and other.start < end
