@@ -1,6 +1,6 @@
-"""Contested amounts: where hypotheses not far behind the best differ in the amount alone, each gives a reading.
+"""Contested amounts: where hypotheses not far behind the best have as many amounts and others, each gives a reading.
 
-A wrong amount that is read back may be agreed to, so the caller is asked, as about an amount that reads two ways.
+Their other words may differ: what is hard to hear is often heard wrong in its name too. A wrong amount that is read back may be agreed to, so the caller is asked, as about an amount that reads two ways.
 """
 
 from collections.abc import Callable
@@ -20,17 +20,16 @@ Normalize = Callable[[str], tuple[Span, ...]]
 def contested(transcript: Transcript, spans: tuple[Span, ...], normalize: Normalize) -> tuple[Span, ...]:
     """`spans` of the best hypothesis, its amounts with what the others make of them as further readings.
 
-    Unchanged for typed text, and where every hypothesis near the best has other words beside its amount, or the same.
+    Unchanged for typed text, and where every hypothesis near the best has the same amounts, or more or fewer of them.
     """
     amounts = amount_spans(spans)
     if transcript.source is not Source.SPEECH or not amounts:
         return spans
     digits = exponent(locale_rules(transcript.locale).currency)
-    rest = _rest(transcript.text, amounts)
     found: dict[Span, Span] = {}
     for other in _near(transcript):
         theirs = amount_spans(normalize(other.text))
-        if _rest(other.text, theirs) == rest:
+        if len(theirs) == len(amounts):
             for span, heard in zip(amounts, theirs, strict=True):
                 found[span] = _with(found.get(span, span), heard, digits)
     return tuple(found.get(span, span) for span in spans)
@@ -41,12 +40,6 @@ def _near(transcript: Transcript) -> list[Hypothesis]:
     rules = load("intents/confidence.yaml", ConfidenceFile).contested[language(transcript.locale)]
     best, tokens = transcript.avg_logprob, len(transcript.text) * rules.tokens_a_character
     return [other for other in transcript.hypotheses[1:] if (best - other.avg_logprob) * tokens <= rules.odds]
-
-
-def _rest(text: str, spans: tuple[Span, ...]) -> tuple[str, ...]:
-    """The words around the spans: before the first, between them, after the last."""
-    starts, ends = (0, *(span.end for span in spans)), (*(span.start for span in spans), len(text))
-    return tuple(" ".join(text[a:b].casefold().split()) for a, b in zip(starts, ends, strict=True))
 
 
 def _with(span: Span, heard: Span, digits: int) -> Span:
