@@ -6,13 +6,11 @@ from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
 from services.normalization.cardinals import HUNDRED, MAX_VALUE, TEN, cardinal, cardinal_after_article, spoken_pair
+from services.normalization.pairs import neighbours, pair
 from services.normalization.scan import Cardinal, Match, Number, Scan
 
 _MAX_FRACTION: Final = 12
 """Digits considered behind a decimal point."""
-
-_YEARS: Final = range(1100, 2100)
-"""A pair in here sounds like a year."""
 
 
 _LONG_DASHES: Final = "—–―"
@@ -98,7 +96,7 @@ def _slash(scan: Scan, at: int) -> tuple[Decimal, int] | None:
 
 
 def _from_cardinal(scan: Scan, at: int) -> Number | None:
-    near = _neighbours(scan, at)
+    near = neighbours(scan, at)
     if near is not None:
         return near
     found = cardinal(scan, at)
@@ -141,7 +139,7 @@ def _short(scan: Scan, at: int, found: Cardinal) -> Decimal | None:
 
 def _paired(scan: Scan, base: Number, found: Cardinal) -> Number:
     if not found.scaled and scan.style.language.pairs and scan.tokens[base.start].numeral is None:
-        return _pair(scan, base) or base
+        return pair(scan, base) or base
     return base
 
 
@@ -215,9 +213,9 @@ def _decimal(scan: Scan, start: int, point: int, whole: Decimal) -> Number | Non
             digits.append(token.word.digit)
         elif token.numeral is not None and token.numeral.text.isdigit():
             digits.append(token.numeral.text)
-        elif not digits and (pair := spoken_pair(scan, at)) is not None:
-            digits.append(str(pair[0]))
-            at = pair[1] - 1
+        elif not digits and (both := spoken_pair(scan, at)) is not None:
+            digits.append(str(both[0]))
+            at = both[1] - 1
         else:
             break
         at += 1
@@ -235,60 +233,6 @@ def _scaled(scan: Scan, start: int, end: int, value: Decimal, form: str) -> Numb
             break
         value, end, form, money = value * scale.value, end + 1, "scaled", money or scale.money
     return Number(value, start, end, form, money=money, written=form == "numeral")
-
-
-def _pair(scan: Scan, base: Number) -> Number | None:
-    """As in "one fifty", "twenty twelve": two numbers below a hundred, said side by side."""
-    first, second = base.whole, cardinal(scan, base.end)
-    if first is None or not 1 <= first < HUNDRED or second is None or scan.tokens[base.end].numeral is not None:
-        return None
-    tail, rest = (second.value, 1) if not second.scaled else _tail(scan, base.end)
-    if not TEN <= tail < HUNDRED:
-        return None
-    if scan.quantity(second.end) and scan.words[second.end].scale is None:
-        return None  # three in a row are digits, not a pair
-    if tail == first + TEN and first % TEN == 0 and first >= 3 * TEN:
-        others = (Decimal(tail * rest), Decimal(first * HUNDRED + tail) * rest)
-        return Number(Decimal(first * rest), base.start, second.end, "neighbours", others, Ambiguity.RANGE)
-    value = Decimal(first * HUNDRED + tail) * rest
-    year = first * HUNDRED + tail in _YEARS and rest == 1
-    return Number(
-        value, base.start, second.end, "pair",
-        others=((Decimal(first) + Decimal(tail) / HUNDRED) * rest,),
-        ambiguity=Ambiguity.YEAR_OR_NUMBER if year else Ambiguity.HUNDREDS_OR_DECIMAL,
-    )  # fmt: skip
-
-
-def _tail(scan: Scan, at: int) -> tuple[int, int]:
-    """The second half of a pair that a scale follows: "two fifty thousand" is fifty, times a thousand."""
-    pair = spoken_pair(scan, at)
-    if pair is None:
-        return 0, 1
-    value, end = pair
-    scale = scan.words[end].scale
-    single = cardinal(scan, at)
-    if scale is None or not scale.big or scale.money or single is None or single.end != end + 1:
-        return 0, 1
-    return value, scale.value
-
-
-def _neighbours(scan: Scan, at: int) -> Number | None:
-    """二三千円, 五六人: two digits in a row mean "two or three" of what follows."""
-    if not scan.style.language.positional or not scan.glued(at + 1):
-        return None
-    first, second = scan.words[at].digit, scan.words[at + 1].digit
-    if first is None or second is None or int(second) != int(first) + 1 or int(first) == 0:
-        return None
-    after = scan.words[at + 2]
-    if after.scale is None and not (after.counter or after.unit):
-        return None
-    high = cardinal(scan, at + 1)
-    if high is None:
-        return None
-    factor = high.value // int(second)
-    low, together = Decimal(int(first) * factor), Decimal(int(first + second) * factor)
-    others = (Decimal(high.value), together)
-    return Number(low, at, high.end, "neighbours", others, Ambiguity.RANGE)
 
 
 def plain(value: Decimal) -> str:
