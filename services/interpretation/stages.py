@@ -14,7 +14,7 @@ from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability.metrics import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
-from services.understanding.apart import either, put_together, undated
+from services.understanding.apart import either, in_part, put_together, undated
 from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
@@ -135,7 +135,7 @@ class _Stages:
 
         found = put_together(heard, context, again) or smoothed(heard, whole, context, part, again)
         found = found or repaired(heard, whole, context, part, again) or besides(heard, whole, context, part) or whole
-        found = either(heard, found) or found
+        found = either(heard, found) or in_part(heard, found) or found
         return undated(heard, found) or found
 
     def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:

@@ -85,6 +85,51 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
     )
 
 
+def in_part(heard: Annotation, found: Understood) -> Understood | None:
+    """A later amount that may stand for the last part of the earlier one: "a hundred and twenty, no, thirty"."""
+    amount, rules = found.slots.amount, grammar(language(heard.transcript.locale))
+    if amount is None or amount.readings or found.intent not in COUNTED or found.then is not None:
+        return None
+    sums = [span for span in heard.spans if span.kind in _SUMS and not points(rules, heard, span)]
+    for one, two in pairwise(sums):
+        held = two.start < amount.evidence.end and amount.evidence.start < two.end
+        if not held or not _corrects(rules, heard.transcript.text[one.end : two.start]):
+            continue
+        whole = _with_last(rules, one, two, heard)
+        if whole is not None:
+            both = replace(amount, readings=(replace(amount.value, amount_minor=whole),))
+            return replace(found, slots=replace(found.slots, amount=both), rule=_rule(rules, "in_part"))
+    return None
+
+
+def _corrects(rules: Grammar, between: str) -> bool:
+    """Whether there is a word between two amounts that takes the first one back."""
+    units = rules.units(between).words
+    return any(rules.accounts.repairs.scan(units, at) for at in range(len(units)))
+
+
+def _with_last(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int | None:
+    """The earlier amount, said in words, with the later one in place of its last part, where that is of its size."""
+    first, later = (span.surface for span in (one, two))
+    if any(char.isdecimal() for char in first) or (rules.spaced and one.kind is two.kind is SpanKind.MONEY):
+        return None
+    if rules.spaced and len(rules.units(first).words) == 1:
+        return None  # "fifteen" has no last part
+    sizes = [(a.amount_minor, b.amount_minor) for a in _values(one, heard)[:1] for b in _values(two, heard)[:1]]
+    for a, b in sizes:
+        size = 10 ** (len(str(b)) - 1)
+        rest = a % (10 * size)
+        alike = rest >= size and _zeros(rest) == _zeros(b)
+        if later and b > 0 and a > 10 * size and rest != b and alike:
+            return a - rest + b
+    return None
+
+
+def _zeros(number: int) -> int:
+    digits = str(number)
+    return len(digits) - len(digits.rstrip("0"))
+
+
 def undated(heard: Annotation, found: Understood) -> Understood | None:
     """An order for now, where "not now" was said before it: the day is asked for."""
     if found.intent not in MONEY_MOVING or found.slots.date is not None:

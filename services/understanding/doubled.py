@@ -21,6 +21,7 @@ from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.reading import read
 from services.understanding.fast.unmatched import ORDERS
 from services.understanding.fast.vetoes import vetoes_met
+from services.understanding.later import TOLD_ALONE
 from services.understanding.merging import values
 from services.understanding.named import Find, Said, Values
 
@@ -48,10 +49,11 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if vetoes & _STOPS:
         return None
-    if not (_open(found) if context.idle else _unanswered(found, context)):
-        return None
     rules = grammar(language(heard.transcript.locale))
     said = Said(rules, heard, context, read(rules, heard, context), find)
+    sure = not (_open(found) if context.idle else _unanswered(found, context))
+    if sure and not (found.unread and _left_out(said, found)):
+        return None
     if not context.idle:
         return _answered(said, found, vetoes)
     if "reported" in vetoes and not said.repairs() and not _MARKS.search(heard.transcript.text):
@@ -118,6 +120,16 @@ def _unanswered(found: Understood, context: Context) -> bool:
     """Whether nobody understood what answers a question, or is said to a read-back."""
     waits = context.terms.awaited in ORDERS or context.asked in _ASKED
     return waits and found.intent in _ABOUT and found.rule is None
+
+
+def _left_out(said: Said, found: Understood) -> bool:
+    """Whether words that were read have no place for the second of two values: "to ann, to bob"."""
+    if found.intent not in MONEY_MOVING | TOLD_ALONE or (found.intent in MONEY_MOVING) is not said.context.idle:
+        return False
+    bill = found.intent is Intent.BILL_PAYMENT or said.context.terms.awaited is Awaited.BILL
+    named = said.of(Intent.BILL_PAYMENT if bill else Intent.TRANSFER_MONEY)
+    doubts = [evidence for name in _doubted(named) for evidence, _ in named[name]]
+    return any(e.start < d.end and d.start < e.end for e in found.unread for d in doubts)
 
 
 def _wanted(said: Said, found: Understood) -> Intent | None:

@@ -109,6 +109,8 @@ def _about(
         return None
     if _of_all(rules, one, text[cut.start : cut.stop]):
         return replace(one, slots=replace(one.slots, account=None))
+    if (other := _other_of_two(rules, one, text, cut, context)) is not None:
+        return other
     for name, slot in values(one.slots).items():
         for words in _places(rules, context, text, cut, slot.evidence):
             found = again(words)
@@ -116,6 +118,21 @@ def _about(
                 told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
                 changed = replace(getattr(found.slots, name), evidence=told)
                 return replace(one, slots=replace(one.slots, **{name: changed}))
+    return None
+
+
+def _other_of_two(rules: Grammar, one: Understood, text: str, cut: Cut, context: Context) -> Understood | None:
+    """The same of the caller's other card or account, where there are two and "the other one" is all that follows."""
+    words = rules.units(text[cut.start : cut.stop]).words
+    if rules.accounts.other_one.longest(words, 0)[0] != len(words) or not words:
+        return None
+    owned: dict[str, list[str]] = {"card": [c.id for c in context.cards], "account": [a.id for a in context.accounts]}
+    for name, ids in owned.items():
+        slot = getattr(one.slots, name)
+        others = [each for each in ids if slot is not None and each != slot.value]
+        if slot is not None and len(others) == 1:
+            told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
+            return replace(one, slots=replace(one.slots, **{name: replace(slot, value=others[0], evidence=told)}))
     return None
 
 

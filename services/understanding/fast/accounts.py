@@ -66,6 +66,7 @@ class AccountsFile(RuleFile):
     intended: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
     dont: tuple[str, ...] = ()
+    other_one: tuple[str, ...] = ()
     swaps: tuple[str, ...] = ()
     spelled: dict[str, str] = Field(default_factory=dict)
     scales: tuple[str, ...] = ()
@@ -107,6 +108,7 @@ class Accounts:
     intended: Trie
     verbs: frozenset[str]
     dont: Trie
+    other_one: Trie
     swaps: Trie
     digits_of: dict[tuple[str, ...], str]
     scales: Trie
@@ -181,6 +183,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         intended=trie(file.intended),
         verbs=frozenset(file.verbs),
         dont=trie(file.dont),
+        other_one=trie(file.other_one),
         swaps=trie(file.swaps),
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         scales=trie(file.scales),
