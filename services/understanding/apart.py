@@ -4,6 +4,7 @@
 caller is asked which: no rule tells them apart, and the last number alone is not what was said.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -32,6 +33,7 @@ from services.understanding.merging import said_in, values
 
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _MARKS: Final = " ,.;:!—–-、。"
+_FIGURES: Final = re.compile(r"\d[\d,.]*")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 """What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
@@ -111,13 +113,14 @@ def _corrects(rules: Grammar, between: str) -> bool:
 def _with_last(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int | None:
     """The earlier amount, said in words, with the later one in place of its last part, where that is of its size."""
     first, later = (span.surface for span in (one, two))
-    if any(char.isdecimal() for char in first) or (rules.spaced and one.kind is two.kind is SpanKind.MONEY):
-        return None
-    if rules.spaced and len(rules.units(first).words) == 1:
+    if len(_FIGURES.findall(first)) == 1 or (rules.spaced and len(rules.units(first).words) == 1):
         return None  # "fifteen" has no last part
+    major: int = 10 ** exponent(locale_rules(heard.transcript.locale).currency)
     sizes = [(a.amount_minor, b.amount_minor) for a in _values(one, heard)[:1] for b in _values(two, heard)[:1]]
     for a, b in sizes:
-        size = 10 ** (len(str(b)) - 1)
+        if rules.spaced and one.kind is two.kind is SpanKind.MONEY and b >= major:
+            return None  # "a hundred and twenty dollars, no, thirty dollars"
+        size: int = 10 ** (len(str(b)) - 1)
         rest = a % (10 * size)
         alike = rest >= size and _zeros(rest) == _zeros(b)
         if later and b > 0 and a > 10 * size and rest != b and alike:

@@ -12,6 +12,7 @@ from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Trie
 
 _PAUSES: Final = re.compile("[,、，;；。.]\\s*")
+_TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,12 @@ def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | N
 
 
 def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
-    """Every hesitation that may stand between two values: "from checking uh savings"."""
+    """Every hesitation that may stand between two values: "from checking uh savings", "fifty… sixty"."""
     units, falters = rules.units(text), rules.accounts.falters
     size = _without_tails(rules.accounts.tails, units.words)
+    for pause in _TRAILS_OFF.finditer(text):
+        if size and units.starts[0] < pause.start() and pause.end() < units.ends[size - 1]:
+            yield Cut(pause.start(), pause.end(), pause.end(), units.ends[size - 1], falters=True)
     for at in range(1, size - 1):
         end = falters.longest(units.words, at)[0]
         if at < end < size:

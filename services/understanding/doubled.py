@@ -149,7 +149,7 @@ def _named_alone(said: Said) -> Intent | None:
     """What is ordered by its parts alone, one of them corrected: "ann fifty dollars, no, sixty", "phone, no, water"."""
     bill, order = said.of(Intent.BILL_PAYMENT), said.of(Intent.TRANSFER_MONEY)
     bills, amounts = {id_ for _, id_ in bill["bill"]}, {_key(value) for _, value in bill["amount"]}
-    if bills and len(bills) + len(amounts) > _NEAR and _corrected(said, bill):
+    if bills and max(len(bills), len(amounts)) > 1 and _corrected(said, bill):
         return Intent.BILL_PAYMENT
     whole = order["amount"] and (order["payee"] or order.get("target"))
     return Intent.TRANSFER_MONEY if whole and _corrected(said, order) else None

@@ -12,7 +12,7 @@ from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Mention, Route, SlotName, Understood
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.days import another_day
-from services.understanding.fast.accounts import COUNTED
+from services.understanding.fast.accounts import COUNTED, DENIAL, DENIED
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.later import TOLD_ALONE, Parts, beside_words, instead, refused
@@ -176,23 +176,42 @@ def _another(rules: Grammar, between: str, behind: str) -> bool:
 def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
     """An order after one that differs in one thing, and a mere hesitation or what was done, may be the one meant.
 
-    "Pay the phone, uh, pay the water", "thirty for ann, hmm, thirty for bob".
+    "Pay the phone, uh, pay the water", "thirty for ann, hmm, thirty for bob"; in any after "forget ann".
     """
     then = whole.then
     if then is None or whole.intent is not then.intent or whole.intent not in MONEY_MOVING:
         return None
     one, two = values(whole.slots), values(then.slots)
     other = [name for name in one if name in two and not same(one[name], two[name])]
-    if one.keys() != two.keys() or len(other) != 1 or other[0] not in _EITHER:
+    if not _EITHER & set(other):
         return None
     begin, stop = (each(s.evidence.start for s in slots.values()) for each, slots in ((max, one), (min, two)))
     units = rules.units(heard.transcript.text[begin:stop]).words
-    hesitates = any(rules.accounts.hesitations.scan(units, at) for at in range(len(units)))
-    if not (hesitates or _past(rules, units)) or any(rules.conjunctions.scan(units, at) for at in range(len(units))):
+    if any(rules.conjunctions.scan(units, at) for at in range(len(units))):
         return None
-    both: dict[str, Any] = {other[0]: replace(one[other[0]], readings=(two[other[0]].value,))}
-    doubted = (*whole.doubted, SlotName(other[0]))
-    return replace(whole, slots=replace(whole.slots, **both), then=then.then, doubted=doubted)
+    if not _refuses(rules, units) and (one.keys() != two.keys() or len(other) != 1 or not _hesitates_in(rules, units)):
+        return None
+    both: dict[str, Any] = {name: replace(one[name], readings=(two[name].value,)) for name in other}
+    doubted = (*whole.doubted, *(SlotName(name) for name in other if name != "amount"))
+    more = tuple(slot.evidence for name, slot in two.items() if name not in one)
+    return replace(
+        whole,
+        slots=replace(whole.slots, **both),
+        then=then.then,
+        doubted=doubted,
+        unread=(*whole.unread, *more),
+    )
+
+
+def _refuses(rules: Grammar, units: tuple[str, ...]) -> bool:
+    """Whether words say of something that it is not meant: "forget ann"."""
+    marks = (rules.accounts.repairs.longest(units, at)[1] for at in range(len(units)))
+    return any(not {DENIAL, DENIED}.isdisjoint(symbols) for symbols in marks)
+
+
+def _hesitates_in(rules: Grammar, units: tuple[str, ...]) -> bool:
+    """Whether there is a hesitation among words, or something is told that was done before."""
+    return any(rules.accounts.hesitations.scan(units, at) for at in range(len(units))) or _past(rules, units)
 
 
 def _past(rules: Grammar, units: tuple[str, ...]) -> bool:

@@ -16,7 +16,7 @@ from services.understanding.cuts import held_units
 from services.understanding.fast.accounts import COUNTED, DENIAL, OVER
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.units import Units
-from services.understanding.merging import Look, alone, kinds, part_of, said_in, values
+from services.understanding.merging import Look, alone, kinds, part_of, said_in, same, values
 from services.understanding.repair import may_hold_a_repair
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
@@ -70,11 +70,18 @@ def smoothed(
     if found.intent not in COUNTED or found.rule is None:
         return None
     if denied is not None:
-        contexts = alone(context)
-        other = part_of(look, units.starts[denied.begin], units.ends[denied.end - 1], contexts)
-        if other is None or other.unread or not values(other.slots) or not kinds(other) <= kinds(found):
-            return None  # "not now but send fifty to ann"
+        other = part_of(look, units.starts[denied.begin], units.ends[denied.end - 1], alone(context))
+        return found if other is not None and _in_its_place(found, other) else None
     return found
+
+
+def _in_its_place(found: Understood, denied: Understood) -> bool:
+    """Whether what is denied was something else of the same kind."""
+    left, said = values(found.slots), values(denied.slots)
+    if denied.unread or not said or not kinds(denied) <= kinds(found):
+        return False  # "not now but send fifty to ann"
+    kept = any(name in left and same(left[name], slot) for name, slot in said.items())
+    return not (kept and found.then is not None)  # "fifty to ann, not ann, pay bob"
 
 
 def uncontracted(heard: Annotation) -> str:

@@ -67,6 +67,7 @@ class AccountsFile(RuleFile):
     verbs: tuple[str, ...] = ()
     dont: tuple[str, ...] = ()
     other_one: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     swaps: tuple[str, ...] = ()
     spelled: dict[str, str] = Field(default_factory=dict)
     scales: tuple[str, ...] = ()
@@ -109,6 +110,7 @@ class Accounts:
     verbs: frozenset[str]
     dont: Trie
     other_one: Trie
+    parts: Trie
     swaps: Trie
     digits_of: dict[tuple[str, ...], str]
     scales: Trie
@@ -184,6 +186,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         verbs=frozenset(file.verbs),
         dont=trie(file.dont),
         other_one=trie(file.other_one),
+        parts=trie(file.parts),
         swaps=trie(file.swaps),
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         scales=trie(file.scales),

@@ -6,6 +6,7 @@ from typing import Final
 from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from schemas.payee import MatchOutcome
 from services.understanding.fast.asked import asked
 from services.understanding.fast.consent import ConsentGrammar
 from services.understanding.fast.grammar import Grammar
@@ -35,6 +36,8 @@ from services.understanding.fast.vetoes import vetoes_met
 _TOLD_ABOUT: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.SOURCE, SlotName.TARGET, SlotName.DATE})
 _ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
 """What words that nobody understood may seem to be about, and still be an answer."""
+_TELLS: Final = frozenset({"past", "negation", "reported"})
+"""Vetoes of what speaks against an order, or for another."""
 ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
 """What waits, where it is an order for money."""
 
@@ -74,7 +77,7 @@ class Unmatched:
         if idle and not orders and (found := asked(self._grammar, heard, context, reading, stopped)) is not None:
             return found
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
-        if intent is None and orders and (objects or self._other(reading, context)):
+        if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
         guessed = named_for(intent, slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots())
         own = own_accounts(self._grammar, context, reading) if not (guessed.source or guessed.target) else ()
@@ -88,6 +91,27 @@ class Unmatched:
         sure = settled(self._grammar.accounts, heard, reading.units, found, Left())
         return replace(sure, unresolved=left, unread=unread)
 
-    def _other(self, reading: Reading, context: Context) -> bool:
-        """Whether words that were not understood name a value, without a yes before them."""
-        return not self._consent.begins(reading.units) and names_a_value(self._grammar, reading, context)
+    def _other(self, heard: Annotation, reading: Reading, context: Context, stopped: set[str]) -> bool:
+        """Whether words that were not understood name a value or a part of an order, without a yes before them.
+
+        Or something is told of it that was, or is not, after words that announce as much: "oh wait, he has paid me".
+        """
+        announced = self._hesitating(reading.words)
+        if max(self._consent.begins(reading.units), default=0) > announced:
+            return False
+        if announced and stopped & _TELLS:
+            return True
+        named = heard.payees is not None and heard.payees.outcome is MatchOutcome.CLEAR
+        parts = self._grammar.accounts.parts
+        spoken_of = any(parts.scan(reading.words, at) for at in range(len(reading.words)))
+        return named or spoken_of or names_a_value(self._grammar, reading, context)
+
+    def _hesitating(self, words: tuple[str, ...]) -> int:
+        """How many words at the beginning only hesitate, or announce something anew."""
+        marks, at = self._grammar.accounts, 0
+        while at < len(words):
+            end = max(each.longest(words, at)[0] for each in (marks.hesitations, marks.repairs))
+            if end == at:
+                break
+            at = end
+        return at
