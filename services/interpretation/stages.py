@@ -18,6 +18,7 @@ from services.understanding.apart import either, in_part, put_together, undated
 from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
+from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
 from services.understanding.fast.understander import Understander
 from services.understanding.merging import said_in, shifted
@@ -135,7 +136,7 @@ class _Stages:
 
         found = put_together(heard, context, again) or smoothed(heard, whole, context, part, again)
         found = found or repaired(heard, whole, context, part, again) or besides(heard, whole, context, part) or whole
-        found = either(heard, found) or in_part(heard, found) or found
+        found = either(heard, found) or in_part(heard, found) or day_in_part(heard, found) or found
         return undated(heard, found) or found
 
     def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:

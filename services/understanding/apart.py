@@ -122,7 +122,7 @@ def _with_last(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int |
             return None  # "a hundred and twenty dollars, no, thirty dollars"
         size: int = 10 ** (len(str(b)) - 1)
         rest = a % (10 * size)
-        alike = rest >= size and _zeros(rest) == _zeros(b)
+        alike = rest >= size and _zeros(rest) >= _zeros(b)
         if later and b > 0 and a > 10 * size and rest != b and alike:
             return a - rest + b
     return None

@@ -78,6 +78,11 @@ def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | N
     return None
 
 
+def announced_up_to(rules: Grammar, words: tuple[str, ...], at: int) -> int:
+    """Where the words from `at` on end that do nothing but announce something anew; `at` where there are none."""
+    return _announced(rules, words, at, len(words), frozenset())[0]
+
+
 def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
     """Every hesitation that may stand between two values: "from checking uh savings", "fifty… sixty"."""
     units, falters = rules.units(text), rules.accounts.falters

@@ -2,17 +2,23 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Mention, Slot, SlotName, Understood
+from schemas.ids import language
+from schemas.intent import Annotation, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.accounts import COUNTED
+from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.later import Parts
 from services.understanding.merging import Again, values
 
 _MOST: Final = 5
 """Words of the earlier day that the later ones may stand for."""
 _LAST: Final = 31
+_TEN: Final = 10
+_SHORT: Final = 2
+"""Units of a day of one digit: 五日."""
 _WHOLE: Final = frozenset({SpanKind.DATE, SpanKind.MONEY})
 
 
@@ -41,6 +47,38 @@ def another_day(parts: Parts, again: Again) -> Understood | None:
         return replace(parts.one, slots=replace(parts.one.slots, date=None), unresolved=unresolved)
     slots = replace(parts.one.slots, date=replace((near or made)[0], evidence=told))
     return replace(parts.one, slots=slots, rule=parts.rule("repair"))
+
+
+def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
+    """A later day that may stand for the last part of the earlier one: 二十四日に、いや五日に."""
+    day, rules = found.slots.date, grammar(language(heard.transcript.locale))
+    if rules.spaced or day is None or found.intent not in COUNTED or SlotName.DATE in found.doubted:
+        return None
+    days = [span for span in heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
+    for one, two in pairwise(days):
+        between = rules.units(heard.transcript.text[one.end : two.start]).words
+        held = two.start < day.evidence.end and day.evidence.start < two.end
+        if held and any(rules.accounts.repairs.scan(between, at) for at in range(len(between))):
+            whole = _with_last(rules, one, two)
+            if whole is not None and whole != day.value:
+                both = replace(day, readings=(whole,))
+                return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
+    return None
+
+
+def _with_last(rules: Grammar, one: Span, two: Span) -> DateValue | None:
+    """The earlier day of a month, said in words, with the later one's last digit; None where they are no such days."""
+    if not (isinstance(one.value, DateValue) and isinstance(two.value, DateValue)):
+        return None
+    first, last = one.value.start, two.value.start.day
+    plain = not any(char.isdecimal() for char in one.surface) and len(rules.units(two.surface).words) == _SHORT
+    if not plain or first.day <= _TEN or first.day % _TEN == 0 or last >= _TEN:
+        return None
+    try:
+        day = first.replace(day=first.day - first.day % _TEN + last)
+    except ValueError:  # no such day in that month
+        return None
+    return DateValue(day, day)
 
 
 def _on(parts: Parts, found: Understood) -> Slot[DateValue] | None:

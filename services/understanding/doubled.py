@@ -19,6 +19,7 @@ from services.understanding.fast.left import unknown
 from services.understanding.fast.loose import commanded
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.reading import read
+from services.understanding.fast.told import RULE as TOLD_BY
 from services.understanding.fast.unmatched import ORDERS
 from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.later import TOLD_ALONE
@@ -52,7 +53,7 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     rules = grammar(language(heard.transcript.locale))
     said = Said(rules, heard, context, read(rules, heard, context), find)
     sure = not (_open(found) if context.idle else _unanswered(found, context))
-    if sure and not (found.unread and _left_out(said, found)):
+    if sure and not _left_out(said, found):
         return None
     if not context.idle:
         return _answered(said, found, vetoes)
@@ -123,13 +124,18 @@ def _unanswered(found: Understood, context: Context) -> bool:
 
 
 def _left_out(said: Said, found: Understood) -> bool:
-    """Whether words that were read have no place for the second of two values: "to ann, to bob"."""
+    """Whether words that were read, or an answer taken from them, have no place for the second of two values."""
+    loose = found.rule == TOLD_BY
+    if not (found.unread or loose):
+        return False
     if found.intent not in MONEY_MOVING | TOLD_ALONE or (found.intent in MONEY_MOVING) is not said.context.idle:
         return False
     bill = found.intent is Intent.BILL_PAYMENT or said.context.terms.awaited is Awaited.BILL
     named = said.of(Intent.BILL_PAYMENT if bill else Intent.TRANSFER_MONEY)
     doubts = [evidence for name in _doubted(named) for evidence, _ in named[name]]
-    return any(e.start < d.end and d.start < e.end for e in found.unread for d in doubts)
+    return (loose and bool(doubts)) or any(
+        e.start < d.end and d.start < e.end for e in found.unread for d in doubts
+    )  # "to ann, to bob"
 
 
 def _wanted(said: Said, found: Understood) -> Intent | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from schemas.consent import Terms
 from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Mention, Route, SlotName, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Route, SlotName, Understood
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.days import another_day
 from services.understanding.fast.accounts import COUNTED, DENIAL, DENIED
@@ -86,6 +86,9 @@ def _corrected(parts: Parts) -> Understood | None:
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
+    if parts.one.intent is Intent.BILL_PAYMENT and two.intent is Intent.TRANSFER_MONEY and not values(two.slots):
+        told = Evidence(cut.start, len(text), text[cut.start :], parts.rule("beside"))
+        return replace(parts.one, unread=(*parts.one.unread, told))  # "the power, wait, that goes by transfer"
     return _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
 
 

@@ -43,7 +43,7 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
     for cut in (*cuts_behind(rules, text, held), *reversed(announced), *faltering):
         if cut.denies:
             continue
-        if _besides(rules, text[cut.mark :]):
+        if _besides(rules, text[cut.start :]):
             return None
         meant = _anew(rules, text, cut, context, look, found) or _about(heard, rules, cut, context, look, again)
         meant = meant or _behind(rules, text, cut, context, again)

@@ -66,6 +66,8 @@ class AccountsFile(RuleFile):
     intended: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
     dont: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()
+    other_account: tuple[str, ...] = ()
     other_one: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     swaps: tuple[str, ...] = ()
@@ -109,6 +111,8 @@ class Accounts:
     intended: Trie
     verbs: frozenset[str]
     dont: Trie
+    counters: Trie
+    other_account: Trie
     other_one: Trie
     parts: Trie
     swaps: Trie
@@ -185,6 +189,8 @@ def accounts(language: str, spaced: bool) -> Accounts:
         intended=trie(file.intended),
         verbs=frozenset(file.verbs),
         dont=trie(file.dont),
+        counters=trie(file.counters),
+        other_account=trie(file.other_account),
         other_one=trie(file.other_one),
         parts=trie(file.parts),
         swaps=trie(file.swaps),

@@ -126,11 +126,12 @@ def against(grammar: Grammar, heard: Annotation, context: Context, reading: Read
 
 
 def _of_time(grammar: Grammar, span: Span, reading: Reading) -> bool:
-    """Whether it counts days, or other times: "three days"."""
+    """Whether it counts days, or other times, or things: "three days", もう一つ."""
     place = reading.units.covering(span.start, span.end)
     if place is None or place[1] == len(reading.words):
         return False
-    return bool(grammar.accounts.times.scan(reading.words, place[1]))
+    counted = (grammar.accounts.times, grammar.accounts.counters)
+    return any(trie.scan(reading.words, place[1]) for trie in counted)
 
 
 def _amounts(

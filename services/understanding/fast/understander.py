@@ -184,6 +184,8 @@ class Understander:
         if found is not None:
             beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
             return Clauses((found,), ())
+        if any(self._grammar.objecting.scan(hearing.reading.words, at) for at in range(inner, stop)):
+            return Clauses((), ((inner, stop),))  # "I've changed my mind" is no reason for an order
         given = (self._grammar, hearing.heard, hearing.context, hearing.reading, inner, stop, hearing.find_payee)
         idle = reason(*given)
         return Clauses((), () if idle else ((inner, stop),))

@@ -40,12 +40,18 @@ def judged(kind: str, language: str) -> list[Judged]:
         ("ja_ferry", 0.95),
         ("en_orchard", 0.95),
         ("ja_orchard", 0.95),
+        ("en_kitchen", 0.94),
+        ("ja_kitchen", 0.97),
+        ("en_tram", 0.96),
+        ("ja_tram", 0.98),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
     found = judged("corrections", language)
     assert [each for each in found if each.outcome is Outcome.WRONG] == []
-    assert len(found) >= (40 if language.endswith(("_street", "_market", "_harbour", "_ferry", "_orchard")) else 120)
+    assert len(found) >= (
+        40 if language.endswith(("_street", "_market", "_harbour", "_ferry", "_orchard", "_tram")) else 120
+    )
     assert sum(each.outcome in {Outcome.RIGHT, Outcome.ASKED} for each in found) >= share * len(found)
 
 
