@@ -1,6 +1,7 @@
 """Contested amounts: where hypotheses not far behind the best have as many amounts and others, each gives a reading.
 
-Their other words may differ: what is hard to hear is often heard wrong in its name too. A wrong amount that is read back may be agreed to, so the caller is asked, as about an amount that reads two ways.
+Their other words may differ: what is hard to hear is often heard wrong in its name too. A wrong amount that is read
+back may be agreed to, so the caller is asked, as about an amount that reads two ways.
 """
 
 from collections.abc import Callable

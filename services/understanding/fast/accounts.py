@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from pydantic import Field
 
@@ -149,6 +149,33 @@ class Accounts:
         return (begin, stop) if (begin, stop) != (start, end) else None
 
 
+_PLAIN: Final = (
+    "behind",
+    "times",
+    "places",
+    "things",
+    "links",
+    "tails",
+    "falters",
+    "joints",
+    "not_now",
+    "from_start",
+    "first",
+    "all",
+    "intended",
+    "dont",
+    "counters",
+    "other_account",
+    "other_one",
+    "parts",
+    "swaps",
+    "scales",
+    "rather",
+    "conditions",
+)
+"""Lists that are looked for as they are."""
+
+
 @lru_cache(maxsize=8)
 def accounts(language: str, spaced: bool) -> Accounts:
     """The compiled words of a language. Raises RulesInvalid."""
@@ -164,42 +191,21 @@ def accounts(language: str, spaced: bool) -> Accounts:
                 made.add(split(space.join(phrase)).words, symbol)
         return made
 
-    before = frozenset(split(phrase).words for phrase in file.before)
+    plainly: dict[str, Any] = {name: trie(getattr(file, name)) for name in _PLAIN}
     return Accounts(
         file.id,
         file.version,
         spaced,
-        before,
-        behind=trie(file.behind),
-        times=trie(file.times),
-        places=trie(file.places),
-        things=trie(file.things),
+        before=frozenset(split(phrase).words for phrase in file.before),
         speaking=frozenset(split(phrase).words for phrase in file.speaking),
         repairs=trie(file.repairs + file.from_start + file.swaps, file.denials, file.over, file.denied),
-        links=trie(file.links),
-        tails=trie(file.tails),
-        falters=trie(file.falters),
         hesitations=trie(file.falters, file.hesitations),
-        joints=trie(file.joints),
-        not_now=trie(file.not_now),
         undoing=trie(file.undoing, file.from_start),
-        from_start=trie(file.from_start),
-        first=trie(file.first),
-        all=trie(file.all),
-        intended=trie(file.intended),
         verbs=frozenset(file.verbs),
-        dont=trie(file.dont),
-        counters=trie(file.counters),
-        other_account=trie(file.other_account),
-        other_one=trie(file.other_one),
-        parts=trie(file.parts),
-        swaps=trie(file.swaps),
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
-        scales=trie(file.scales),
         pointing=frozenset(file.pointing),
-        rather=trie(file.rather),
-        conditions=trie(file.conditions),
         particles=frozenset(file.particles),
         short_below=file.short_below,
         short_of=file.short_of,
+        **plainly,
     )

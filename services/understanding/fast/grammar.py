@@ -1,6 +1,5 @@
 """A language's grammar, compiled once: templates to one automaton, phrases to one trie."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,10 +10,11 @@ from schemas.errors import RulesInvalid
 from schemas.ids import RuleId
 from schemas.intent import Intent, Route
 from services.understanding.fast.accounts import Accounts, accounts
-from services.understanding.fast.automaton import Automaton, key
+from services.understanding.fast.automaton import Automaton
 from services.understanding.fast.endings import Endings, EndingsFile
-from services.understanding.fast.lattice import FILLER, Trie
+from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Leads, LeadsFile
+from services.understanding.fast.lexicon import lexicon, phrases_of, readings, symbols_of
 from services.understanding.fast.rules import (
     ConfidenceFile,
     IntentFile,
@@ -26,28 +26,10 @@ from services.understanding.fast.rules import (
     When,
     WordsFile,
 )
-from services.understanding.fast.template import Alt, Atom, Node, Rep, Rules, Seq, condense, parse, phrases
+from services.understanding.fast.template import Node, Rules, condense, parse
 from services.understanding.fast.typos import Typos
 from services.understanding.fast.units import Units, by_character, by_word, splitter
 
-TYPED: Final = (
-    "money",
-    "amount",
-    "number",
-    "digits",
-    "date",
-    "time",
-    "percent",
-    "payee",
-    "account",
-    "card",
-    "bill",
-    "biller",
-    "offered",
-)
-"""Symbols that only typed tokens can be read as; `amount` is money or a plain number."""
-OTHER: Final = "other"
-"""The symbol of a word that may be part of a name nobody here has."""
 RANK: Final[dict[RuleClass, int]] = {"exact": 0, "wide": 1, "weak": 2}
 
 
@@ -136,8 +118,8 @@ def grammar(language: str) -> Grammar:
     trees, templates = _templates(files, rules)
     endings = _endings(folder)
     verbs = [group.symbol or name for name, group in endings.verbs.items()] if endings else []
-    symbols = _symbols(trees, words, verbs)
-    trie = _readings(trees, symbols, words)
+    symbols = symbols_of(trees, words, verbs)
+    trie = readings(trees, symbols, words)
     vetoes = load(f"{folder}/vetoes.yaml", VetoFile)
     routing, nouns = load(f"{folder}/routing.yaml", RoutingFile), load(f"{folder}/nouns.yaml", NounsFile)
     names = ("allowed", *vetoes.vetoes)
@@ -153,15 +135,15 @@ def grammar(language: str) -> Grammar:
         endings=Endings(endings, symbols) if endings else None,
         automaton=Automaton(trees, symbols),
         templates=tuple(templates),
-        guards=_lexicon(guards, words),
+        guards=lexicon(guards, words),
         guard_names=names,
-        conjunctions=_lexicon([(1, words.conjunctions)], words),
+        conjunctions=lexicon([(1, words.conjunctions)], words),
         leads=_leads(folder),
-        asides=_lexicon([(1, asides)], words),
-        asides_unasked=_lexicon([(1, asides + words.answers)], words),
-        closings=_lexicon([(1, words.closings)], words),
-        holds=_lexicon([(1, words.holds)], words),
-        counted=_lexicon([(1, words.counted)], words),
+        asides=lexicon([(1, asides)], words),
+        asides_unasked=lexicon([(1, asides + words.answers)], words),
+        closings=lexicon([(1, words.closings)], words),
+        holds=lexicon([(1, words.holds)], words),
+        counted=lexicon([(1, words.counted)], words),
         one=tuple(words.one),
         ones=frozenset(words.ones) | _last_words(nouns),
         others=frozenset(words.others),
@@ -175,19 +157,19 @@ def grammar(language: str) -> Grammar:
         omitted=frozenset(words.omitted),
         them=frozenset(words.them),
         light=frozenset(words.light),
-        twists=_lexicon([(1, words.twists)], words),
-        objecting=_lexicon([(1, words.objecting)], words),
-        relative=_lexicon([(1, words.relative)], words),
-        joins=frozenset(p for text in words.conjunctions for p in _phrases(text, words)),
-        noun_conjunctions=frozenset(p for text in words.noun_conjunctions for p in _phrases(text, words)),
-        routing=_lexicon(routes, words),
+        twists=lexicon([(1, words.twists)], words),
+        objecting=lexicon([(1, words.objecting)], words),
+        relative=lexicon([(1, words.relative)], words),
+        joins=frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
+        noun_conjunctions=frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),
+        routing=lexicon(routes, words),
         guesses=guesses,
-        not_names=_lexicon([(1, words.not_names)], words),
+        not_names=lexicon([(1, words.not_names)], words),
         weak_nouns=frozenset(words.weak_nouns),
         typos=Typos(words.keywords, trie.units()),
         nouns=nouns,
-        ending=_lexicon([(1, nouns.ending)], words),
-        numbered={kind: _lexicon([(1, names)], words) for kind, names in nouns.numbered.items()},
+        ending=lexicon([(1, nouns.ending)], words),
+        numbered={kind: lexicon([(1, names)], words) for kind, names in nouns.numbered.items()},
         confidence=load("intents/confidence.yaml", ConfidenceFile),
         accounts=accounts(language, words.spaced),
     )
@@ -214,34 +196,6 @@ def _intent_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.yaml") if path.name not in special)
 
 
-def _units(phrase: tuple[str, ...], spaced: bool) -> tuple[str, ...]:
-    return phrase if spaced else tuple("".join(phrase))
-
-
-@lru_cache(maxsize=2)
-def _plain(spaced: bool) -> Rules:
-    return Rules({}, splitter(spaced))
-
-
-def _phrases(text: str, words: WordsFile) -> list[tuple[str, ...]]:
-    return [_units(phrase, words.spaced) for phrase in phrases(text, _plain(words.spaced))]
-
-
-def _add(trie: Trie, text: str, symbol: int, words: WordsFile) -> None:
-    for phrase in _phrases(text, words):
-        if not phrase:
-            raise RulesInvalid(f"an empty phrase in {words.id}: {text!r:.40}")
-        trie.add(phrase, symbol)
-
-
-def _lexicon(entries: list[tuple[int, tuple[str, ...]]], words: WordsFile) -> Trie:
-    trie = Trie()
-    for symbol, texts in entries:
-        for text in texts:
-            _add(trie, text, symbol, words)
-    return trie
-
-
 def _templates(files: list[IntentFile], rules: Rules) -> tuple[list[Node], list[Template]]:
     trees: list[Node] = []
     made: list[Template] = []
@@ -255,20 +209,6 @@ def _templates(files: list[IntentFile], rules: Rules) -> tuple[list[Node], list[
             trees.append(condense(parse("|".join(template.say), rules)))
             made.append(_record(file, template))
     return trees, made
-
-
-def _readings(trees: list[Node], symbols: dict[str, int], words: WordsFile) -> Trie:
-    """What the units of a text may be read as: words of the templates, fillers, entries of the lists."""
-    trie = Trie()
-    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
-        for phrase in atom.phrases:
-            trie.add(_units(phrase, words.spaced), symbols[key(atom)])
-    for text in words.fillers:
-        _add(trie, text, FILLER, words)
-    for name, entries in words.lists.items():
-        for text in entries:
-            _add(trie, text, symbols[name], words)
-    return trie
 
 
 def _routes(
@@ -297,27 +237,3 @@ def _record(file: IntentFile, template: TemplateRule) -> Template:
         rejects=template.rejects,
         route=template.route,
     )
-
-
-def _symbols(trees: list[Node], words: WordsFile, verbs: Sequence[str]) -> dict[str, int]:
-    symbols = {"": FILLER}
-    for name in dict.fromkeys((*TYPED, OTHER, *words.lists, *verbs)):
-        symbols[name] = len(symbols)
-    for tree in trees:
-        for atom in _atoms(tree):
-            name = key(atom)
-            if name not in symbols:
-                if not atom.literal:
-                    raise RulesInvalid(f"no list or typed token {{{name}}} in {words.id}")
-                symbols[name] = len(symbols)
-    return symbols
-
-
-def _atoms(node: Node) -> list[Atom]:
-    match node:
-        case Atom():
-            return [node]
-        case Seq(parts) | Alt(parts):
-            return [atom for part in parts for atom in _atoms(part)]
-        case Rep(part):
-            return _atoms(part)

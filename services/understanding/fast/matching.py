@@ -10,8 +10,9 @@ from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent, Route, SlotName, Understood
 from services.understanding.fast.automaton import Capture
 from services.understanding.fast.confidence import confidence
-from services.understanding.fast.grammar import OTHER, RANK, Grammar, Template
+from services.understanding.fast.grammar import RANK, Grammar, Template
 from services.understanding.fast.left import settled
+from services.understanding.fast.lexicon import OTHER
 from services.understanding.fast.meanings import Rank, choose
 from services.understanding.fast.occasions import NEARNESS, applies
 from services.understanding.fast.reading import Reading

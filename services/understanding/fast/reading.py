@@ -6,8 +6,9 @@ from typing import Final
 from schemas.intent import Annotation, Context
 from schemas.payee import MatchOutcome
 from schemas.span import SpanKind
-from services.understanding.fast.grammar import OTHER, Grammar
+from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge, Lattice, Trie
+from services.understanding.fast.lexicon import OTHER
 from services.understanding.fast.numbered import numbered
 from services.understanding.fast.units import Units
 from services.understanding.fast.vocabulary import billed, vocabulary

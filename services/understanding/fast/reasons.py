@@ -52,6 +52,8 @@ def reason(
         return False
     if any(grammar.accounts.repairs.scan(words, at) for at in range(end) if at not in reading.taken):
         return False  # "no, it's maria"
+    if any(grammar.objecting.scan(words, at) for at in range(start, end)):
+        return False  # "I've changed my mind"
     parts = any(_tells(grammar, context, reading, at) for at in range(start, end))
     return 1 < end - start <= _MOST and not parts and not acts(grammar, reading, start, end)
 

@@ -43,10 +43,7 @@ from services.understanding.fast.remainder import (
 )
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
-from services.understanding.fast.told import (
-    FindPayee,
-    as_source,
-)
+from services.understanding.fast.told import FindPayee, as_source
 from services.understanding.fast.units import MAX_CHARS
 from services.understanding.fast.unmatched import ORDERS, Unmatched
 from services.understanding.fast.vetoes import vetoes_met
@@ -184,8 +181,6 @@ class Understander:
         if found is not None:
             beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
             return Clauses((found,), ())
-        if any(self._grammar.objecting.scan(hearing.reading.words, at) for at in range(inner, stop)):
-            return Clauses((), ((inner, stop),))  # "I've changed my mind" is no reason for an order
         given = (self._grammar, hearing.heard, hearing.context, hearing.reading, inner, stop, hearing.find_payee)
         idle = reason(*given)
         return Clauses((), () if idle else ((inner, stop),))

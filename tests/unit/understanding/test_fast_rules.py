@@ -8,7 +8,8 @@ import pytest
 from rules.load import ROOT, load
 from schemas.intent import Intent
 from services.understanding.fast.consent_file import ConsentFile
-from services.understanding.fast.grammar import TYPED, grammar
+from services.understanding.fast.grammar import grammar
+from services.understanding.fast.lexicon import TYPED
 from services.understanding.fast.rules import IntentFile, WordsFile
 
 LANGUAGES = ["en", "ja"]
