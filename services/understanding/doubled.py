@@ -45,14 +45,14 @@ _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
-    if context.code or found.then is not None:
-        return None
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
-    if vetoes & _STOPS:
+    if context.code or found.then is not None or vetoes & _STOPS:
+        return None
+    sure = not (_open(found) if context.idle else _unanswered(found, context))
+    if sure and not found.unread and found.rule != TOLD_BY:
         return None
     rules = grammar(language(heard.transcript.locale))
     said = Said(rules, heard, context, read(rules, heard, context), find)
-    sure = not (_open(found) if context.idle else _unanswered(found, context))
     if sure and not _left_out(said, found):
         return None
     if not context.idle:
@@ -126,8 +126,6 @@ def _unanswered(found: Understood, context: Context) -> bool:
 def _left_out(said: Said, found: Understood) -> bool:
     """Whether words that were read, or an answer taken from them, have no place for the second of two values."""
     loose = found.rule == TOLD_BY
-    if not (found.unread or loose):
-        return False
     if found.intent not in MONEY_MOVING | TOLD_ALONE or (found.intent in MONEY_MOVING) is not said.context.idle:
         return False
     bill = found.intent is Intent.BILL_PAYMENT or said.context.terms.awaited is Awaited.BILL
