@@ -154,7 +154,7 @@ async def prefix_cache(endpoint: Endpoint, model: str, report: Report) -> None:
 def break_even(runner: str, drafted: int) -> float:
     """Tokens a step below which drafting loses: how much longer a step was with drafts, of all that was measured.
 
-    On vLLM's usual runner 26B's; on the newer one 26B in 4 bits with two drafts (E4B with three: 1.14), and with DFlash.
+    On vLLM's usual runner 26B's; on the newer one 26B's in 4 bits, with two drafts (E4B's with three: 1.14) and DFlash.
     """
     if runner == USUAL_RUNNER:
         return 2.6
