@@ -108,7 +108,7 @@ class NounsFile(RuleFile):
     bills: dict[str, tuple[str, ...]]
     brands: tuple[str, ...] = ()
     ending: tuple[str, ...] = ()
-    numbered: dict[str, tuple[str, ...]] = {}
+    numbered: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class Guess(BaseModel):
