@@ -48,7 +48,9 @@ class GenesysBridge:
     form = AudioFormat(Encoding.MULAW, 8_000)
     tells_silence = True
 
-    def __init__(self, socket: ClientConnection, session: str, config: dict[str, str], stereo: bool = True) -> None:
+    def __init__(
+        self, socket: ClientConnection, session: str, config: dict[str, str] | None, stereo: bool = True
+    ) -> None:
         self.socket = socket
         self._session = session
         self._config = config
@@ -76,7 +78,7 @@ class GenesysBridge:
             participant=participant,
             media=media,
             language="en-US",
-            inputVariables=self._config,
+            **({} if self._config is None else {"inputVariables": self._config}),
         )
         opened = self._read(await self.socket.recv())
         assert opened["type"] == "opened"
@@ -116,6 +118,7 @@ class GenesysBridge:
             async for message in self.socket:
                 if isinstance(message, bytes):
                     assert len(message) >= 1_600, "Genesys answers smaller ones with 429"
+                    assert self._config is not None, "a monitor answers any with 415"
                     yield Sound(message)
                     continue
                 told = self._read(message)
@@ -138,8 +141,8 @@ class GenesysBridge:
 
 
 @asynccontextmanager
-async def genesys(port: int, config: dict[str, str], *, stereo: bool = True) -> AsyncIterator[GenesysBridge]:
-    """A signed session."""
+async def genesys(port: int, config: dict[str, str] | None, *, stereo: bool = True) -> AsyncIterator[GenesysBridge]:
+    """A signed session; a monitor's, where there is no `config`."""
     session, host = str(uuid.uuid5(uuid.NAMESPACE_URL, str(time.monotonic()))), f"127.0.0.1:{port}"
     async with connect(f"ws://{host}{PATH}", additional_headers=signed(host, session), compression=None) as socket:
         yield GenesysBridge(socket, session, config, stereo)

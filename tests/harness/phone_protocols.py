@@ -68,6 +68,7 @@ def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
     match event:
         case Opened(call, form, playing, statement, locale):
             told = f"opened {call} {form.encoding.value} {form.rate} packets {playing.packet_ms}"
+            told += "" if playing.taken else " taken False"
             return f"{told} marks {playing.marks} statement {statement} locale {locale}"
         case Audio(data, sequence):
             return f"heard {data.hex()}" + ("" if sequence is None else f" number {sequence}")

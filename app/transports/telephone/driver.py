@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from typing import Final
 
 from app.transports._deps import FIRST_MESSAGE_S
@@ -33,6 +34,8 @@ from services.call import CallPorts, LiveCall, Outbox
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
 from services.timing.finish import finish
+
+log = logging.getLogger(__name__)
 
 SEND_S: Final = 10.0
 """A message that the line does not take within this time ends the call."""
@@ -68,6 +71,8 @@ class _PhoneCall:
     async def serve(self) -> None:
         """From the first message to the last."""
         self._opened = await self._begin()
+        if not self._opened.playing.taken:
+            log.warning("a call takes no sound: what is said in it is heard by nobody")
         customer = await self._customer(self._opened)
         locale = self._opened.locale if self._opened.locale in locales() else EN_US
         calls = self._deps.calls

@@ -17,12 +17,14 @@ class Playing:
     """How a line takes its sound: packets of `packet_ms`, sent `lead_ms` before they are due to be heard.
 
     `marks`: the line tells when what came before a mark was heard; otherwise it is known by the clock.
+    `taken`: it takes sound at all; on one that does not nothing is said, and nothing counts as heard.
     """
 
     form: AudioFormat
     packet_ms: int = 20
     lead_ms: int = 60
     marks: bool = True
+    taken: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class Speaking:
 
     async def told(self, event: CallEvent) -> None:
         """What the call says. Raises SpeechUnavailable, SlowConsumer."""
+        if not self._playing.taken and not isinstance(event, Said):
+            return  # who watches a call says nothing in it
         match event:
             case ReplyBegan(reply):
                 self._reply, self._sounded = reply, False
