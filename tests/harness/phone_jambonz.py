@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
 
 from schemas.audio import AudioFormat, Encoding
 from tests.harness.phone import Cleared, Marked, Over, Sound, Told
@@ -73,7 +74,7 @@ class JambonzBridge:
 async def jambonz(port: int, metadata: dict[str, str], headers: dict[str, str]) -> AsyncIterator[JambonzBridge]:
     """A call that an application lets listen."""
     url = f"ws://127.0.0.1:{port}/v1/ivr/jambonz"
-    subprotocols = ["audio.jambonz.org"]
-    async with connect(url, subprotocols=subprotocols, additional_headers=headers, compression=None) as socket:  # type: ignore[arg-type] # a NewType of str
+    subprotocols = [Subprotocol("audio.jambonz.org")]
+    async with connect(url, subprotocols=subprotocols, additional_headers=headers, compression=None) as socket:
         assert socket.subprotocol == "audio.jambonz.org"
         yield JambonzBridge(socket, metadata)
