@@ -22,6 +22,7 @@ from schemas.call import (
     TypedIn,
 )
 from schemas.errors import CallIdle, CallTooLong, InternalFault, RateLimited, TellerlineError, WrongState
+from schemas.ids import Locale
 from services.audio.endpointing import timing
 from services.call.arrivals import Arrivals
 from services.call.conversation import Conversation
@@ -72,6 +73,11 @@ class LiveCall:
     async def put(self, given: CallInput, cause: str | None = None) -> None:
         """Hand over an input; waits while too many are unheard. `cause` is the client's id of the event."""
         await self._inbox.put((given, cause, self._clock.monotonic()))
+
+    @property
+    def locale(self) -> Locale:
+        """The language that replies are in."""
+        return self._config.locale
 
     @property
     def audible(self) -> bool:

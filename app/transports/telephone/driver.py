@@ -26,6 +26,7 @@ from app.transports.telephone.line import (
     Wire,
 )
 from app.transports.telephone.speaking import Speaking
+from app.transports.telephone.wording import Wording
 from rules.load import locales
 from schemas.call import AskIn, AudioIn, CallConfig, ConfigureIn, KeyIn
 from schemas.errors import CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
@@ -41,11 +42,16 @@ SEND_S: Final = 10.0
 """A message that the line does not take within this time ends the call."""
 
 
-async def serve(connection: Connection, transport: CallTransport, deps: PhoneDeps, *, proven: bool) -> None:
-    """One call. Where the connection has not `proven` to be the bridge's, only a statement opens a call on it."""
+async def serve(
+    connection: Connection, transport: CallTransport, deps: PhoneDeps, *, proven: bool, voiced: bool = True
+) -> None:
+    """One call, whose replies are spoken by us where it is `voiced`.
+
+    Where the connection has not `proven` to be the bridge's, only a statement opens a call on it.
+    """
     try:
         with deps.calls.admission.enter():
-            if deps.calls.synthesizer is None:
+            if voiced and deps.calls.synthesizer is None:
                 raise SpeechUnavailable("a telephone needs a voice: see TELLERLINE_SPEECH")
             await connection.open()
             await _PhoneCall(connection, transport, deps, proven=proven).serve()
@@ -66,7 +72,7 @@ class _PhoneCall:
         self._outbox = Outbox()
         self._id = CallId(deps.calls.clock.new_id())
         self._opened: Opened
-        self._speaking: Speaking
+        self._speaking: Speaking | Wording
 
     async def serve(self) -> None:
         """From the first message to the last."""
@@ -79,7 +85,8 @@ class _PhoneCall:
         async with contextlib.nullcontext() if customer is None else calls.place(customer, self._id):
             async with calls.shares.opening():
                 handler = await self._handler(customer, locale or EN_US)
-            config = CallConfig(locale or EN_US, self._opened.form, speaks=True)
+            speaks = self._opened.playing.say is None
+            config = CallConfig(locale or EN_US, self._opened.form, speaks=speaks)
             await self._converse(self._live(handler, config), Admitted(customer or NOBODY))
 
     def _live(self, handler: TurnHandler, config: CallConfig) -> LiveCall:
@@ -118,7 +125,7 @@ class _PhoneCall:
     async def _converse(self, call: LiveCall, admitted: Admitted) -> None:
         """Read, live, tell and play until one of them ends; then say goodbye as the protocol has it."""
         calls = self._deps.calls
-        self._speaking = Speaking(self._transport, self._opened.playing, calls.clock, self._act, call.put)
+        self._speaking = self._mouth(call)
         standing = Standing(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
         async with together(
             call.run(), self._listen(call), self._tell(), self._speaking.play(), standing.run()
@@ -127,6 +134,13 @@ class _PhoneCall:
             reason = await first_end(tasks)
         goodbye = Goodbye(self._connection, self._transport, self._deps)
         await finish(goodbye.end(self._opened.call, self._speaking.handed, reason))
+
+    def _mouth(self, call: LiveCall) -> Speaking | Wording:
+        """How replies go out: as sound, or as words for the line's own voice."""
+        playing, clock = self._opened.playing, self._deps.calls.clock
+        if playing.say is None:
+            return Speaking(self._transport, playing, clock, self._act, call.put)
+        return Wording(self._transport, playing.say, call.locale, self._act, call.put)
 
     # In
 
