@@ -141,7 +141,8 @@ def _calls(gateway: Gateway) -> CallDeps:
 
 def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     settings = gateway.settings
-    deps = PhoneDeps(calls, gateway.statements.take, gateway.callers.open_stranger, CarrierClient(gateway.web).ask)
+    ask, tones = CarrierClient(gateway.web).ask, settings.inband_keys
+    deps = PhoneDeps(calls, gateway.statements.take, gateway.callers.open_stranger, ask, inband_keys=tones)
     expected, to = ExpectedCalls(gateway.clock), settings.transfer_to
     credentials = {
         "twilio": Credential(settings.twilio_token.get_secret_value(), transfer_to=to),

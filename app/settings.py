@@ -118,6 +118,7 @@ class Settings(BaseSettings):
     jwks_url: Address = ""
     ivr_keys: dict[Name, Secret] = Field(default_factory=dict)
 
+    inband_keys: bool = False
     transfer_to: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
     twilio_token: SecretStr = SecretStr("")
     telnyx_key: SecretStr = SecretStr("")

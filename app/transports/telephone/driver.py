@@ -28,9 +28,11 @@ from app.transports.telephone.line import (
 from app.transports.telephone.speaking import Speaking
 from app.transports.telephone.wording import Wording
 from rules.load import locales
+from schemas.audio import AudioFormat
 from schemas.call import AskIn, AudioIn, CallConfig, ConfigureIn, KeyIn
 from schemas.errors import CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
 from schemas.ids import EN_US, CallId, CustomerId, Locale
+from services.audio.inband import InBand, Once
 from services.call import CallPorts, LiveCall, Outbox
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
@@ -73,6 +75,8 @@ class _PhoneCall:
         self._id = CallId(deps.calls.clock.new_id())
         self._opened: Opened
         self._speaking: Speaking | Wording
+        self._inband: InBand | None = None
+        self._once = Once()
 
     async def serve(self) -> None:
         """From the first message to the last."""
@@ -126,6 +130,7 @@ class _PhoneCall:
         """Read, live, tell and play until one of them ends; then say goodbye as the protocol has it."""
         calls = self._deps.calls
         self._speaking = self._mouth(call)
+        self._inband = InBand(self._opened.form) if self._deps.inband_keys else None
         standing = Standing(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
         async with together(
             call.run(), self._listen(call), self._tell(), self._speaking.play(), standing.run()
@@ -158,15 +163,15 @@ class _PhoneCall:
     async def _take(self, call: LiveCall, event: LineEvent) -> None:
         match event:
             case Audio(data, sequence):
-                await call.put(AudioIn(data, sequence))
+                await self._hear(call, data, sequence)
             case Pressed(key):
-                await call.put(KeyIn(key))
+                await self._key(call, key, heard=False)
             case Played(mark):
                 await self._speaking.played(mark)
             case Held(on):
                 self._speaking.hold(on)
             case Reformed(form):
-                await call.put(ConfigureIn(form=form, patient=True))
+                await self._reform(call, form)
             case Speaks(locale) if locale in locales():
                 await call.put(ConfigureIn(locale=locale, patient=True))
             case SendBack(message):
@@ -174,6 +179,27 @@ class _PhoneCall:
             case Left():
                 call.hung_up = True
                 raise Hung
+
+    async def _hear(self, call: LiveCall, data: bytes, sequence: int | None) -> None:
+        """Sound, without the tones of keys where these are listened for; numbered sound has keys of its own."""
+        if self._inband is None or sequence is not None:
+            await call.put(AudioIn(data, sequence))
+            return
+        sound, keys = self._inband.push(data)
+        if sound:
+            await call.put(AudioIn(sound))
+        for key in keys:
+            await self._key(call, key, heard=True)
+
+    async def _key(self, call: LiveCall, key: str, *, heard: bool) -> None:
+        if self._inband is None or self._once.new(key, self._deps.calls.clock.monotonic(), heard=heard):
+            await call.put(KeyIn(key))
+
+    async def _reform(self, call: LiveCall, form: AudioFormat) -> None:
+        if self._inband is not None:
+            await call.put(AudioIn(self._inband.rest()))
+            self._inband = InBand(form)
+        await call.put(ConfigureIn(form=form, patient=True))
 
     # Out
 
