@@ -141,8 +141,14 @@ def _calls(gateway: Gateway) -> CallDeps:
 
 def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     settings = gateway.settings
-    ask, tones = CarrierClient(gateway.web).ask, settings.inband_keys
-    deps = PhoneDeps(calls, gateway.statements.take, gateway.callers.open_stranger, ask, inband_keys=tones)
+    deps = PhoneDeps(
+        calls,
+        gateway.statements.take,
+        gateway.callers.open_stranger,
+        CarrierClient(gateway.web).ask,
+        inband_keys=settings.inband_keys,
+        transfer_keys=settings.transfer_keys,
+    )
     expected, to = ExpectedCalls(gateway.clock), settings.transfer_to
     credentials = {
         "twilio": Credential(settings.twilio_token.get_secret_value(), transfer_to=to),

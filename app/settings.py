@@ -119,6 +119,7 @@ class Settings(BaseSettings):
     ivr_keys: dict[Name, Secret] = Field(default_factory=dict)
 
     inband_keys: bool = False
+    transfer_keys: Annotated[str, Field(pattern="^[0-9*#A-D]{0,32}$")] = ""
     transfer_to: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
     twilio_token: SecretStr = SecretStr("")
     telnyx_key: SecretStr = SecretStr("")

@@ -117,6 +117,9 @@ def does(core: CallTransport, command: list[Any]) -> list[Act]:  # noqa: PLR0911
         case ["say", str(text), str(locale)]:
             assert isinstance(core, AudioFork)
             return core.say(text, Locale(locale))
+        case ["press", str(keys)]:
+            assert isinstance(core, AudioFork | MediaStream)
+            return core.press(keys)
         case ["flush"]:
             return core.flush()
         case ["transfer", str(reason), str(summary)]:

@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 
 SEND_S: Final = 10.0
 """A message that the line does not take within this time ends the call."""
+PRESS_S: Final = 15.0
+"""Longest time that the keys of a transfer take."""
 
 
 async def serve(
@@ -137,15 +139,17 @@ class _PhoneCall:
         ) as tasks:
             await call.put(AskIn())
             reason = await first_end(tasks)
+        if reason is None and self._speaking.handed is not None and self._deps.transfer_keys:
+            await self._press(self._deps.transfer_keys)
         goodbye = Goodbye(self._connection, self._transport, self._deps)
         await finish(goodbye.end(self._opened.call, self._speaking.handed, reason))
 
     def _mouth(self, call: LiveCall) -> Speaking | Wording:
         """How replies go out: as sound, or as words for the line's own voice."""
         playing, clock = self._opened.playing, self._deps.calls.clock
-        if playing.say is None:
+        if playing.say is None or playing.press is None:
             return Speaking(self._transport, playing, clock, self._act, call.put)
-        return Wording(self._transport, playing.say, call.locale, self._act, call.put)
+        return Wording(self._transport, playing.say, playing.press, call.locale, self._act, call.put)
 
     # In
 
@@ -202,6 +206,14 @@ class _PhoneCall:
         await call.put(ConfigureIn(form=form, patient=True))
 
     # Out
+
+    async def _press(self, keys: str) -> None:
+        """The bridge's own code for a transfer; where it can't be pressed, what follows is as without it."""
+        try:
+            async with asyncio.timeout(PRESS_S):
+                await self._speaking.press(keys)
+        except (TellerlineError, Hung, TimeoutError) as error:
+            log.error("the keys of a transfer were not pressed: %s", type(error).__name__)  # noqa: TRY400 - it is known
 
     async def _tell(self) -> None:
         while (event := await self._outbox.get()) is not None:

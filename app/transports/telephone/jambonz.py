@@ -89,6 +89,10 @@ class AudioFork:
         kind, said = ("ssml", ssml) if self._replies is Replies.SSML else ("text", words)
         return [packed(type="json", data={"say": {kind: said(text, locale), "language": locale}})]
 
+    def press(self, keys: str) -> list[Act]:
+        """Keys that the application presses on the call."""
+        return [packed(type="json", data={"press": keys})]
+
     def flush(self) -> list[Act]:
         """Drop what was sent and not heard yet."""
         return [packed(type="killAudio")]
@@ -116,9 +120,12 @@ class AudioFork:
         )
 
     def _playing(self, form: AudioFormat) -> Playing:
-        if self._replies is Replies.FILE:
-            return Playing(form, packet_ms=500, lead_ms=1_000, marks=False)
-        return Playing(form, lead_ms=100, say=self.say if self._replies.worded else None)
+        match self._replies:
+            case Replies.AUDIO:
+                return Playing(form, lead_ms=100)
+            case Replies.FILE:
+                return Playing(form, packet_ms=500, lead_ms=1_000, marks=False, press=self.press)
+        return Playing(form, say=self.say, press=self.press)
 
     def _heard(self, data: bytes) -> list[LineEvent]:
         if self._form is None:

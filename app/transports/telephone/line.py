@@ -33,6 +33,8 @@ Act = Wire | WebRequest
 
 Say = Callable[[str, Locale], list[Act]]
 """How some words of a reply are given to a line that has a voice of its own."""
+Press = Callable[[str], list[Act]]
+"""How keys are pressed on a line that has a word for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,8 @@ class Playing:
 
     `marks`: the line tells when what came before a mark was heard; otherwise it is known by the clock.
     `taken`: it takes sound at all; on one that does not nothing is said, and nothing counts as heard.
-    `say`: it speaks replies itself, and is sent words instead of sound.
+    `say`: it speaks replies itself, and is sent words instead of sound. `press`: it has a word for keys that we press;
+    otherwise they are tones in the sound.
     """
 
     form: AudioFormat
@@ -50,6 +53,7 @@ class Playing:
     marks: bool = True
     taken: bool = True
     say: Say | None = None
+    press: Press | None = None
 
 
 # What a line says

@@ -64,6 +64,11 @@ class Playout:
             self.put(SILENCE[self._playing.form.encoding] * missing)
         self._append(Mark(mark))
 
+    @property
+    def heard_at(self) -> float:
+        """When all that was sent will have been heard."""
+        return self._heard_at
+
     def flush(self) -> None:
         """Nothing of what waits is to be heard; what was sent is taken for flushed by the line."""
         self._queue.clear()

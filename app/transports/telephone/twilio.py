@@ -54,7 +54,7 @@ class Credential:
 
 
 Asked = Callable[[Credential, Mapping[str, str], str], WebRequest]
-"""What is asked of a carrier for a call, whose ids are given; and the summary for the person."""
+"""What is asked of a carrier for a call, whose ids are given; and the summary for the person, or the keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,8 @@ class Carrier:
     clear: str
     transfer: Asked
     hang_up: Asked
+    press: Asked | str = ""
+    """What presses keys: a word to its API, or the name of a message."""
     numbered: bool = False
     described: bool = False
     """Whether every piece of sound says what it is."""
@@ -143,6 +145,19 @@ class MediaStream:
         return []
 
     @property
+    def _presses(self) -> bool:
+        """Whether the carrier has a word for keys, and takes it from us."""
+        press = self._carrier.press
+        return bool(press) if isinstance(press, str) else bool(self._credential.key)
+
+    def press(self, keys: str) -> list[Act]:
+        """Press keys, where the carrier has a word for it."""
+        press = self._carrier.press
+        if isinstance(press, str):
+            return [packed(event=press, dtmf=keys)]
+        return [press(self._credential, self._ids, keys)]
+
+    @property
     def _named(self) -> dict[str, str]:
         return {self._carrier.stream: self._stream}
 
@@ -157,7 +172,8 @@ class MediaStream:
         self._stream = stream
         given = parameters(said if self._carrier.parameters in said.values else start, self._carrier.parameters)
         form = self._form(start.part(self._carrier.form))
-        playing = Playing(AudioFormat(Encoding.MULAW, _RATE) if self._carrier.described else form)
+        sent = AudioFormat(Encoding.MULAW, _RATE) if self._carrier.described else form
+        playing = Playing(sent, press=self.press if self._presses else None)
         return Opened(self._ids["call"], form, playing, given.statement(), given.locale())
 
     def _form(self, told: Fields) -> AudioFormat:
@@ -244,6 +260,7 @@ TELNYX: Final = Carrier(
         custom_headers=[{"name": SUMMARY, "value": summary}],
     ),
     hang_up=lambda credential, ids, _: _telnyx(credential, ids, "hangup"),
+    press=lambda credential, ids, keys: _telnyx(credential, ids, "send_dtmf", digits=keys),
     numbered=True,
 )
 PLIVO: Final = Carrier(
@@ -265,5 +282,6 @@ PLIVO: Final = Carrier(
         json={"legs": "aleg", "aleg_url": credential.transfer_to},
     ),
     hang_up=lambda credential, ids, _: WebRequest("DELETE", _plivo(credential, ids), credential.key, credential.user),
+    press="sendDTMF",
     described=True,
 )

@@ -5,7 +5,7 @@ A reply counts once the line says that it has spoken all of it; the clock says n
 
 import asyncio
 
-from app.transports.telephone.line import CallTransport, Say
+from app.transports.telephone.line import CallTransport, Press, Say
 from app.transports.telephone.speaking import Report, Send
 from schemas.call import (
     CallEvent,
@@ -25,10 +25,13 @@ from schemas.turn import HandedOff, ReplyId, ReplyText
 class Wording:
     """One call's, in `locale` until its settings change. `act` does what is asked; `heard` is told of whole replies."""
 
-    def __init__(self, transport: CallTransport, say: Say, locale: Locale, act: Send, heard: Report) -> None:
+    def __init__(
+        self, transport: CallTransport, say: Say, press: Press, locale: Locale, act: Send, heard: Report
+    ) -> None:
         self.handed: HandedOff | None = None
         self._transport = transport
         self._say = say
+        self._press = press
         self._locale = locale
         self._act = act
         self._heard = heard
@@ -62,6 +65,11 @@ class Wording:
         if mark in self._marks:
             self._marks.remove(mark)
             await self._heard(PlaybackIn(ReplyId(mark), PlaybackState.COMPLETED))
+
+    async def press(self, keys: str) -> None:
+        """Press keys, by the line's own word."""
+        for word in self._press(keys):
+            await self._act(word)
 
     async def play(self) -> None:
         """Words have no pace: until cancelled."""
