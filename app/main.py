@@ -149,11 +149,11 @@ def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
         inband_keys=settings.inband_keys,
         transfer_keys=settings.transfer_keys,
     )
-    expected, to = ExpectedCalls(gateway.clock), settings.transfer_to
+    expected, to, back = ExpectedCalls(gateway.clock), settings.transfer_to, settings.return_to
     credentials = {
-        "twilio": Credential(settings.twilio_token.get_secret_value(), transfer_to=to),
-        "telnyx": Credential(settings.telnyx_key.get_secret_value(), transfer_to=to),
-        "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to),
+        "twilio": Credential(settings.twilio_token.get_secret_value(), "", to, back),
+        "telnyx": Credential(settings.telnyx_key.get_secret_value(), "", to, back),
+        "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to, back),
     }
     app.include_router(carrier_doors.router(deps, credentials))
     app.include_router(asterisk_door.router(deps, expected, bridges(settings)))

@@ -17,6 +17,7 @@ from schemas.call import (
     ConfigureIn,
     CutReason,
     Fault,
+    HoldIn,
     KeyIn,
     PlaybackIn,
     TypedIn,
@@ -187,6 +188,8 @@ class LiveCall:
                 self._turns.commit()
             case ClearIn():
                 self._turns.clear()
+            case HoldIn(on):
+                self._conversation.hold(on)
             case ConfigureIn():
                 self._configure(given)
 

@@ -10,6 +10,7 @@ from app.transports._standing import Admitted, Standing
 from app.transports._together import Hung, first_end, together
 from app.transports.telephone.connection import Connection, PhoneDeps
 from app.transports.telephone.goodbye import Goodbye
+from app.transports.telephone.hold import Hold
 from app.transports.telephone.line import (
     Act,
     Audio,
@@ -77,7 +78,9 @@ class _PhoneCall:
         self._id = CallId(deps.calls.clock.new_id())
         self._opened: Opened
         self._speaking: Speaking | Wording
+        self._hold: Hold
         self._inband: InBand | None = None
+        self._left = False
         self._once = Once()
 
     async def serve(self) -> None:
@@ -98,7 +101,9 @@ class _PhoneCall:
     def _live(self, handler: TurnHandler, config: CallConfig) -> LiveCall:
         calls = self._deps.calls
         ports = CallPorts(handler, calls.recognizer, calls.vad, calls.clock, calls.synthesizer)
-        return LiveCall(ports, self._outbox, config, seconds=calls.max_call_seconds)
+        live = LiveCall(ports, self._outbox, config, seconds=calls.max_call_seconds)
+        live.hung_up = True  # whoever takes over may do what was pending: only a line that drops leaves it
+        return live
 
     async def _begin(self) -> Opened:
         """Read until the line says what call it is. Raises CallIdle, BadInput, Hung."""
@@ -133,12 +138,14 @@ class _PhoneCall:
         calls = self._deps.calls
         self._speaking = self._mouth(call)
         self._inband = InBand(self._opened.form) if self._deps.inband_keys else None
+        self._hold = Hold(calls.clock, call.put)
         standing = Standing(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
         async with together(
-            call.run(), self._listen(call), self._tell(), self._speaking.play(), standing.run()
+            call.run(), self._listen(call), self._tell(), self._speaking.play(), self._hold.watch(), standing.run()
         ) as tasks:
             await call.put(AskIn())
             reason = await first_end(tasks)
+            call.hung_up = self._left or not isinstance(reason, Hung)
         if reason is None and self._speaking.handed is not None and self._deps.transfer_keys:
             await self._press(self._deps.transfer_keys)
         goodbye = Goodbye(self._connection, self._transport, self._deps)
@@ -174,6 +181,7 @@ class _PhoneCall:
                 await self._speaking.played(mark)
             case Held(on):
                 self._speaking.hold(on)
+                await self._hold.told(on)
             case Reformed(form):
                 await self._reform(call, form)
             case Speaks(locale) if locale in locales():
@@ -181,11 +189,12 @@ class _PhoneCall:
             case SendBack(message):
                 await self._send(message)
             case Left():
-                call.hung_up = True
+                self._left = True
                 raise Hung
 
     async def _hear(self, call: LiveCall, data: bytes, sequence: int | None) -> None:
         """Sound, without the tones of keys where these are listened for; numbered sound has keys of its own."""
+        await self._hold.sound()
         if self._inband is None or sequence is not None:
             await call.put(AudioIn(data, sequence))
             return

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from app.transports.telephone.fields import Fields, packed
 from app.transports.telephone.line import (
@@ -46,11 +46,15 @@ _ENCODINGS: Final = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A carrier's HTTP API: `user` where its key is not enough, and to whom calls are handed off."""
+    """A carrier's HTTP API: `user` where its key is not enough, and to whom calls are handed off.
+
+    `return_to`: where the call goes on once that person has hung up; it ends where there is none.
+    """
 
     key: str = field(default="", repr=False)
     user: str = ""
     transfer_to: str = ""
+    return_to: str = ""
 
 
 Asked = Callable[[Credential, Mapping[str, str], str], WebRequest]
@@ -215,7 +219,8 @@ def _twilio_transfer(credential: Credential, ids: Mapping[str, str], summary: st
         target = f"<Sip>{escape(f'{target}{joint}{SUMMARY}={quote(summary)}')}</Sip>"
     else:
         target = f"<Number>{escape(target)}</Number>"
-    return _twilio(credential, ids, {"Twiml": f"<Response><Dial>{target}</Dial></Response>"})
+    back = f" action={quoteattr(credential.return_to)}" if credential.return_to else ""
+    return _twilio(credential, ids, {"Twiml": f"<Response><Dial{back}>{target}</Dial></Response>"})
 
 
 def _telnyx(credential: Credential, ids: Mapping[str, str], action: str, **json: object) -> WebRequest:
@@ -258,6 +263,7 @@ TELNYX: Final = Carrier(
         "transfer",
         to=credential.transfer_to,
         custom_headers=[{"name": SUMMARY, "value": summary}],
+        **({"park_after_unbridge": "self"} if credential.return_to else {}),
     ),
     hang_up=lambda credential, ids, _: _telnyx(credential, ids, "hangup"),
     press=lambda credential, ids, keys: _telnyx(credential, ids, "send_dtmf", digits=keys),
