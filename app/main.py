@@ -141,12 +141,19 @@ def _calls(gateway: Gateway) -> CallDeps:
 
 def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     settings = gateway.settings
-    deps = PhoneDeps(calls, gateway.statements.take, gateway.callers.open_stranger, CarrierClient(gateway.web).ask)
-    expected, to = ExpectedCalls(gateway.clock), settings.transfer_to
+    deps = PhoneDeps(
+        calls,
+        gateway.statements.take,
+        gateway.callers.open_stranger,
+        CarrierClient(gateway.web).ask,
+        inband_keys=settings.inband_keys,
+        transfer_keys=settings.transfer_keys,
+    )
+    expected, to, back = ExpectedCalls(gateway.clock), settings.transfer_to, settings.return_to
     credentials = {
-        "twilio": Credential(settings.twilio_token.get_secret_value(), transfer_to=to),
-        "telnyx": Credential(settings.telnyx_key.get_secret_value(), transfer_to=to),
-        "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to),
+        "twilio": Credential(settings.twilio_token.get_secret_value(), "", to, back),
+        "telnyx": Credential(settings.telnyx_key.get_secret_value(), "", to, back),
+        "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to, back),
     }
     app.include_router(carrier_doors.router(deps, credentials))
     app.include_router(asterisk_door.router(deps, expected, bridges(settings)))

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
 
 from fastapi import APIRouter
 
@@ -11,17 +12,19 @@ from app.logs import configure
 from app.main import create_app
 from app.server import make_server
 from app.settings import read_settings
+from app.speech import Voice
 from rules.bank import DemoCustomer
 from services.guard.redact import redactor
-from services.ports import Recognizer
+from services.ports import Recognizer, Synthesizer
 
 
 async def serve(
     recognizer: Recognizer | None = None,
     customers: tuple[DemoCustomer, ...] | None = None,
     further: Iterable[Callable[[Gateway], APIRouter]] = (),
+    synthesizer: Synthesizer | None = None,
 ) -> None:
-    """Serve until told to stop, with the recogniser that the settings name and the demo bank's own unless given.
+    """Serve until told to stop, with the recogniser, voice and demo bank that the settings name unless given.
 
     `further` are routes beside the gateway's own.
     """
@@ -30,6 +33,8 @@ async def serve(
     async with AsyncExitStack() as stack:
         with kept_for_good():
             composed = await stack.enter_async_context(gateway(settings, recognizer=recognizer, customers=customers))
+            if synthesizer is not None:
+                composed = replace(composed, voice=Voice(synthesizer, None, "one that was given"))
             server = make_server(create_app(composed, further), settings, composed.admission)
         await server.serve()
 

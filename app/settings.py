@@ -118,7 +118,10 @@ class Settings(BaseSettings):
     jwks_url: Address = ""
     ivr_keys: dict[Name, Secret] = Field(default_factory=dict)
 
+    inband_keys: bool = False
+    transfer_keys: Annotated[str, Field(pattern="^[0-9*#A-D]{0,32}$")] = ""
     transfer_to: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
+    return_to: Address = ""
     twilio_token: SecretStr = SecretStr("")
     telnyx_key: SecretStr = SecretStr("")
     plivo_id: Annotated[str, Field(max_length=100), AfterValidator(checks.word)] = ""

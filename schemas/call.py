@@ -142,7 +142,14 @@ class ConfigureIn:
         )
 
 
-CallInput = AudioIn | TypedIn | AskIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn
+@dataclass(frozen=True, slots=True)
+class HoldIn:
+    """The caller is put on hold or on mute, or is back: silence in between is not the caller's."""
+
+    on: bool
+
+
+CallInput = AudioIn | TypedIn | AskIn | KeyIn | PlaybackIn | CancelIn | CommitIn | ClearIn | ConfigureIn | HoldIn
 
 
 # What comes out, besides the listener's events

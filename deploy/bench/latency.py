@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from app.line import Transport
 from app.qa.figures import Figure, publish
 from deploy.bench import CHECKOUT
 from deploy.bench._curve import write_curve
 from deploy.bench._hearing import Hearing
+from deploy.bench._telephone import Door
 from schemas.call import Patience
 
 if TYPE_CHECKING:
+    from deploy.bench._corpus import Utterance
     from deploy.bench._line import Measured
 
 
@@ -26,7 +27,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
     recogniser: Annotated[Hearing, typer.Option(help="What hears: the service's own, or an oracle.")] = Hearing.BUNDLED,
-    transport: Annotated[Transport, typer.Option(help="The door that is called at.")] = Transport.CALLS,
+    transport: Annotated[
+        Door, typer.Option(help="The door that is called at; a telephone beside the native.")
+    ] = Door.CALLS,
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
@@ -41,9 +44,15 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
         some(utterances(loaded, kind, corpus and corpus.with_suffix("")), limit) for kind in ("simple", "paused")
     )
     played = [*simple, *paused]
+    native = transport.native
+    if native is None:
+        if url or curve or details or spoken or recogniser is Hearing.ORACLE:
+            raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
+        _on_telephone(transport, played, at_once, json)
+        return
 
     def play(base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
-        calls = asyncio.run(play_round(base, played, Way(detection(patience), transport, spoken), at_once))
+        calls = asyncio.run(play_round(base, played, Way(detection(patience), native, spoken), at_once))
         return figures_of(calls), calls
 
     def run(base: str) -> None:
@@ -61,3 +70,14 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
         return
     with service(*recogniser.command(corpus), PYTHONPATH=CHECKOUT) as base:
         run(base)
+
+
+def _on_telephone(door: Door, played: "list[Utterance]", at_once: int, json: Path | None) -> None:
+    """The same calls at the native door and on a telephone, in one run."""
+    from deploy.bench._beside import figures_beside, play_beside
+    from deploy.bench._telephone import telephones
+
+    with telephones(60) as (base, place):
+        calls = asyncio.run(play_beside(base, place, door, played, at_once))
+    workload = f"{len(played)} commands over G.711 in real time, {at_once} at once, native and {door}"
+    publish("latency", workload, figures_beside(calls, door), json)

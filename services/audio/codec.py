@@ -1,6 +1,7 @@
 """Bytes of a stream to samples and back: PCM16 little-endian and G.711, both laws by a 256-entry table."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,8 @@ from schemas.audio import AudioFormat, Encoding, Samples
 from schemas.errors import MalformedAudio
 
 _FULL_SCALE: Final = np.float32(32768.0)
+SILENCE: Final = MappingProxyType({Encoding.PCM16: b"\0", Encoding.MULAW: b"\xff", Encoding.ALAW: b"\xd5"})
+"""The byte that silence is made of."""
 
 
 def _mulaw_table() -> NDArray[np.float32]:

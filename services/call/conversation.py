@@ -46,6 +46,7 @@ class Conversation:
         self._answers, self._asked = True, False
         self._quiet_since = clock.monotonic()
         self._estimated = False
+        self._on_hold = self._prompted = False
 
     # What the call may ask
 
@@ -158,6 +159,10 @@ class Conversation:
         elif mark.state is PlaybackState.COMPLETED:
             self._heard_out(self._last, at, speaking=speaking)
 
+    def hold(self, on: bool) -> None:
+        """The caller is on hold, or back: meanwhile a question is asked again once, and nobody is given up for it."""
+        self._on_hold, self._prompted, self._quiet_since = on, False, self._clock.monotonic()
+
     def released(self) -> None:
         """What was said over the end of a reply was nothing: the reply counts as heard."""
         if self._asked:
@@ -177,9 +182,10 @@ class Conversation:
         if self._handler.has_news and not (speaking or self.busy or self.audible):
             self._say(self._handler.news)
         quiet_ms = (now - self._quiet_since) * 1000
-        asked = self.awaits in {Awaits.ANSWER, Awaits.CONFIRMATION} and quiet_ms >= self._timing.silence_prompt_ms
+        waits = self.awaits in {Awaits.ANSWER, Awaits.CONFIRMATION} and not (self._on_hold and self._prompted)
+        asked = waits and quiet_ms >= self._timing.silence_prompt_ms
         if asked or (self._owed(last) and quiet_ms >= self._timing.retell_ms):
-            self._quiet_since = now
+            self._quiet_since, self._prompted = now, self._on_hold
             self._say(self._handler.silence)
 
     def run(self) -> AsyncGenerator[ItemId, None]:

@@ -17,11 +17,13 @@ from schemas.call import (
     ConfigureIn,
     CutReason,
     Fault,
+    HoldIn,
     KeyIn,
     PlaybackIn,
     TypedIn,
 )
 from schemas.errors import CallIdle, CallTooLong, InternalFault, RateLimited, TellerlineError, WrongState
+from schemas.ids import Locale
 from services.audio.endpointing import timing
 from services.call.arrivals import Arrivals
 from services.call.conversation import Conversation
@@ -72,6 +74,11 @@ class LiveCall:
     async def put(self, given: CallInput, cause: str | None = None) -> None:
         """Hand over an input; waits while too many are unheard. `cause` is the client's id of the event."""
         await self._inbox.put((given, cause, self._clock.monotonic()))
+
+    @property
+    def locale(self) -> Locale:
+        """The language that replies are in."""
+        return self._config.locale
 
     @property
     def audible(self) -> bool:
@@ -181,6 +188,8 @@ class LiveCall:
                 self._turns.commit()
             case ClearIn():
                 self._turns.clear()
+            case HoldIn(on):
+                self._conversation.hold(on)
             case ConfigureIn():
                 self._configure(given)
 

@@ -48,9 +48,10 @@ class FakeTurnHandler:
 
     def interpret(self, transcript: Transcript) -> Interpretation:
         text = self.meant.get(transcript.text, transcript.text)
+        judged = self.judgements.get(text)
         led = replace(transcript, text=text, hypotheses=(Hypothesis(text, -0.1), *transcript.hypotheses[1:]))
         self.journal.append(("interpret", text))
-        return Interpretation(led, understood=UNDERSTOOD.get(self.judgements.get(text), Understood(None)))
+        return Interpretation(led, understood=UNDERSTOOD.get(judged, Understood(None)) if judged else Understood(None))
 
     async def take(
         self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None

@@ -103,6 +103,8 @@ class Phone:
     packets: list[int] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     cleared: int = 0
+    began: float = 0.0
+    """When the microphone's first sample was, by time.monotonic."""
     over: Over | None = None
     _playing: list[Sound | Marked] = field(default_factory=list)
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -132,9 +134,9 @@ class Phone:
 
     async def speak(self) -> None:
         """Send the microphone's frames at real time."""
-        sound, began = ReplySound(self.bridge.form), time.monotonic()
+        sound, self.began = ReplySound(self.bridge.form), time.monotonic()
         while True:
-            await asyncio.sleep(max(0.0, began + self.microphone.due_s() - time.monotonic()))
+            await asyncio.sleep(max(0.0, self.began + self.microphone.due_s() - time.monotonic()))
             chunk = SpokenChunk(self.microphone.frame(), 16_000, 0)
             for piece in sound.pieces(chunk):
                 await self.bridge.sound(piece.data)
@@ -181,9 +183,9 @@ class Phone:
 
 
 @asynccontextmanager
-async def calling(bridge: Bridge) -> AsyncIterator[Phone]:
+async def calling(bridge: Bridge, kind: type[Phone] = Phone) -> AsyncIterator[Phone]:
     """A call over a bridge, until the block ends."""
-    phone = Phone(bridge)
+    phone = kind(bridge)
     await bridge.begin()
     works = [asyncio.create_task(work) for work in (phone.speak(), phone.listen(), phone.hear())]
     try:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
 
 from schemas.audio import AudioFormat, Encoding
 from tests.harness.phone import Cleared, Marked, Over, Sound, Told
@@ -161,6 +162,8 @@ async def chan_websocket(
 ) -> AsyncIterator[ChanWebsocketBridge]:
     """A call that a dialplan dials to a WebSocket."""
     url = f"ws://127.0.0.1:{port}/v1/ivr/asterisk?{urlencode(query)}"
-    async with connect(url, subprotocols=["media"], additional_headers=headers or {}, compression=None) as socket:
+    async with connect(
+        url, subprotocols=[Subprotocol("media")], additional_headers=headers or {}, compression=None
+    ) as socket:
         assert socket.subprotocol == "media"
         yield ChanWebsocketBridge(socket, json=json)

@@ -72,20 +72,88 @@ class TwilioBridge:
         await self._send("stop", stop={"accountSid": "AC1", "callSid": "CA1"})
 
     async def told(self) -> AsyncIterator[Told]:
-        try:
-            async for message in self.socket:
-                event = orjson.loads(message)
-                assert event["streamSid"] == self.stream
-                match event["event"]:
-                    case "media":
-                        yield Sound(base64.b64decode(event["media"]["payload"]))
-                    case "mark":
-                        yield Marked(event["mark"]["name"])
-                    case "clear":
-                        yield Cleared()
-        except ConnectionClosed:
-            pass
-        yield Over(f"{self.socket.close_code} {self.socket.close_reason}")
+        async for told in _told(self.socket, "streamSid", self.stream):
+            yield told
+
+
+class TelnyxBridge(TwilioBridge):
+    """Telnyx's end of a stream."""
+
+    async def _send(self, event: str, **more: Any) -> None:
+        self._count += 1
+        told = {"event": event, "sequence_number": str(self._count), "stream_id": self.stream} | more
+        await self.socket.send(orjson.dumps(told).decode())
+
+    async def begin(self) -> None:
+        start = {
+            "user_id": "u1",
+            "call_control_id": "v2:T02",
+            "media_format": {"encoding": "PCMU", "sample_rate": 8000, "channels": 1},
+            "custom_parameters": self._parameters,
+        }
+        await self._send("start", start=start)
+
+    async def told(self) -> AsyncIterator[Told]:
+        async for told in _told(self.socket, "stream_id", self.stream):
+            yield told
+
+
+class PlivoBridge(TwilioBridge):
+    """Plivo's end of a stream."""
+
+    async def _send(self, event: str, **more: Any) -> None:
+        self._count += 1
+        told = {"event": event, "sequenceNumber": self._count, "streamId": self.stream} | more
+        await self.socket.send(orjson.dumps(told).decode())
+
+    async def begin(self) -> None:
+        start = {
+            "callId": "c1",
+            "streamId": self.stream,
+            "accountId": "500025",
+            "tracks": ["inbound"],
+            "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000},
+        }
+        await self._send("start", start=start, extra_headers=orjson.dumps(self._parameters).decode())
+
+    async def marked(self, name: str) -> None:
+        await self._send("playedStream", name=name)
+
+    async def flushed(self, names: list[str]) -> None:
+        """Nothing is said of what a clear drops."""
+
+    async def told(self) -> AsyncIterator[Told]:
+        async for told in _told(self.socket, "streamId", self.stream):
+            yield told
+
+
+async def _told(socket: ClientConnection, name: str, stream: str) -> AsyncIterator[Told]:
+    """What comes on a stream whose `name` is to be `stream`."""
+    try:
+        async for message in socket:
+            event = orjson.loads(message)
+            assert event[name] == stream
+            match event["event"]:
+                case "media" | "playAudio":
+                    yield Sound(base64.b64decode(event["media"]["payload"]))
+                case "mark":
+                    yield Marked(event["mark"]["name"])
+                case "checkpoint":
+                    yield Marked(event["name"])
+                case "clear" | "clearAudio":
+                    yield Cleared()
+                case other:
+                    raise AssertionError(other)
+    except ConnectionClosed:
+        pass
+    yield Over(f"{socket.close_code} {socket.close_reason}")
+
+
+@asynccontextmanager
+async def unsigned(carrier: str, port: int, parameters: dict[str, str]) -> AsyncIterator[TwilioBridge]:
+    """A stream of `telnyx` or `plivo` that only its statement vouches for."""
+    async with connect(f"ws://127.0.0.1:{port}/v1/ivr/{carrier}", compression=None) as socket:
+        yield (TelnyxBridge if carrier == "telnyx" else PlivoBridge)(socket, parameters)
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator
@@ -30,7 +31,7 @@ def signed(host: str, session: str, secret: bytes = SECRET, **changes: Any) -> d
         "x-api-key": API_KEY,
     }
     at = int(time.time())  # noqa: TID251 - Genesys' own clock
-    given = {"keyid": API_KEY, "nonce": uuid.UUID(int=at * 1000 + id(headers)).hex, "alg": "hmac-sha256"}
+    given: dict[str, Any] = {"keyid": API_KEY, "nonce": secrets.token_hex(16), "alg": "hmac-sha256"}
     given |= {"created": at, "expires": at + 30} | changes
     names = " ".join(f'"{name}"' for name in ("@request-target", "@authority", *headers))
     options = "".join(
@@ -48,7 +49,9 @@ class GenesysBridge:
     form = AudioFormat(Encoding.MULAW, 8_000)
     tells_silence = True
 
-    def __init__(self, socket: ClientConnection, session: str, config: dict[str, str], stereo: bool = True) -> None:
+    def __init__(
+        self, socket: ClientConnection, session: str, config: dict[str, str] | None, stereo: bool = True
+    ) -> None:
         self.socket = socket
         self._session = session
         self._config = config
@@ -76,7 +79,7 @@ class GenesysBridge:
             participant=participant,
             media=media,
             language="en-US",
-            inputVariables=self._config,
+            **({} if self._config is None else {"inputVariables": self._config}),
         )
         opened = self._read(await self.socket.recv())
         assert opened["type"] == "opened"
@@ -116,6 +119,7 @@ class GenesysBridge:
             async for message in self.socket:
                 if isinstance(message, bytes):
                     assert len(message) >= 1_600, "Genesys answers smaller ones with 429"
+                    assert self._config is not None, "a monitor answers any with 415"
                     yield Sound(message)
                     continue
                 told = self._read(message)
@@ -138,8 +142,8 @@ class GenesysBridge:
 
 
 @asynccontextmanager
-async def genesys(port: int, config: dict[str, str], *, stereo: bool = True) -> AsyncIterator[GenesysBridge]:
-    """A signed session."""
-    session, host = str(uuid.uuid5(uuid.NAMESPACE_URL, str(time.monotonic()))), f"127.0.0.1:{port}"
+async def genesys(port: int, config: dict[str, str] | None, *, stereo: bool = True) -> AsyncIterator[GenesysBridge]:
+    """A signed session; a monitor's, where there is no `config`."""
+    session, host = str(uuid.UUID(bytes=secrets.token_bytes(16))), f"127.0.0.1:{port}"
     async with connect(f"ws://{host}{PATH}", additional_headers=signed(host, session), compression=None) as socket:
         yield GenesysBridge(socket, session, config, stereo)

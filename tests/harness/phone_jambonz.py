@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
 
 from schemas.audio import AudioFormat, Encoding
 from tests.harness.phone import Cleared, Marked, Over, Sound, Told
@@ -20,6 +21,8 @@ class JambonzBridge:
     def __init__(self, socket: ClientConnection, metadata: dict[str, str]) -> None:
         self.socket = socket
         self._metadata = metadata
+        self.words: list[str] = []
+        """What it was given to speak itself."""
 
     async def _send(self, **message: object) -> None:
         await self.socket.send(orjson.dumps(message).decode())
@@ -44,7 +47,7 @@ class JambonzBridge:
     async def hang_up(self) -> None:
         await self.socket.close()
 
-    async def told(self) -> AsyncIterator[Told]:
+    async def told(self) -> AsyncIterator[Told]:  # noqa: C901 - one case a message
         try:
             async for message in self.socket:
                 if isinstance(message, bytes):
@@ -52,6 +55,12 @@ class JambonzBridge:
                     continue
                 given = orjson.loads(message)
                 match given["type"]:
+                    case "json" if "say" in given["data"]:
+                        (kind,) = given["data"]["say"].keys() - {"language"}
+                        self.words.append(given["data"]["say"][kind])
+                        yield Sound(bytes(16 * 50))  # so long the bridge's own voice takes
+                    case "json":
+                        yield Marked(given["data"]["mark"])
                     case "mark":
                         yield Marked(given["data"]["name"])
                     case "killAudio":
@@ -70,10 +79,12 @@ class JambonzBridge:
 
 
 @asynccontextmanager
-async def jambonz(port: int, metadata: dict[str, str], headers: dict[str, str]) -> AsyncIterator[JambonzBridge]:
+async def jambonz(
+    port: int, metadata: dict[str, str], headers: dict[str, str], query: str = ""
+) -> AsyncIterator[JambonzBridge]:
     """A call that an application lets listen."""
-    url = f"ws://127.0.0.1:{port}/v1/ivr/jambonz"
-    subprotocols = ["audio.jambonz.org"]
-    async with connect(url, subprotocols=subprotocols, additional_headers=headers, compression=None) as socket:  # type: ignore[arg-type] # a NewType of str
+    url = f"ws://127.0.0.1:{port}/v1/ivr/jambonz{query}"
+    subprotocols = [Subprotocol("audio.jambonz.org")]
+    async with connect(url, subprotocols=subprotocols, additional_headers=headers, compression=None) as socket:
         assert socket.subprotocol == "audio.jambonz.org"
         yield JambonzBridge(socket, metadata)

@@ -11,7 +11,7 @@ import yaml
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
 from app.transports.telephone.audiohook import AudioHook
 from app.transports.telephone.audiosocket import AudioSocket
-from app.transports.telephone.jambonz import AudioFork
+from app.transports.telephone.jambonz import AudioFork, Replies
 from app.transports.telephone.line import (
     Act,
     Audio,
@@ -30,6 +30,7 @@ from app.transports.telephone.line import (
 )
 from app.transports.telephone.twilio import PLIVO, TELNYX, TWILIO, Credential, MediaStream
 from schemas.errors import MalformedMessage
+from schemas.ids import Locale
 
 DATA = Path(__file__).parents[1] / "data" / "telephone"
 
@@ -37,7 +38,9 @@ CORES: dict[str, Callable[[], CallTransport]] = {
     "twilio": lambda: MediaStream(TWILIO, Credential("token", transfer_to="+15550100")),
     "telnyx": lambda: MediaStream(TELNYX, Credential("key", transfer_to="sip:agents@pbx.example")),
     "audiohook": lambda: AudioHook("", ["en-GB", "en-US", "ja-JP"]),
-    "audio_fork": lambda: AudioFork(files=True),
+    "audio_fork": lambda: AudioFork(Replies.FILE),
+    "audio_fork_ssml": lambda: AudioFork(Replies.SSML),
+    "audio_fork_text": lambda: AudioFork(Replies.TEXT),
     "jambonz": AudioFork,
     "audiosocket": AudioSocket,
     "chan_websocket": lambda: MediaWebSocket("s.t.m"),
@@ -68,6 +71,8 @@ def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
     match event:
         case Opened(call, form, playing, statement, locale):
             told = f"opened {call} {form.encoding.value} {form.rate} packets {playing.packet_ms}"
+            told += "" if playing.taken else " taken False"
+            told += "" if playing.say is None else " in words"
             return f"{told} marks {playing.marks} statement {statement} locale {locale}"
         case Audio(data, sequence):
             return f"heard {data.hex()}" + ("" if sequence is None else f" number {sequence}")
@@ -102,13 +107,19 @@ def sent(act: Act) -> str:
         return act
 
 
-def does(core: CallTransport, command: list[Any]) -> list[Act]:
+def does(core: CallTransport, command: list[Any]) -> list[Act]:  # noqa: PLR0911 - one return a command
     """Carry out `[play, hex]`, `[mark, name]`, `[flush]`, `[transfer, reason, summary]`, `[hang_up]`, `[refuse]`."""
     match command:
         case ["play", str(data)]:
             return core.play(bytes.fromhex(data))
         case ["mark", str(name)]:
             return core.mark(name)
+        case ["say", str(text), str(locale)]:
+            assert isinstance(core, AudioFork)
+            return core.say(text, Locale(locale))
+        case ["press", str(keys)]:
+            assert isinstance(core, AudioFork | MediaStream)
+            return core.press(keys)
         case ["flush"]:
             return core.flush()
         case ["transfer", str(reason), str(summary)]:

@@ -1,7 +1,8 @@
 """Genesys' AudioHook, version 2, with what its bots may do, as a `CallTransport`. Sans I/O.
 
 Messages are numbered on both sides without a gap, and each tells the last that was received. The server has no word for
-an error but `disconnect`, which the client answers with `close`; nothing else ends a session in good order.
+an error but `disconnect`, which the client answers with `close`; nothing else ends a session in good order. Only the
+session of a bot (the Audio Connector) takes sound: a monitor's ends with an error at the first of it, so none is sent.
 """
 
 import re
@@ -54,13 +55,17 @@ _DURATION: Final = re.compile(r"PT\d{1,9}(?:\.\d{1,9})?S")
 
 
 class AudioHook:
-    """One session. `session` is the id in the handshake's headers, where there was one; `spoken` our languages."""
+    """One session. `session` is the id in the handshake's headers, where there was one; `spoken` our languages.
+
+    `monitor`: it is known beforehand that nothing can be said in it.
+    """
 
     lingers = True
 
-    def __init__(self, session: str = "", spoken: Sequence[str] = ()) -> None:
+    def __init__(self, session: str = "", spoken: Sequence[str] = (), *, monitor: bool = False) -> None:
         self._session = session
         self._spoken = list(spoken)
+        self._monitor = monitor
         self._seq = self._clientseq = 0
         self._form: AudioFormat | None = None
         self._channels, self._channel = 1, 0
@@ -140,7 +145,8 @@ class AudioHook:
             raise MalformedMessage("media is no list")
         conversation, participant = given.word("conversationId"), given.part("participant").word("id")
         probe = conversation == participant == NOBODY
-        chosen = _chosen([Fields(offer) for offer in offers if isinstance(offer, dict)])
+        known = [Fields(offer) for offer in offers if isinstance(offer, dict)]
+        chosen = _chosen(known)
         if chosen is None and not probe:
             raise UnsupportedAudio("no offer has the caller's channel, in PCMU or L16 at 8 kHz")
         asked = {"supportedLanguages": self._spoken} if given.values.get("supportedLanguages") is True else {}
@@ -151,7 +157,8 @@ class AudioHook:
         if probe or self._form is None:
             return events
         config = given.maybe("customConfig" if given.maybe("inputVariables").values == {} else "inputVariables")
-        playing = Playing(self._form, PACKET_MS, LEAD_MS)
+        bot = not self._monitor and ("inputVariables" in given.values or _of_a_bot(known))
+        playing = Playing(self._form, PACKET_MS, LEAD_MS, taken=bot)
         locale = given.locale("language")
         return [*events, Opened(conversation, self._form, playing, config.statement(), locale)]
 
@@ -191,6 +198,11 @@ def _chosen(offers: Sequence[Fields]) -> Fields | None:
     """The best offer: the caller alone before both sides, PCMU before L16."""
     fit = [offer for offer in offers if _fits(offer.values)]
     return min(fit, key=lambda it: (len(it.values["channels"]), it.values["format"] != "PCMU"), default=None)
+
+
+def _of_a_bot(offers: Sequence[Fields]) -> bool:
+    """Whether they are a bot's, which hears the caller alone; a monitor is offered the agent's side as well."""
+    return all(offer.values.get("channels") == [CUSTOMER] for offer in offers)
 
 
 def _fits(offer: Any) -> bool:

@@ -46,7 +46,9 @@ def router(deps: PhoneDeps, api: ApiKey, take_nonce: Callable[[str], Awaitable[N
 
     @routes.websocket("/audiohook")
     async def audiohook(socket: WebSocket) -> None:
-        await answer(socket, AudioHook(socket.headers.get(SESSION, ""), sorted(locales())), deps, proven)
+        monitor = "monitor" in socket.query_params
+        hook = AudioHook(socket.headers.get(SESSION, ""), sorted(locales()), monitor=monitor)
+        await answer(socket, hook, deps, proven)
 
     return routes
 

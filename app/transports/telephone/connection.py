@@ -49,6 +49,8 @@ class PhoneDeps:
 
     `vouch` says whose a call is, by its statement and the bridge's id of it; null where nobody says. `stranger` opens a
     call of nobody's. `web` asks a carrier; it raises CarrierUnavailable. `ended` is told what is to become of a call.
+    `inband_keys`: keys are also listened for as tones in the sound. `transfer_keys` are pressed
+    before a caller is given to a person.
     """
 
     calls: CallDeps
@@ -56,3 +58,5 @@ class PhoneDeps:
     stranger: Callable[[CallId, Locale], Awaitable[TurnHandler]]
     web: Callable[[WebRequest], Awaitable[None]]
     ended: Callable[[str, Ending], None] = _nobody_asks
+    inband_keys: bool = False
+    transfer_keys: str = ""

@@ -15,9 +15,17 @@ Prove = Callable[[WebSocket], Awaitable[bool]]
 
 
 async def answer(
-    socket: WebSocket, transport: CallTransport, deps: PhoneDeps, prove: Prove, *subprotocols: str
+    socket: WebSocket,
+    transport: CallTransport,
+    deps: PhoneDeps,
+    prove: Prove,
+    *subprotocols: str,
+    voiced: bool = True,
 ) -> None:
-    """One connection, from the handshake to its end; the first of `subprotocols` that was offered is answered."""
+    """One connection, from the handshake to its end; the first of `subprotocols` that was offered is answered.
+
+    `voiced`: replies are spoken by us.
+    """
     connection = WebSocketConnection(socket, *subprotocols)
     try:
         deps.calls.shares.connection(socket.client.host if socket.client else "")
@@ -26,4 +34,4 @@ async def answer(
         deps.calls.metrics.error(refused.code)
         await connection.close(refused)
         return
-    await serve(connection, transport, deps, proven=proven)
+    await serve(connection, transport, deps, proven=proven, voiced=voiced)

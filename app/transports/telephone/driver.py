@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 from typing import Final
 
 from app.transports._deps import FIRST_MESSAGE_S
@@ -9,6 +10,7 @@ from app.transports._standing import Admitted, Standing
 from app.transports._together import Hung, first_end, together
 from app.transports.telephone.connection import Connection, PhoneDeps
 from app.transports.telephone.goodbye import Goodbye
+from app.transports.telephone.hold import Hold
 from app.transports.telephone.line import (
     Act,
     Audio,
@@ -25,24 +27,36 @@ from app.transports.telephone.line import (
     Wire,
 )
 from app.transports.telephone.speaking import Speaking
+from app.transports.telephone.wording import Wording
 from rules.load import locales
+from schemas.audio import AudioFormat
 from schemas.call import AskIn, AudioIn, CallConfig, ConfigureIn, KeyIn
 from schemas.errors import CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
 from schemas.ids import EN_US, CallId, CustomerId, Locale
+from services.audio.inband import InBand, Once
 from services.call import CallPorts, LiveCall, Outbox
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
 from services.timing.finish import finish
 
+log = logging.getLogger(__name__)
+
 SEND_S: Final = 10.0
 """A message that the line does not take within this time ends the call."""
+PRESS_S: Final = 15.0
+"""Longest time that the keys of a transfer take."""
 
 
-async def serve(connection: Connection, transport: CallTransport, deps: PhoneDeps, *, proven: bool) -> None:
-    """One call. Where the connection has not `proven` to be the bridge's, only a statement opens a call on it."""
+async def serve(
+    connection: Connection, transport: CallTransport, deps: PhoneDeps, *, proven: bool, voiced: bool = True
+) -> None:
+    """One call, whose replies are spoken by us where it is `voiced`.
+
+    Where the connection has not `proven` to be the bridge's, only a statement opens a call on it.
+    """
     try:
         with deps.calls.admission.enter():
-            if deps.calls.synthesizer is None:
+            if voiced and deps.calls.synthesizer is None:
                 raise SpeechUnavailable("a telephone needs a voice: see TELLERLINE_SPEECH")
             await connection.open()
             await _PhoneCall(connection, transport, deps, proven=proven).serve()
@@ -63,24 +77,33 @@ class _PhoneCall:
         self._outbox = Outbox()
         self._id = CallId(deps.calls.clock.new_id())
         self._opened: Opened
-        self._speaking: Speaking
+        self._speaking: Speaking | Wording
+        self._hold: Hold
+        self._inband: InBand | None = None
+        self._left = False
+        self._once = Once()
 
     async def serve(self) -> None:
         """From the first message to the last."""
         self._opened = await self._begin()
+        if not self._opened.playing.taken:
+            log.warning("a call takes no sound: what is said in it is heard by nobody")
         customer = await self._customer(self._opened)
         locale = self._opened.locale if self._opened.locale in locales() else EN_US
         calls = self._deps.calls
         async with contextlib.nullcontext() if customer is None else calls.place(customer, self._id):
             async with calls.shares.opening():
                 handler = await self._handler(customer, locale or EN_US)
-            config = CallConfig(locale or EN_US, self._opened.form, speaks=True)
+            speaks = self._opened.playing.say is None
+            config = CallConfig(locale or EN_US, self._opened.form, speaks=speaks)
             await self._converse(self._live(handler, config), Admitted(customer or NOBODY))
 
     def _live(self, handler: TurnHandler, config: CallConfig) -> LiveCall:
         calls = self._deps.calls
         ports = CallPorts(handler, calls.recognizer, calls.vad, calls.clock, calls.synthesizer)
-        return LiveCall(ports, self._outbox, config, seconds=calls.max_call_seconds)
+        live = LiveCall(ports, self._outbox, config, seconds=calls.max_call_seconds)
+        live.hung_up = True  # whoever takes over may do what was pending: only a line that drops leaves it
+        return live
 
     async def _begin(self) -> Opened:
         """Read until the line says what call it is. Raises CallIdle, BadInput, Hung."""
@@ -113,15 +136,27 @@ class _PhoneCall:
     async def _converse(self, call: LiveCall, admitted: Admitted) -> None:
         """Read, live, tell and play until one of them ends; then say goodbye as the protocol has it."""
         calls = self._deps.calls
-        self._speaking = Speaking(self._transport, self._opened.playing, calls.clock, self._act, call.put)
+        self._speaking = self._mouth(call)
+        self._inband = InBand(self._opened.form) if self._deps.inband_keys else None
+        self._hold = Hold(calls.clock, call.put)
         standing = Standing(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
         async with together(
-            call.run(), self._listen(call), self._tell(), self._speaking.play(), standing.run()
+            call.run(), self._listen(call), self._tell(), self._speaking.play(), self._hold.watch(), standing.run()
         ) as tasks:
             await call.put(AskIn())
             reason = await first_end(tasks)
+            call.hung_up = self._left or not isinstance(reason, Hung)
+        if reason is None and self._speaking.handed is not None and self._deps.transfer_keys:
+            await self._press(self._deps.transfer_keys)
         goodbye = Goodbye(self._connection, self._transport, self._deps)
         await finish(goodbye.end(self._opened.call, self._speaking.handed, reason))
+
+    def _mouth(self, call: LiveCall) -> Speaking | Wording:
+        """How replies go out: as sound, or as words for the line's own voice."""
+        playing, clock = self._opened.playing, self._deps.calls.clock
+        if playing.say is None or playing.press is None:
+            return Speaking(self._transport, playing, clock, self._act, call.put)
+        return Wording(self._transport, playing.say, playing.press, call.locale, self._act, call.put)
 
     # In
 
@@ -139,24 +174,55 @@ class _PhoneCall:
     async def _take(self, call: LiveCall, event: LineEvent) -> None:
         match event:
             case Audio(data, sequence):
-                await call.put(AudioIn(data, sequence))
+                await self._hear(call, data, sequence)
             case Pressed(key):
-                await call.put(KeyIn(key))
+                await self._key(call, key, heard=False)
             case Played(mark):
                 await self._speaking.played(mark)
             case Held(on):
                 self._speaking.hold(on)
+                await self._hold.told(on)
             case Reformed(form):
-                await call.put(ConfigureIn(form=form, patient=True))
+                await self._reform(call, form)
             case Speaks(locale) if locale in locales():
                 await call.put(ConfigureIn(locale=locale, patient=True))
             case SendBack(message):
                 await self._send(message)
             case Left():
-                call.hung_up = True
+                self._left = True
                 raise Hung
 
+    async def _hear(self, call: LiveCall, data: bytes, sequence: int | None) -> None:
+        """Sound, without the tones of keys where these are listened for; numbered sound has keys of its own."""
+        await self._hold.sound()
+        if self._inband is None or sequence is not None:
+            await call.put(AudioIn(data, sequence))
+            return
+        sound, keys = self._inband.push(data)
+        if sound:
+            await call.put(AudioIn(sound))
+        for key in keys:
+            await self._key(call, key, heard=True)
+
+    async def _key(self, call: LiveCall, key: str, *, heard: bool) -> None:
+        if self._inband is None or self._once.new(key, self._deps.calls.clock.monotonic(), heard=heard):
+            await call.put(KeyIn(key))
+
+    async def _reform(self, call: LiveCall, form: AudioFormat) -> None:
+        if self._inband is not None:
+            await call.put(AudioIn(self._inband.rest()))
+            self._inband = InBand(form)
+        await call.put(ConfigureIn(form=form, patient=True))
+
     # Out
+
+    async def _press(self, keys: str) -> None:
+        """The bridge's own code for a transfer; where it can't be pressed, what follows is as without it."""
+        try:
+            async with asyncio.timeout(PRESS_S):
+                await self._speaking.press(keys)
+        except (TellerlineError, Hung, TimeoutError) as error:
+            log.error("the keys of a transfer were not pressed: %s", type(error).__name__)  # noqa: TRY400 - it is known
 
     async def _tell(self) -> None:
         while (event := await self._outbox.get()) is not None:

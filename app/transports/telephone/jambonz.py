@@ -1,10 +1,12 @@
 """jambonz' `listen` and FreeSWITCH's mod_audio_fork as a `CallTransport`. Sans I/O.
 
 The first message tells of the call; then linear sound comes in binary messages. jambonz takes sound back likewise, and
-tells of marks; mod_audio_fork takes pieces of it as files to be played, and tells nothing: then the clock does.
+tells of marks; mod_audio_fork takes pieces of it as files to be played, and tells nothing: then the clock does. Where
+the bridge speaks replies itself, they are words, in the message that is handed on to its application (`json`).
 """
 
 import base64
+from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +24,23 @@ from app.transports.telephone.line import (
 )
 from schemas.audio import STREAM_RATES, AudioFormat, Encoding
 from schemas.errors import MalformedAudio, TellerlineError, TooLarge, UnsupportedAudio, WrongState
+from schemas.ids import Locale
+from services.speech.ssml import ssml, words
+
+
+class Replies(StrEnum):
+    """What a bridge is sent of a reply: sound, or words for its own voice."""
+
+    AUDIO = "audio"
+    FILE = "file"
+    TEXT = "text"
+    SSML = "ssml"
+
+    @property
+    def worded(self) -> bool:
+        """Whether it is words."""
+        return self in {Replies.TEXT, Replies.SSML}
+
 
 MAX_SOUND: Final = 32 * 1024
 _CHANNELS: Final = {"mono": 1, "stereo": 2}
@@ -29,12 +48,12 @@ _CHANNELS: Final = {"mono": 1, "stereo": 2}
 
 
 class AudioFork:
-    """One call. `files`: sound is sent as mod_audio_fork takes it."""
+    """One call. `replies`: sound, the same as mod_audio_fork takes it, or words."""
 
     lingers = False
 
-    def __init__(self, *, files: bool = False) -> None:
-        self._files = files
+    def __init__(self, replies: Replies = Replies.AUDIO) -> None:
+        self._replies = replies
         self._form: AudioFormat | None = None
         self._channels = 1
 
@@ -54,14 +73,25 @@ class AudioFork:
 
     def play(self, packet: bytes) -> list[Act]:
         """A packet of sound."""
-        if not self._files:
+        if self._replies is Replies.AUDIO:
             return [packet]
         sound: dict[str, Any] = {"audioContentType": "raw", "sampleRate": self._form.rate if self._form else 0}
         return [packed(type="playAudio", data=sound | {"audioContent": base64.b64encode(packet).decode()})]
 
     def mark(self, name: str) -> list[Act]:
         """Ask to be told when all that was sent so far was heard."""
-        return [] if self._files else [packed(type="mark", data={"name": name})]
+        if self._replies.worded:
+            return [packed(type="json", data={"mark": name})]
+        return [] if self._replies is Replies.FILE else [packed(type="mark", data={"name": name})]
+
+    def say(self, text: str, locale: Locale) -> list[Act]:
+        """Words for the bridge's own voice, after those before."""
+        kind, said = ("ssml", ssml) if self._replies is Replies.SSML else ("text", words)
+        return [packed(type="json", data={"say": {kind: said(text, locale), "language": locale}})]
+
+    def press(self, keys: str) -> list[Act]:
+        """Keys that the application presses on the call."""
+        return [packed(type="json", data={"press": keys})]
 
     def flush(self) -> list[Act]:
         """Drop what was sent and not heard yet."""
@@ -84,10 +114,18 @@ class AudioFork:
         if rate not in STREAM_RATES or channels is None:
             raise UnsupportedAudio("the sound is mono or stereo at 8, 16 or 24 kHz")
         self._form, self._channels = AudioFormat(Encoding.PCM16, rate), channels
-        files = Playing(self._form, packet_ms=500, lead_ms=1_000, marks=False)
         given = said.maybe("metadata") if "statement" not in said.values else said
-        playing = files if self._files else Playing(self._form, lead_ms=100)
-        return Opened(said.word("callSid", ""), self._form, playing, given.statement(), given.locale())
+        return Opened(
+            said.word("callSid", ""), self._form, self._playing(self._form), given.statement(), given.locale()
+        )
+
+    def _playing(self, form: AudioFormat) -> Playing:
+        match self._replies:
+            case Replies.AUDIO:
+                return Playing(form, lead_ms=100)
+            case Replies.FILE:
+                return Playing(form, packet_ms=500, lead_ms=1_000, marks=False, press=self.press)
+        return Playing(form, say=self.say, press=self.press)
 
     def _heard(self, data: bytes) -> list[LineEvent]:
         if self._form is None:

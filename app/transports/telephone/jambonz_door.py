@@ -1,4 +1,7 @@
-"""WS /v1/ivr/jambonz: jambonz' `listen`, and with `?audio=file` FreeSWITCH's mod_audio_fork."""
+"""WS /v1/ivr/jambonz: jambonz' `listen`, and with `?audio=file` FreeSWITCH's mod_audio_fork.
+
+With `?audio=text` or `ssml` either speaks replies itself.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +13,7 @@ from app.auth.bridge_keys import with_key
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
 from app.transports.telephone.expected import ExpectedCalls
-from app.transports.telephone.jambonz import AudioFork
+from app.transports.telephone.jambonz import AudioFork, Replies
 
 SUBPROTOCOLS: Final = ("audio.jambonz.org", "audio.drachtio.org")
 
@@ -25,7 +28,8 @@ def router(deps: PhoneDeps, expected: ExpectedCalls, bridges: Mapping[str, bytes
 
     @routes.websocket("/jambonz")
     async def jambonz(socket: WebSocket) -> None:
-        core = AudioFork(files=socket.query_params.get("audio") == "file")
-        await answer(socket, core, asked, proven, *SUBPROTOCOLS)
+        asked_for = socket.query_params.get("audio", "")
+        replies = Replies(asked_for) if asked_for in set(Replies) else Replies.AUDIO
+        await answer(socket, AudioFork(replies), asked, proven, *SUBPROTOCOLS, voiced=not replies.worded)
 
     return routes

@@ -1,6 +1,6 @@
 """What a telephone line says and what can be said to it, whatever its protocol. Sans I/O."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -10,19 +10,6 @@ from schemas.ids import Locale
 
 Wire = str | bytes
 """One message of a line: text, or bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Playing:
-    """How a line takes its sound: packets of `packet_ms`, sent `lead_ms` before they are due to be heard.
-
-    `marks`: the line tells when what came before a mark was heard; otherwise it is known by the clock.
-    """
-
-    form: AudioFormat
-    packet_ms: int = 20
-    lead_ms: int = 60
-    marks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +29,31 @@ class WebRequest:
 
 Act = Wire | WebRequest
 """What is done on a line: a message of its own, or a word to its carrier."""
+
+
+Say = Callable[[str, Locale], list[Act]]
+"""How some words of a reply are given to a line that has a voice of its own."""
+Press = Callable[[str], list[Act]]
+"""How keys are pressed on a line that has a word for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """How a line takes its sound: packets of `packet_ms`, sent `lead_ms` before they are due to be heard.
+
+    `marks`: the line tells when what came before a mark was heard; otherwise it is known by the clock.
+    `taken`: it takes sound at all; on one that does not nothing is said, and nothing counts as heard.
+    `say`: it speaks replies itself, and is sent words instead of sound. `press`: it has a word for keys that we press;
+    otherwise they are tones in the sound.
+    """
+
+    form: AudioFormat
+    packet_ms: int = 20
+    lead_ms: int = 60
+    marks: bool = True
+    taken: bool = True
+    say: Say | None = None
+    press: Press | None = None
 
 
 # What a line says

@@ -11,12 +11,12 @@ from typing import Final
 from app.transports.telephone.line import Playing
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import SlowConsumer
+from services.audio.codec import SILENCE
 
 LATE_S: Final = 0.1
 """A packet that leaves later than this begins a new schedule; one that is less late is made up for by the next."""
 MOST_S: Final = 60.0
 """So much may wait to be heard; the call gives out no more than some seconds ahead."""
-_SILENCE: Final = {Encoding.PCM16: b"\0", Encoding.MULAW: b"\xff", Encoding.ALAW: b"\xd5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,13 @@ class Playout:
         """A reply ends here: its last packet is filled up with silence. Raises SlowConsumer."""
         if self._rest:
             missing = self._size - len(self._rest)
-            self.put(_SILENCE[self._playing.form.encoding] * missing)
+            self.put(SILENCE[self._playing.form.encoding] * missing)
         self._append(Mark(mark))
+
+    @property
+    def heard_at(self) -> float:
+        """When all that was sent will have been heard."""
+        return self._heard_at
 
     def flush(self) -> None:
         """Nothing of what waits is to be heard; what was sent is taken for flushed by the line."""

@@ -24,6 +24,8 @@ from schemas.call import (
 )
 from schemas.errors import SpeechUnavailable
 from schemas.turn import HandedOff, ReplyId
+from services.audio.codec import encode
+from services.audio.tones import made
 from services.ports import Clock
 
 Send = Callable[[Act], Awaitable[None]]
@@ -49,6 +51,8 @@ class Speaking:
 
     async def told(self, event: CallEvent) -> None:
         """What the call says. Raises SpeechUnavailable, SlowConsumer."""
+        if not self._playing.taken and not isinstance(event, Said):
+            return  # who watches a call says nothing in it
         match event:
             case ReplyBegan(reply):
                 self._reply, self._sounded = reply, False
@@ -76,17 +80,34 @@ class Speaking:
             self._marks.remove(mark)
             await self._heard(PlaybackIn(ReplyId(mark), PlaybackState.COMPLETED))
 
+    async def press(self, keys: str) -> None:
+        """Press keys once the call is over, by the line's own word or as tones; returns when they were heard."""
+        if self._playing.press is not None:
+            for word in self._playing.press(keys):
+                await self._act(word)
+            return
+        self._playout.flush()
+        self._put([encode(made(keys, self._playing.form.rate), self._playing.form)])
+        self._playout.end("")
+        while len(self._playout) > 1:  # the mark behind them is nobody's
+            await self._send_due()
+            await asyncio.sleep(max(0.001, (self._playout.due_at() or 0.0) - self._clock.monotonic()))
+        await asyncio.sleep(max(0.0, self._playout.heard_at - self._clock.monotonic()))
+
+    async def _send_due(self) -> None:
+        while (item := self._playout.take(self._clock.monotonic())) is not None:
+            match item:
+                case Packet(data):
+                    for word in self._transport.play(data):
+                        await self._act(word)
+                case Mark(name) if name:
+                    await self._mark(name)
+
     async def play(self) -> None:
         """Send each packet when it is due, until cancelled."""
         while True:
             self._changed.clear()
-            while (item := self._playout.take(self._clock.monotonic())) is not None:
-                match item:
-                    case Packet(data):
-                        for word in self._transport.play(data):
-                            await self._act(word)
-                    case Mark(name):
-                        await self._mark(name)
+            await self._send_due()
             at = self._playout.due_at()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(None if at is None else max(0.0, at - self._clock.monotonic())):

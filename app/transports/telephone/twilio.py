@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from app.transports.telephone.fields import Fields, packed
 from app.transports.telephone.line import (
@@ -46,15 +46,19 @@ _ENCODINGS: Final = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A carrier's HTTP API: `user` where its key is not enough, and to whom calls are handed off."""
+    """A carrier's HTTP API: `user` where its key is not enough, and to whom calls are handed off.
+
+    `return_to`: where the call goes on once that person has hung up; it ends where there is none.
+    """
 
     key: str = field(default="", repr=False)
     user: str = ""
     transfer_to: str = ""
+    return_to: str = ""
 
 
 Asked = Callable[[Credential, Mapping[str, str], str], WebRequest]
-"""What is asked of a carrier for a call, whose ids are given; and the summary for the person."""
+"""What is asked of a carrier for a call, whose ids are given; and the summary for the person, or the keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class Carrier:
     clear: str
     transfer: Asked
     hang_up: Asked
+    press: Asked | str = ""
+    """What presses keys: a word to its API, or the name of a message."""
     numbered: bool = False
     described: bool = False
     """Whether every piece of sound says what it is."""
@@ -143,6 +149,19 @@ class MediaStream:
         return []
 
     @property
+    def _presses(self) -> bool:
+        """Whether the carrier has a word for keys, and takes it from us."""
+        press = self._carrier.press
+        return bool(press) if isinstance(press, str) else bool(self._credential.key)
+
+    def press(self, keys: str) -> list[Act]:
+        """Press keys, where the carrier has a word for it."""
+        press = self._carrier.press
+        if isinstance(press, str):
+            return [packed(event=press, dtmf=keys)]
+        return [press(self._credential, self._ids, keys)]
+
+    @property
     def _named(self) -> dict[str, str]:
         return {self._carrier.stream: self._stream}
 
@@ -157,7 +176,8 @@ class MediaStream:
         self._stream = stream
         given = parameters(said if self._carrier.parameters in said.values else start, self._carrier.parameters)
         form = self._form(start.part(self._carrier.form))
-        playing = Playing(AudioFormat(Encoding.MULAW, _RATE) if self._carrier.described else form)
+        sent = AudioFormat(Encoding.MULAW, _RATE) if self._carrier.described else form
+        playing = Playing(sent, press=self.press if self._presses else None)
         return Opened(self._ids["call"], form, playing, given.statement(), given.locale())
 
     def _form(self, told: Fields) -> AudioFormat:
@@ -199,7 +219,8 @@ def _twilio_transfer(credential: Credential, ids: Mapping[str, str], summary: st
         target = f"<Sip>{escape(f'{target}{joint}{SUMMARY}={quote(summary)}')}</Sip>"
     else:
         target = f"<Number>{escape(target)}</Number>"
-    return _twilio(credential, ids, {"Twiml": f"<Response><Dial>{target}</Dial></Response>"})
+    back = f" action={quoteattr(credential.return_to)}" if credential.return_to else ""
+    return _twilio(credential, ids, {"Twiml": f"<Response><Dial{back}>{target}</Dial></Response>"})
 
 
 def _telnyx(credential: Credential, ids: Mapping[str, str], action: str, **json: object) -> WebRequest:
@@ -242,8 +263,10 @@ TELNYX: Final = Carrier(
         "transfer",
         to=credential.transfer_to,
         custom_headers=[{"name": SUMMARY, "value": summary}],
+        **({"park_after_unbridge": "self"} if credential.return_to else {}),
     ),
     hang_up=lambda credential, ids, _: _telnyx(credential, ids, "hangup"),
+    press=lambda credential, ids, keys: _telnyx(credential, ids, "send_dtmf", digits=keys),
     numbered=True,
 )
 PLIVO: Final = Carrier(
@@ -265,5 +288,6 @@ PLIVO: Final = Carrier(
         json={"legs": "aleg", "aleg_url": credential.transfer_to},
     ),
     hang_up=lambda credential, ids, _: WebRequest("DELETE", _plivo(credential, ids), credential.key, credential.user),
+    press="sendDTMF",
     described=True,
 )

@@ -90,6 +90,8 @@ class Story:
             "go on": lambda: talk.withdraw(ItemId(f"i{self.items}"), ItemId("next")),
             "break": lambda: talk.fail(InternalFault()),
             "wait": self.wait,
+            "put on hold": lambda: talk.hold(True),
+            "off hold": lambda: talk.hold(False),
         }
 
 
@@ -184,3 +186,23 @@ class AtOnce(FakeSynthesizer):
     async def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
         for end in range(1, len(text) + 1):
             yield SpokenChunk(b"\0\0", self.rate, end)
+
+
+async def test_on_hold_a_question_is_asked_again_once_and_nobody_is_given_up() -> None:
+    story = Story()
+    living = asyncio.create_task(anext(story.conversation.run(), None))
+    steps = story.steps()
+
+    async def prompts(*names: str) -> int:
+        for name in names:
+            steps[name]()
+            for _ in range(12):
+                await asyncio.sleep(0)
+        return len(story.handler.told("silence"))
+
+    await prompts("hello", "heard", "put on hold")
+    assert await prompts(*["wait"] * 20) == 1
+    assert await prompts("off hold", "heard", "wait") == 2
+    assert await prompts("wait") == 3, "silence of the caller's own is asked about every time"
+    living.cancel()
+    await asyncio.gather(living, return_exceptions=True)

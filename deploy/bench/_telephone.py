@@ -1,0 +1,121 @@
+"""Calls over a telephone's protocol: the far end of a line at 8 kHz, and what it hears when."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+import numpy as np
+import orjson
+import soxr
+
+from app.demo.run import service
+from app.line import Transport
+from deploy.bench import CHECKOUT
+from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._line import TAIL_S
+from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
+from services.audio.codec import decode, encode
+from tests.harness.phone import Phone, calling
+from tests.harness.phone_asterisk import free_port
+from tests.harness.phone_lines import LINES, Place, settings
+
+_PCM16: Final = AudioFormat(Encoding.PCM16)
+_RATE: Final = 8_000
+SILENT_S: Final = 0.4
+"""A greeting that has paused for so long is over."""
+GREETING_S: Final = 20.0
+
+
+class Door(StrEnum):
+    """Where a call comes in: at a native door, or on a telephone."""
+
+    CALLS = "calls"
+    REALTIME = "realtime"
+    TWILIO = "twilio"
+    TELNYX = "telnyx"
+    PLIVO = "plivo"
+    AUDIOHOOK = "audiohook"
+    AUDIOSOCKET = "audiosocket"
+    ASTERISK_WS = "asterisk-ws"
+    JAMBONZ = "jambonz"
+
+    @property
+    def native(self) -> Transport | None:
+        """The door of our own that it is, if any."""
+        return Transport(self.value) if self.value in set(Transport) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One call's outcome: ms from the last voiced sample to the first sound of the answer; null where none came."""
+
+    first_ms: float | None
+    cut: bool
+    arrivals: tuple[float, ...]
+    """When packets came, in seconds."""
+
+
+class Narrow(Phone):
+    """A phone whose line takes half the rate: what is said on it has no more than that already."""
+
+    async def speak(self) -> None:
+        """Send the microphone's frames at real time, with no delay of a filter's."""
+        self.began = time.monotonic()
+        while True:
+            await asyncio.sleep(max(0.0, self.began + self.microphone.due_s() - time.monotonic()))
+            frame = decode(self.microphone.frame(), _PCM16)
+            await self.bridge.sound(encode(frame[:: SAMPLE_RATE // _RATE], self.bridge.form))
+
+    async def quiet(self, within_s: float = GREETING_S) -> None:
+        """Return once a greeting came and has ended. Raises TimeoutError."""
+        await self.until(lambda: bool(self.arrivals), within_s)
+        while time.monotonic() - self.arrivals[-1] < SILENT_S:  # noqa: ASYNC110 - silence makes no event
+            await asyncio.sleep(0.02)
+
+
+def narrowed(samples: Samples) -> Samples:
+    """What G.711 leaves of a sound, at the rate it came in."""
+    form = AudioFormat(Encoding.MULAW, _RATE)
+    line: Samples = decode(encode(soxr.resample(samples, SAMPLE_RATE, _RATE), form), form)
+    wide: Samples = soxr.resample(line, _RATE, SAMPLE_RATE)[: samples.size].astype(np.float32)
+    return np.pad(wide, (0, samples.size - wide.size))
+
+
+@contextmanager
+def telephones(word_ms: int) -> Iterator[tuple[str, Place]]:
+    """A service that takes telephones, whose voice says a word in so many ms: its base URL, and where it is rung."""
+    audiosocket = free_port()
+    given = {f"TELLERLINE_{name}".upper(): _told(value) for name, value in settings(audiosocket).items()}
+    run = ("-m", "deploy.bench._phone_service", str(word_ms))
+    with service(*run, PYTHONPATH=CHECKOUT, **given) as base:
+        yield base, Place(int(base.rpartition(":")[2]), audiosocket)
+
+
+async def ring(place: Place, door: Door, utterance: Utterance) -> Rung:
+    """Say one utterance after the greeting, and time what is heard then."""
+    async with LINES[door](place, utterance.customer) as bridge, calling(bridge, Narrow) as phone:
+        assert isinstance(phone, Narrow)
+        await phone.quiet()
+        greeted = len(phone.arrivals)
+        lead = np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32)
+        first = phone.microphone.say(np.concatenate((lead, utterance.samples)))
+        start = phone.began + first / SAMPLE_RATE + LEAD_S
+        late, spoken = start + utterance.late_ms / 1000 - LEAD_S, start + utterance.voiced_s
+        try:
+            await phone.until(_after(phone, greeted, late), LEAD_S + utterance.samples.size / SAMPLE_RATE + TAIL_S)
+        except TimeoutError:
+            return Rung(None, len(phone.arrivals) > greeted, tuple(phone.arrivals))
+        heard = next(at for at in phone.arrivals[greeted:] if at >= late)
+        return Rung((heard - spoken) * 1000, phone.arrivals[greeted] < late, tuple(phone.arrivals))
+
+
+def _after(phone: Phone, greeted: int, late: float) -> Callable[[], bool]:
+    return lambda: len(phone.arrivals) > greeted and phone.arrivals[-1] >= late
+
+
+def _told(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
