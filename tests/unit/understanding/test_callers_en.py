@@ -13,8 +13,22 @@ from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.differences import order_rows
 from deploy.bench.cases.player import Call, Played, Player
 from rules.bank import DemoAccount, DemoPayee, demo_customers
-from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, ReadBalance, Reply, ReplyParam, SubmitTransfer
-from schemas.ids import AccountId
+from schemas.decision import (
+    Answer,
+    Clarify,
+    Confirm,
+    Decision,
+    Execute,
+    Handoff,
+    LockCard,
+    ReadBalance,
+    ReadTransactions,
+    Refuse,
+    Reply,
+    ReplyParam,
+    SubmitTransfer,
+)
+from schemas.ids import AccountId, CardId
 from schemas.intent import SlotName
 
 DATA = Path(__file__).parents[3] / "tests" / "data" / "callers"
@@ -28,6 +42,7 @@ FURTHER = {
 """Further sentences to the same book: what must come out right of those the grammar was mended by, and of the rest."""
 KINDS = {
     "say.goodbye": "bye",
+    "help.general": "help",
     "say.wait": "waits",
     "say.ok_what_else": "ready",
     "ask.source": "source",
@@ -89,11 +104,15 @@ def _is(call: Call, said: list[Decision], before: str, right: str) -> bool:
         return _asks(said) == kind and _keeps(call, kind, rest)
     if kind == "balance":
         return any(isinstance(d, Execute) and d.action == _balance(rest) for d in said)
+    if kind in {"lock", "unlock"}:
+        return _card(call, said, kind, rest[0])
     plain = {
         "held": not order and not booked and not _booked(call.fork().play(Turn(say="yes"))[1]),
         "again": order == before and not booked,
         "none": not order and not booked,
         "booked": booked,
+        "transactions": any(isinstance(d, Execute) and isinstance(d.action, ReadTransactions) for d in said),
+        "person": any(isinstance(d, Handoff) for d in said),
     }
     return plain[kind] if kind in plain else kind in {*_replies(said), _asks(said)}
 
@@ -102,6 +121,15 @@ def _keeps(call: Call, kind: str, rest: list[str]) -> bool:
     """Whether what was said before a question is still known once that is answered."""
     then = _order(call.fork().play(Turn(say="50 dollars" if kind == "amount" else "emily"))[1])
     return then == _wanted("send", ["50", *rest] if kind == "amount" else [rest[0], "emily", *rest[1:]])
+
+
+def _card(call: Call, said: list[Decision], kind: str, card: str) -> bool:
+    """Whether the card was locked, or would be at a yes; or was to be unlocked, which it is already."""
+    if kind == "lock":
+        said = [*said, *call.fork().play(Turn(say="yes"))[1]]
+        return any(isinstance(d, Execute) and d.action == LockCard(CardId(f"alex-{card}")) for d in said)
+    told = [d.reply.params["card"] for d in said if isinstance(d, Refuse) and d.reply.id == "card.already_unlocked"]
+    return [t.params["name"] for t in told if isinstance(t, Reply)] == [f"{card} card"]
 
 
 def _balance(rest: list[str]) -> ReadBalance:
