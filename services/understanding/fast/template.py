@@ -15,6 +15,8 @@ MAX_PHRASES: Final = 4_000
 """An entry of a phrase list may stand for this many phrases."""
 MAX_CONDENSED: Final = 64
 """So many phrases may be made one atom."""
+MIN_SHARED: Final = 2
+"""Atoms of a part that alternatives share, at least: less is not worth their order, by which one of two readings is had."""
 
 _MARKS: Final = re.compile(r"[\[\]()|*+<>{}]")
 _LEX: Final = re.compile(r"\s*([\[\]()|*+]|<[a-z_]+>|\{[a-z_]+(?::[a-z_]+)?\}|[^\[\]()|*+<>{}\s]+)")
@@ -187,7 +189,7 @@ def condense(node: Node) -> Node:
         case Alt(options):
             fixed: list[tuple[str, ...]] = []
             rest: list[Node] = []
-            for option in options:
+            for option in _shared(_shared(options, -1), 0):
                 found = _expand(option, MAX_CONDENSED)
                 if found is None or () in found:
                     rest.append(condense(option))
@@ -200,6 +202,35 @@ def condense(node: Node) -> Node:
             return _condensed_sequence(parts)
         case Atom():
             return node
+
+
+def _shared(options: tuple[Node, ...], edge: int) -> tuple[Node, ...]:
+    """Alternatives of which those that begin (`edge` 0) or end (-1) with the same part hold that part once."""
+    by_part: dict[Node, list[Seq]] = {}
+    for option in options:
+        if isinstance(option, Seq) and option.parts and _size(option.parts[edge]) >= MIN_SHARED:
+            by_part.setdefault(option.parts[edge], []).append(option)
+    made: dict[Node, None] = {}
+    for option in options:
+        part = option.parts[edge] if isinstance(option, Seq) and option.parts else None
+        alike = by_part.get(part, []) if part is not None else []
+        if part is None or len(alike) < 2:  # noqa: PLR2004 - what is shared is so by two
+            made[option] = None
+        else:
+            rest = Alt(tuple(Seq(each.parts[:-1] if edge else each.parts[1:]) for each in alike))
+            made[Seq((rest, part) if edge else (part, rest))] = None
+    return tuple(made)
+
+
+def _size(node: Node) -> int:
+    """How many atoms there are in a tree."""
+    match node:
+        case Atom():
+            return 1
+        case Seq(parts) | Alt(parts):
+            return sum(_size(part) for part in parts)
+        case Rep(part):
+            return _size(part)
 
 
 def _condensed_sequence(parts: tuple[Node, ...]) -> Node:
