@@ -16,7 +16,7 @@ MAX_PHRASES: Final = 4_000
 MAX_CONDENSED: Final = 64
 """So many phrases may be made one atom."""
 MIN_SHARED: Final = 2
-"""Atoms of a part that alternatives share, at least: less is not worth their order, by which one of two readings is had."""
+"""Atoms of a part that alternatives share, at least: the order of smaller ones decides which of two readings is had."""
 
 _MARKS: Final = re.compile(r"[\[\]()|*+<>{}]")
 _LEX: Final = re.compile(r"\s*([\[\]()|*+]|<[a-z_]+>|\{[a-z_]+(?::[a-z_]+)?\}|[^\[\]()|*+<>{}\s]+)")
