@@ -11,12 +11,16 @@ from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, Route, Slot, SlotName, Slots, Understood
+from services.understanding.fast.grammar import OTHER, Grammar
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.reading import Reading
 
 _ENDS: Final = re.compile("[.?!;:…。？！；—–]")
 _PAUSES: Final = re.compile("[,、，-]")
 MAX_CLAUSES: Final = 6
+_INTRODUCES: Final = "introduces"
+_NAME: Final = 2
+"""Words of a caller's own name, at most."""
 OWING: Final = RuleId("intents.owing@1")
 """What is owed to someone, or asked for by them: an order's parts, and no order."""
 TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
@@ -25,6 +29,8 @@ READING: Final = frozenset(
     {Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP}
 )
 """What does nothing: clauses that nobody reads stand in its way as little as silence."""
+
+_AT_ONCE: Final = READING | {Intent.HUMAN_HANDOFF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,20 @@ def bare(asides: Trie, words: Sequence[str], start: int, end: int) -> tuple[int,
             break
         end = at
     return start, end
+
+
+def introduced(grammar: Grammar, reading: Reading, start: int, end: int) -> int:
+    """Where the words go on behind a caller's own name at their beginning: "my name is alex and"."""
+    symbol = grammar.symbols.get(_INTRODUCES)
+    at = max((e.end for e in reading.lattice.edges(start) if e.symbol == symbol), default=start) if start < end else end
+    if at == start:
+        return start
+    stop, other = at, grammar.symbols[OTHER]
+    while stop < min(end, at + _NAME) and (
+        stop in reading.taken or all(e.symbol == other for e in reading.lattice.edges(stop))
+    ):
+        stop += 1
+    return stop if stop > at else start
 
 
 def only(meant: Trie, asides: Trie, words: tuple[str, ...]) -> bool:
@@ -231,7 +251,7 @@ def _fitting(one: Understood, slots: Slots) -> dict[str, Slot[object]] | None:
 
 def _asked_about(whole: Understood, clauses: Clauses, *, stopped: bool) -> Understood | None:
     """Words that nobody read, beside a command that would move money, lead to a question."""
-    if not clauses.unread or whole.intent in READING:
+    if not clauses.unread or whole.intent in _AT_ONCE:
         return whole
     if whole.intent not in MONEY_MOVING:
         return None

@@ -193,7 +193,9 @@ def with_payee(
     found: Understood, heard: Annotation, reading: Reading, grammar: Grammar, find: FindPayee | None
 ) -> Understood:
     """`found` with the one who was named in the reason for it, where the order itself says "him" or "her"."""
-    if found.intent is not Intent.TRANSFER_MONEY or SlotName.PAYEE not in found.missing or found.unresolved:
+    if found.intent is not Intent.TRANSFER_MONEY or SlotName.PAYEE not in found.missing:
+        return found
+    if any(mention.slot is not SlotName.DATE for mention in found.unresolved):
         return found
     if not grammar.them.intersection(reading.words):
         return found

@@ -19,6 +19,7 @@ from services.understanding.fast.clauses import (
     Clauses,
     bare,
     commands,
+    introduced,
     only,
     parted,
     sentences,
@@ -167,6 +168,8 @@ class Understander:
     def _clause(self, hearing: Hearing, asides: Trie, beside: list[tuple[int, int]], start: int, end: int) -> Clauses:
         """What the units of one clause say; those whose days are none of an order's go to `beside`."""
         inner, stop = bare(asides, hearing.reading.words, start, end)
+        if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
+            inner, stop = bare(asides, hearing.reading.words, begin, stop)
         if inner == stop:
             beside.append((start, end))
             return Clauses((), ())

@@ -8,6 +8,7 @@ from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
 from services.understanding.fast.asked import asked
+from services.understanding.fast.carded import carded
 from services.understanding.fast.consent import ConsentGrammar
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.left import Left, settled, unknown, unmatched
@@ -74,6 +75,8 @@ class Unmatched:
             return settled(self._grammar.accounts, heard, reading.units, loose, Left())
         if idle and self._grammar.spaced and not stopped and (paid := billed(self._grammar, heard, context, reading)):
             return paid
+        if idle and (card := carded(self._grammar, heard, context, reading)) is not None:
+            return card
         if idle and not orders and (found := asked(self._grammar, heard, context, reading, stopped)) is not None:
             return found
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)

@@ -124,12 +124,12 @@ def _keeps(call: Call, kind: str, rest: list[str]) -> bool:
 
 
 def _card(call: Call, said: list[Decision], kind: str, card: str) -> bool:
-    """Whether the card was locked, or would be at a yes; or was to be unlocked, which it is already."""
+    """Whether the card was locked, or was to be unlocked, which it is already; at once, or after a yes."""
+    said = [*said, *call.fork().play(Turn(say="yes"))[1]]
     if kind == "lock":
-        said = [*said, *call.fork().play(Turn(say="yes"))[1]]
         return any(isinstance(d, Execute) and d.action == LockCard(CardId(f"alex-{card}")) for d in said)
     told = [d.reply.params["card"] for d in said if isinstance(d, Refuse) and d.reply.id == "card.already_unlocked"]
-    return [t.params["name"] for t in told if isinstance(t, Reply)] == [f"{card} card"]
+    return f"{card} card" in [t.params["name"] for t in told if isinstance(t, Reply)]
 
 
 def _balance(rest: list[str]) -> ReadBalance:

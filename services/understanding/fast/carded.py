@@ -1,0 +1,65 @@
+"""A card that is gone or found again, told in words of no template: what may be wanted is done or asked about.
+
+Only where one card of the caller's own is named, or none but "the card", and no word that asks or tells of another's.
+"""
+
+from typing import Final
+
+from schemas.ids import CardId, RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.loose import commanded
+from services.understanding.fast.reading import Reading
+from services.understanding.fast.reasons import PARTS
+from services.understanding.fast.vetoes import vetoes_met
+from services.understanding.fast.vocabulary import vocabulary
+
+RULE: Final = RuleId("intents.carded@1")
+_CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlock", "lock": "lock", "unlock": "unlock"}
+"""What tells of a card that is to be locked, or unlocked."""
+_STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
+_SURE: Final = 0.8
+_CARD: Final = "card"
+
+
+def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
+    """The card that is to be locked or unlocked; never in a language whose rules have no such cues."""
+    if not _CUES.keys() <= grammar.symbols.keys() or any(span.kind in PARTS for span in heard.spans):
+        return None
+    names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
+    size, words = len(reading.words), reading.words
+    cues = [edge for at in range(size) for edge in reading.lattice.edges(at) if edge.symbol in names]
+    wanted = {names[edge.symbol] for edge in cues}
+    places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
+    if not wanted or vetoes_met(grammar, reading, 0, size, places) & _STOPS:
+        return None
+    cards = _cards(grammar, heard, context, reading)
+    if cards is None or len(cards) > 1 or not (cards or _CARD in words):
+        return None
+    verb = "unlock" if "unlock" in wanted else "lock"
+    ordered = len(wanted) == 1 and len(cards) == 1 and commanded(grammar, heard, reading, verb)
+    return Understood(
+        Intent.CARD_UNLOCK if verb == "unlock" else Intent.CARD_LOCK,
+        Slots(card=next(iter(cards.values()), None)),
+        missing=() if cards else (SlotName.CARD,),
+        route=Route.FAST if ordered else Route.CLARIFY,
+        confidence=_SURE,
+        rule=RULE,
+    )
+
+
+def _cards(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> dict[str, Slot[CardId]] | None:
+    """The caller's own cards that are named; None where one is said to be another's."""
+    nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
+    found: dict[str, Slot[CardId]] = {}
+    for at in range(len(reading.words)):
+        named = [e for e in nouns.trie.scan(reading.words, at) if nouns.nouns[e.symbol].kind == _CARD]
+        owner = reading.words[at - 1] if at else ""
+        if (named or reading.words[at] == _CARD) and (owner in grammar.others or owner == "s"):
+            return None
+        for edge in named:
+            noun = nouns.nouns[edge.symbol]
+            if noun.id is not None:
+                start, end = units.starts[at], units.ends[edge.end - 1]
+                found[noun.id] = Slot(CardId(noun.id), Evidence(start, end, text[start:end], RULE))
+    return found
