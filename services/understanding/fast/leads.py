@@ -82,7 +82,8 @@ class Leads:
             return self._carded(found, lead.only("card", heard, units), said[:cut])
         if found.intent not in _ORDERS:
             return None if found.intent in CARDS else found
-        if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and lead.owned.get("account")):
+        named = lead.owned.get("account") and found.slots.source is None  # it may be the one that is to pay
+        if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named):
             return None
         if (billed := self._billed(found, lead.only("bill", heard, units), said, cut)) is not None:
             return billed
