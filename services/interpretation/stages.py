@@ -72,7 +72,7 @@ class _Stages:
     payees: PayeeIndex
     _searched: Searched = field(default_factory=dict)
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
-    _meanings: dict[tuple[str, tuple[Span, ...], Context], Understood] = field(default_factory=dict)
+    _meanings: dict[tuple[str, tuple[Span, ...], PayeeMatch | None, Context], Understood] = field(default_factory=dict)
 
     @classmethod
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
@@ -120,16 +120,18 @@ class _Stages:
         return said_in(meant, text) if meant is not None and meant.consent is None else None
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
-        """What the words mean, with what is corrected in them. A part is looked at once in each context."""
+        """What the words mean, with what is corrected in them. The same words are looked at once in each context."""
+        key = heard.transcript.text, heard.spans, heard.payees, context
+        if key not in self._meanings:
+            self._meanings[key] = self._mended(heard, context)
+        return self._meanings[key]
+
+    def _mended(self, heard: Annotation, context: Context) -> Understood:
         locale, searched = heard.transcript.locale, self._searched
         whole = self.understander.understand(heard, context, lambda name: self.payees.lookup((name,), locale, searched))
 
         def part(start: int, end: int, inner: Context) -> Understood:
-            piece = self._piece(heard, start, end)
-            key = piece.transcript.text, piece.spans, inner
-            if key not in self._meanings:
-                self._meanings[key] = self.mended(piece, inner)
-            return shifted(self._meanings[key], start)
+            return shifted(self.mended(self._piece(heard, start, end), inner), start)
 
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rules.locales import locale_rules
@@ -42,6 +42,15 @@ class Said:
     context: Context
     reading: Reading
     find: Find
+    _named: list[tuple[Evidence, PayeeId]] = field(default_factory=list)
+    _sought: list[bool] = field(default_factory=list)
+
+    def payees(self) -> list[tuple[Evidence, PayeeId]]:
+        """Everyone who is clearly named, looked for once."""
+        if not self._sought:
+            self._sought.append(True)
+            self._named.extend(self._payees())
+        return self._named
 
     def of(self, intent: Intent) -> Values:
         """What is named of what a command of this intent needs."""
@@ -50,9 +59,9 @@ class Said:
         found: Values = {"amount": list(self._amounts()), "date": list(self._days())}
         if intent is Intent.BILL_PAYMENT:
             found["amount"] += self._portions()
-            bills = [*self._nouns("bill"), *self._billed(list(self._payees()))]
+            bills = [*self._nouns("bill"), *self._billed(self.payees())]
             return found | {"bill": bills, "source": list(self._nouns("account"))}
-        found["payee"] = list(self._payees())
+        found["payee"] = list(self.payees())
         places = list(self._places()) if found["payee"] or self.rules.spaced else []
         for name in ("source",) if found["payee"] else ("source", "target"):
             found[name] = [at for part, at in places if part == name]
