@@ -7,6 +7,7 @@ from typing import Final
 from rules.load import load
 from schemas.intent import Context, Intent, Route, Understood
 from schemas.transcript import Hypothesis, Source, Transcript
+from services.understanding.fast.partings import RULE as LOOSE
 from services.understanding.fast.rules import ConfidenceFile
 
 Meaning = Callable[[Transcript], Understood]
@@ -36,7 +37,9 @@ def rescored(transcript: Transcript, context: Context, meaning: Meaning) -> Tran
 
 
 def _lost(understood: Understood) -> bool:
-    """Whether no rule speaks for or against these words."""
+    """Whether no sentence of ours is in these words, and nothing speaks against them."""
+    if understood.rule == LOOSE:
+        return True
     return understood.intent is None and not understood.vetoes and understood.route in _LOST
 
 

@@ -14,6 +14,7 @@ from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.left import Left, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
+from services.understanding.fast.partings import parting
 from services.understanding.fast.reading import Reading
 from services.understanding.fast.remainder import (
     in_a_slot,
@@ -69,16 +70,12 @@ class Unmatched:
                 words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
                 beside = Left((*words, *sums_beside(heard, reading, slots)))
                 return settled(self._grammar.accounts, heard, reading.units, found, beside)
-        idle = context.asked is None and context.terms.awaited is Awaited.NOTHING
-        loose = ordered(self._grammar, heard, reading, slots) if idle and self._grammar.spaced and not stopped else None
-        if loose is not None and plain(self._grammar, reading, loose.slots):
-            return settled(self._grammar.accounts, heard, reading.units, loose, Left())
-        if idle and self._grammar.spaced and not stopped and (paid := billed(self._grammar, heard, context, reading)):
-            return paid
-        if idle and (card := carded(self._grammar, heard, context, reading)) is not None:
-            return card
-        if idle and not orders and (found := asked(self._grammar, heard, context, reading, stopped)) is not None:
-            return found
+        if context.asked is None and context.terms.awaited is Awaited.NOTHING:
+            loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
+            if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
+                return found
+            if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
+                intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
         if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
@@ -118,3 +115,14 @@ class Unmatched:
                 break
             at = end
         return at
+
+    def _unasked(
+        self, heard: Annotation, context: Context, reading: Reading, stopped: set[str], loose: Understood | None
+    ) -> Understood | None:
+        """What is wanted in words of no template, where nothing was asked: by its cues and the caller's own things."""
+        rules = self._grammar
+        if loose is not None and plain(rules, reading, loose.slots):
+            return settled(rules.accounts, heard, reading.units, loose, Left())
+        paid = billed(rules, heard, context, reading) if rules.spaced and not stopped else None
+        found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
+        return found or asked(rules, heard, context, reading, stopped)

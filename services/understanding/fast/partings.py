@@ -1,0 +1,43 @@
+"""The wish for a person, and a goodbye, in words of no template: by a cue, where nothing of an order is told."""
+
+from typing import Final
+
+from schemas.ids import RuleId
+from schemas.intent import Annotation, Intent, Route, Understood
+from services.understanding.fast.grammar import BANKING, Grammar
+from services.understanding.fast.reading import Reading
+
+RULE: Final = RuleId("intents.partings@1")
+_STOPS: Final = frozenset({"question", "negation", "past", "conditional", "reported", "recurring"})
+_SURE: Final = 0.8
+_NEAR: Final = 8
+"""Units between a wish to speak and with whom, at most."""
+_LAST: Final = 4
+"""Units at the end of which one is a goodbye."""
+
+
+def parting(grammar: Grammar, heard: Annotation, reading: Reading, vetoes: set[str]) -> Understood | None:
+    """A person who is wanted, or a goodbye; never in a language whose rules have no such cues."""
+    if not {"reach", "goodbye", "human"} <= grammar.symbols.keys() or heard.spans or vetoes & _STOPS:
+        return None
+    if _wants_a_person(grammar, reading):
+        return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
+    size = len(reading.words)
+    banking = any(e.symbol == BANKING for at in range(size) for e in grammar.routing.scan(reading.words, at))
+    said = any(
+        e.symbol == grammar.symbols["goodbye"]
+        for at in range(max(0, size - _LAST), size)
+        for e in reading.lattice.edges(at)
+    )
+    if banking or not said or heard.payees is not None:
+        return None
+    return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
+
+
+def _wants_a_person(grammar: Grammar, reading: Reading) -> bool:
+    """Whether somebody of the bank stands near behind words of speaking or connecting."""
+    reach, human = grammar.symbols["reach"], grammar.symbols["human"]
+    size = len(reading.words)
+    ends = [e.end for at in range(size) for e in reading.lattice.edges(at) if e.symbol == reach]
+    starts = [at for at in range(size) for e in reading.lattice.edges(at) if e.symbol == human]
+    return any(end <= start <= end + _NEAR for end in ends for start in starts)
