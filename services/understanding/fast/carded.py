@@ -20,6 +20,8 @@ _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlo
 _STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
 _SURE: Final = 0.8
 _CARD: Final = "card"
+_ANY: Final = frozenset({"a", "an", "s"})
+_POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
 
 
 def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
@@ -48,14 +50,19 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Readi
     )
 
 
+def _of_another(grammar: Grammar, heard: Annotation, reading: Reading, at: int) -> bool:
+    """Whether the word before a card makes it somebody's, or any: "my sister's", "a"."""
+    word, said = reading.words[at], heard.transcript.text[reading.units.starts[at] : reading.units.ends[at]]
+    return word in grammar.others or word in _ANY or said.endswith(_POSSESSIVES)
+
+
 def _cards(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> dict[str, Slot[CardId]] | None:
     """The caller's own cards that are named; None where one is said to be another's."""
     nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
     found: dict[str, Slot[CardId]] = {}
     for at in range(len(reading.words)):
         named = [e for e in nouns.trie.scan(reading.words, at) if nouns.nouns[e.symbol].kind == _CARD]
-        owner = reading.words[at - 1] if at else ""
-        if (named or reading.words[at] == _CARD) and (owner in grammar.others or owner == "s"):
+        if (named or reading.words[at] == _CARD) and at and _of_another(grammar, heard, reading, at - 1):
             return None
         for edge in named:
             noun = nouns.nouns[edge.symbol]

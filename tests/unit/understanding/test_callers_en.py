@@ -38,6 +38,8 @@ FURTHER = {
     "kinds": (0.91, 0.91),
     "voices": (0.95, 0.68),
     "more": (0.84, 0.86),
+    "strangers": (0.94, 0.84),
+    "passers": (0.94, 0.62),
 }
 """Further sentences to the same book: what must come out right of those the grammar was mended by, and of the rest."""
 KINDS = {
@@ -256,5 +258,5 @@ def test_further_callers_get_where_they_want(
 
 def test_what_is_no_command_is_never_read_back(more: dict[str, list[tuple[Line, bool]]]) -> None:
     never = [(line, right) for lines in more.values() for line, right in lines if line.group.endswith("_never")]
-    assert len(never) >= 130
+    assert len(never) >= 195
     assert [line.text for line, right in never if not right] == []

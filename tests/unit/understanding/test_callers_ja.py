@@ -24,9 +24,9 @@ DATA: dict[str, Any] = yaml.safe_load((ROOT / "tests" / "data" / "callers" / "ja
 KINDS: dict[str, Any] = yaml.safe_load(
     (ROOT / "tests" / "data" / "callers" / "ja_kinds.yaml").read_text(encoding="utf-8")
 )
-WHOLE, MORE, VOICES = (
+WHOLE, MORE, VOICES, STRANGERS, PASSERS = (
     yaml.safe_load((ROOT / "tests" / "data" / "callers" / f"{name}.yaml").read_text(encoding="utf-8"))
-    for name in ("ja_whole", "ja_more", "ja_voices")
+    for name in ("ja_whole", "ja_more", "ja_voices", "ja_strangers", "ja_passers")
 )
 PEOPLE = ROOT.parent / "shared" / "people-cases" / "ja_said.jsonl"
 MONEY = {"balance", "transactions", "transfer", "own", "bill_pay", "ending_transfer_money", "ending_balance_inquiry"}
@@ -81,8 +81,10 @@ def test_sentences_end_in_many_ways(caller: Caller) -> None:
 
 
 def test_nothing_moves_that_was_not_asked_for(caller: Caller) -> None:
-    traps = [line for each in (DATA, KINDS, WHOLE, MORE, VOICES) for line in each["traps"].splitlines()]
-    assert len(traps) >= 290
+    traps = [
+        line for each in (DATA, KINDS, WHOLE, MORE, VOICES, STRANGERS, PASSERS) for line in each["traps"].splitlines()
+    ]
+    assert len(traps) >= 355
     assert [text for text in traps if isinstance(caller.says(text)[1], Confirm)] == []
 
 
@@ -159,7 +161,10 @@ def test_callers_of_every_kind_are_understood(caller: Caller) -> None:
     assert all(right[kind] >= 0.7 * size[kind] for kind in size), {kind: (right[kind], size[kind]) for kind in size}
 
 
-@pytest.mark.parametrize(("said", "least", "share"), [(WHOLE, 200, 0.84), (MORE, 70, 0.6), (VOICES, 160, 0.86)])
+@pytest.mark.parametrize(
+    ("said", "least", "share"),
+    [(WHOLE, 200, 0.84), (MORE, 70, 0.6), (VOICES, 160, 0.86), (STRANGERS, 200, 0.92), (PASSERS, 60, 0.76)],
+)
 def test_whole_sentences_are_understood(caller: Caller, said: dict[str, Any], least: int, share: float) -> None:
     lines = [
         (intent, line) for kind in said["said"].values() for intent, each in kind.items() for line in each.splitlines()
