@@ -11,8 +11,9 @@ from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, Route, Slot, SlotName, Slots, Understood
-from services.understanding.fast.grammar import OTHER, Grammar
+from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Trie
+from services.understanding.fast.lexicon import OTHER
 from services.understanding.fast.reading import Reading
 
 _ENDS: Final = re.compile("[.?!;:…。？！；—–]")
