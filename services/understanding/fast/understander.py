@@ -230,8 +230,7 @@ class Understander:
     def _behind(self, hearing: Hearing) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
         context, reading = hearing.context, hearing.reading
-        waits = not context.idle
-        if waits or self._grammar.endings is None:
+        if not context.idle or self._grammar.endings is None:
             return None
         rules, size = self._grammar, len(reading.words)
         begins = begins_behind(rules, hearing.heard, reading)
