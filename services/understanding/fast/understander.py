@@ -36,12 +36,7 @@ from services.understanding.fast.matching import Hearing, Matching
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import Reading, read
 from services.understanding.fast.reasons import NO_REASON, owing, reason, spoken_of, with_payee
-from services.understanding.fast.remainder import (
-    of_the_bill,
-    once,
-    valued,
-    words_of,
-)
+from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.told import FindPayee, as_source
