@@ -20,7 +20,7 @@ from tests.harness.rows import tamper
 
 ANN, BOB = CustomerId("alex-morgan"), CustomerId("imogen-hartley")
 STORY = (
-    "what's my balance", "sort catherine out with fifty dollars please", "send fifty dollars to catherine nguyen",
+    "what's my balance", "work your magic on catherine and fifty dollars", "send fifty dollars to catherine nguyen",
     "yes", "how much is a wire transfer", "what did i spend recently", "who can i pay", "lock my debit card",
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ async def test_a_turn_says_by_what_it_was_decided(quick_folder: Path) -> None:
         FakeGemma(boldest) as server,
         running_app(quick_folder, FakeRecognizer(lambda _: ""), extraction_url=server.url) as app,
     ):
-        for text in ("send fifty dollars to catherine nguyen", "sort catherine out with fifty dollars please"):
+        for text in ("send fifty dollars to catherine nguyen", "work your magic on catherine and fifty dollars"):
             call = await app.gateway.callers.open(CustomerId("alex-morgan"), CallId(text[:4]), EN)
             async for _ in call.take(Transcript.typed(text, EN), ReplyId(text[:4])):
                 pass
@@ -44,7 +44,7 @@ async def test_a_turn_says_by_what_it_was_decided(quick_folder: Path) -> None:
     (model,) = extracted["models"]
     assert (model["purpose"], model["model"], model["outcome"]) == ("extract", "google/gemma-4-E4B-it", "ok")
     assert "@" in model["prompt"]
-    assert not [word for word in ("fifty", "sort", "dollars", "Catherine") if word in "".join(stored)]
+    assert not [word for word in ("fifty", "magic", "dollars", "Catherine") if word in "".join(stored)]
 
 
 async def test_a_turn_that_is_cut_is_on_record_as_far_as_it_came(quick_folder: Path) -> None:
