@@ -39,7 +39,12 @@ SPOKEN = {"en": Locale("en-US"), "ja": Locale("ja-JP")}
 COMMAND = {"en": "send fifty dollars to catherine nguyen", "ja": "佐藤花子に五千円送って"}
 QUESTION = {"en": "how much is a wire transfer", "ja": "振込手数料はいくらですか"}
 STORY = {
-    "en": ("send one dollar to emily morgan", "yes", "work your magic on catherine and fifty dollars", "no cancel that"),
+    "en": (
+        "send one dollar to emily morgan",
+        "yes",
+        "work your magic on catherine and fifty dollars",
+        "no cancel that",
+    ),
     "ja": ("佐藤花子に百円送って", "はい", "佐藤に送りたい", "取り消して"),
 }
 """A transfer that is confirmed, one that is left to a model where there is one, and a change of mind."""
