@@ -69,4 +69,6 @@ class WhisperRecognizer:
             raise RecognizerUnavailable(f"decoding failed ({type(error).__name__})") from error
         kept = guard.keep(decoded, final=final)
         elapsed = (time.perf_counter() - start) * 1000
-        return Transcript(kept[0].text, locale, kept, no_speech_prob=decoded.no_speech_prob, decode_ms=elapsed)
+        # Where the CTC head testified that somebody spoke, the doubt that short words raise in the decoder is settled.
+        none = 0.0 if decoded.witness is not None and kept[0].text else decoded.no_speech_prob
+        return Transcript(kept[0].text, locale, kept, no_speech_prob=none, decode_ms=elapsed)
