@@ -23,7 +23,7 @@ from pathlib import Path
 from deploy.vllm.gpu.order import chosen, needed
 from deploy.vllm.gpu.record import Session
 from deploy.vllm.gpu.servers import NAMES, engine, servers
-from deploy.vllm.sweep.payload import missing
+from deploy.vllm.sweep.payload import complete
 from deploy.vllm.sweep.servers import Engine
 
 START_S = 600.0
@@ -77,11 +77,11 @@ def asked(given: argparse.Namespace) -> list[str]:
     return given.servers.split(",") if given.servers else needed(given.only)
 
 
-def lacking(given: argparse.Namespace) -> list[str]:
-    """What is missing for those servers and for our client, before anything starts."""
+def startable(given: argparse.Namespace) -> bool:
+    """Whether all is there for those servers and for our client, before anything starts; told otherwise."""
     payload = Path(given.payload)
     every = servers(payload, given.out)
-    return missing(payload, [every[name] for name in asked(given)])
+    return complete(payload, [every[name] for name in asked(given)])
 
 
 def started(given: argparse.Namespace) -> dict[str, Engine]:
@@ -182,8 +182,7 @@ def main(arguments: list[str]) -> int:
     if given.collect:
         return collect(given.out, given.collect, given.within_s)
     urls = {name: url for name in NAMES if (url := getattr(given, name))}
-    if not urls and (faults := lacking(given)):
-        print("\n".join(["nothing is started, since there is missing:", *faults]), file=sys.stderr)
+    if not urls and not startable(given):
         return 1
     if given.detach:
         return detach(arguments, given.out)

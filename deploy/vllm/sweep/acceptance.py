@@ -7,10 +7,10 @@ before, n drafts make 1 + a + … + aⁿ tokens a step. Where that beats the ser
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from deploy.vllm.sweep.plots import COLOURS, HEIGHT, LEGEND, MARGIN, WIDTH, Record, head, levels, line
+from deploy.vllm.sweep.plots import COLOURS, HEIGHT, LEGEND, MARGIN, WIDTH, Record, head, line, rungs
 
 PARTS = 50
 PACE = "pace"
@@ -61,17 +61,14 @@ def as_curves(title: str, rows: Sequence[Record]) -> str:
         return ""
     plain = min((system for system in every if not system.drafted), key=lambda s: s.step_ms, default=None)
     right, bottom = WIDTH - LEGEND, HEIGHT - MARGIN
-    most = max(system.speed(1) for system in drafting if system.drafted < PARTS)
-    most = min(most, 4 * min(system.speed(1) for system in drafting))
+    fastest = [system.speed(1) for system in drafting]
+    most = min(max(fastest), 4 * min(fastest))
 
     def at(x: float, y: float) -> tuple[float, float]:
         return MARGIN + x * (right - MARGIN), bottom - min(y, most) / most * (bottom - 40)
 
     parts = head(f"{title}: tokens a second over the chance that a drafted token is accepted", HEIGHT + 20)
-    for level in levels(most):
-        y = at(0, level)[1]
-        parts += [line(MARGIN, y, right, y, "#888888" if level == 0 else "#e4e4e4")]
-        parts += [f'<text x="{MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#555555">{level:.0f}</text>']
+    parts += rungs(most, right, lambda level: at(0, level)[1])
     parts += [
         f'<text x="{at(x / 5, 0)[0]:.0f}" y="{bottom + 16}" text-anchor="middle">{x / 5:.1f}</text>' for x in range(6)
     ]
@@ -79,19 +76,31 @@ def as_curves(title: str, rows: Sequence[Record]) -> str:
         y = at(0, plain.speed(0))[1]
         parts += [line(MARGIN, y, right, y, "#222222"), _legend(right, 0, "#222222", f"{plain.name} (no drafts)")]
     for place, system in enumerate(drafting):
-        colour = COLOURS[place % len(COLOURS)]
-        points = [at(x / PARTS, system.speed(x / PARTS)) for x in range(PARTS + 1)]
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        parts += [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>']
-        even = None if plain is None else break_even(system, plain)
-        said = system.name
-        if plain is not None:
-            said += " never pays" if even is None else f" from {even:.2f}"
-        if even is not None:
-            x, y = at(even, system.speed(even))
-            parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>']
-        parts += [_legend(right, place + 1, colour, said)]
+        parts += _curve(system, plain, at, COLOURS[place % len(COLOURS)])
+        said = f"{system.name}{_pays(system, plain)}"
+        parts += [_legend(right, place + 1, COLOURS[place % len(COLOURS)], said)]
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _curve(
+    system: System, plain: System | None, at: Callable[[float, float], tuple[float, float]], colour: str
+) -> list[str]:
+    """One system's speed, and a dot where it breaks even."""
+    points = [at(x / PARTS, system.speed(x / PARTS)) for x in range(PARTS + 1)]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    parts = [f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>']
+    even = None if plain is None else break_even(system, plain)
+    if even is not None:
+        x, y = at(even, system.speed(even))
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>']
+    return parts
+
+
+def _pays(system: System, plain: System | None) -> str:
+    if plain is None:
+        return ""
+    even = break_even(system, plain)
+    return " never pays" if even is None else f" from {even:.2f}"
 
 
 def _legend(right: float, place: int, colour: str, said: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,13 @@ OURS = ("openai", "httpx", "httpx2", "pydantic", "orjson", "bm25s", "tokenizers"
 CLIENT = ("deploy.vllm.gpu.steps", "deploy.vllm.sweep.own", "tests.contract.extractor_suite")
 """Imported whole: they bring our client with its data files and whatever metadata its packages ask for."""
 MODEL_FILES = ("config.json", "tokenizer.json")
+
+
+def complete(payload: Path, profiles: Sequence[Profile]) -> bool:
+    """Whether all is there; what is missing is told on stderr."""
+    if lacking := missing(payload, profiles):
+        print("\n".join(["nothing is started, since there is missing:", *lacking]), file=sys.stderr)
+    return not lacking
 
 
 def missing(payload: Path, profiles: Sequence[Profile]) -> list[str]:

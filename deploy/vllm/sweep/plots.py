@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 FONT = 'font-family="sans-serif" font-size="11"'
@@ -49,10 +49,7 @@ def as_curves(title: str, rows: Sequence[Record], metric: str = "e2el") -> str:
         return f"{MARGIN + math.log2(x / xs[0]) / span * (right - MARGIN):.1f},{bottom - y / most * (bottom - 40):.1f}"
 
     parts = head(f"{title}: {metric} p95, ms", max(HEIGHT, 60 + 18 * len(curves)))
-    for level in levels(most):
-        y = float(at(xs[0], level).split(",")[1])
-        parts += [line(MARGIN, y, right, y, "#888888" if level == 0 else "#e4e4e4")]
-        parts += [f'<text x="{MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#555555">{level:.0f}</text>']
+    parts += rungs(most, right, lambda level: float(at(xs[0], level).split(",")[1]))
     parts += [f'<text x="{at(x, 0).split(",")[0]}" y="{bottom + 16}" text-anchor="middle">{x:.0f}</text>' for x in xs]
     parts += [f'<text x="{right}" y="{bottom + 34}" text-anchor="end" fill="#555555">{html.escape(_over(rows))}</text>']
     for place, (name, points) in enumerate(curves.items()):
@@ -87,7 +84,17 @@ def head(title: str, height: int) -> list[str]:
     ]
 
 
-def levels(most: float) -> list[float]:
+def rungs(most: float, right: float, height: Callable[[float], float]) -> list[str]:
+    """Horizontal lines at round numbers below `most`, each with its number; `height` is a number's y."""
+    parts = []
+    for level in _levels(most):
+        y = height(level)
+        parts += [line(MARGIN, y, right, y, "#888888" if level == 0 else "#e4e4e4")]
+        parts += [f'<text x="{MARGIN - 6}" y="{y + 4:.0f}" text-anchor="end" fill="#555555">{level:.0f}</text>']
+    return parts
+
+
+def _levels(most: float) -> list[float]:
     """Round numbers from 0 to just below `most`, three to seven of them."""
     step = 10.0 ** math.floor(math.log10(most))
     step = next(step * part for part in (1, 0.5, 0.2) if most / (step * part) >= FEWEST_LEVELS)

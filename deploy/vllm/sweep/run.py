@@ -89,8 +89,8 @@ def on_server(phase: Phase, server: Server, url: str, log: Path | None, given: a
     """Warm a running server, then every job of the phase."""
     weights = "random" if "dummy" in given.more else "real"
     about = examined(url, server.resolved().role, 4, log, weights=weights, model=given.model)
-    wanted = [job for job in jobs(sweep().bench, phase, server) if given.only in job.key]
-    wanted = [job for job in wanted if job.load == "bench"]
+    every = (job for job in jobs(sweep().bench, phase, server) if given.only in job.key)
+    wanted = [job for job in every if job.load == "bench"]  # what our own client asks, `whole` alone does
     rows = [measure(job, url, about, given, lambda argv: load([*shlex.split(given.bench), *argv])) for job in wanted]
     return [row for row in rows if row is not None]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from deploy.vllm.random_weights import serve, stand_in
 from deploy.vllm.sweep import acceptance, datasets, own
 from deploy.vllm.sweep.generator_process import Generator
-from deploy.vllm.sweep.payload import missing
+from deploy.vllm.sweep.payload import complete
 from deploy.vllm.sweep.plan import Job, Phase, sweep
 from deploy.vllm.sweep.report import Record
 from deploy.vllm.sweep.run import Generate, examined, measure, write
@@ -191,10 +191,7 @@ def main(arguments: list[str]) -> int:
     made = planned(whole)
     if given.list:
         return 0
-    if lacking := missing(
-        given.payload, [server.profile for cards in made for card in cards for server in card.standing]
-    ):
-        print("\n".join(["nothing is started, since there is missing:", *lacking]), file=sys.stderr)
+    if not complete(given.payload, [server.profile for cards in made for card in cards for server in card.standing]):
         return 1
     for cards in made:
         whole.on_cards([card for card in cards if card.standing])

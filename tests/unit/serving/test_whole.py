@@ -141,7 +141,7 @@ async def test_servers_that_do_not_start_cost_only_their_own_rows(
         up = iter([server.url, ""])
         monkeypatch.setattr(whole.Whole, "_engine", lambda *_: Engine(next(up)))
         monkeypatch.setattr(whole, "Generator", Load)
-        monkeypatch.setattr(whole, "missing", lambda *_: [])
+        monkeypatch.setattr(whole, "complete", lambda *_: True)
         monkeypatch.setattr(whole, "APART_S", 0.0)
 
         given = ["--payload", str(tmp_path), "--out", str(tmp_path / "out"), "--phases", "cache", "--cards", "0,1"]
