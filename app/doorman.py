@@ -33,6 +33,8 @@ REQUEST_S: Final = 0.001
 """What a request costs behind the parser, at least: as many as can be read at once may be sent one behind the other."""
 FRAME_S: Final = 0.0004
 """What a frame costs behind the parser."""
+BODY_BYTE_S: Final = 1e-8
+"""What a byte of a body costs there: eight megabytes, 80 ms; all bodies together come at 25 MB a second at most."""
 SOUND_S: Final = 0.25e-6
 """What a byte of a call costs there: two seconds of sound, 16 ms."""
 HEAD_S: Final = 10.0
@@ -127,6 +129,11 @@ class Door(asyncio.Protocol):
             if self._bare:
                 self._lobby.charge(cost)
 
+    def _charge_body(self, size: int) -> None:
+        """What so many bytes cost is charged to this connection, and to all that send more than a piece."""
+        self._left -= BODY_BYTE_S * size
+        self._lobby.charge(BODY_BYTE_S * size)
+
     @property
     def _bare(self) -> bool:
         """Whether its last request came without a credential; a new connection has asked for nothing yet."""
@@ -161,7 +168,10 @@ class Door(asyncio.Protocol):
             self._transport.pause_reading()
             self._loop.call_later(max(PAUSE_S, -self._left / PARSING_S), self._lobby.queue, self)
             return
-        size = BODY_PIECE if self._in_a_body() else PIECE
+        size = PIECE
+        if self._in_a_body():
+            size = BODY_PIECE
+            self._charge_body(min(size, len(self._pending)))
         piece = bytes(self._pending[:size])
         del self._pending[:size]
         if self._pending:

@@ -77,7 +77,7 @@ class Lobby:
         self._surplus[guest] = None
 
     def charge(self, seconds: float) -> None:
-        """A request came of one who does not say who they are: all of them together have the same allowance."""
+        """Something costs more than its parsing: a stranger's request, a body. All together have one allowance."""
         self._left -= seconds
 
     @property

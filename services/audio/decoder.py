@@ -1,7 +1,9 @@
 """The process that decodes strangers' files: no secret in it, no file or socket to open, little memory, little time.
 
 It reads requests from standard input and answers on standard output until the one who started it is gone. A request is
-`HEAD` (CPU milliseconds, bytes) and a file; an answer is `HEAD` (a verdict, bytes) and float32 samples or a message.
+`HEAD` (CPU milliseconds, bytes) and a file; an answer is `HEAD` (a verdict, bytes) and float32 samples, a message, or
+the number of a signal. Each file has a child of its own: what ends it ends nothing else, and a new one is there within
+a millisecond, where a new process of the gateway's would hold up every call while its pages are copied.
 """
 
 import contextlib
@@ -21,6 +23,8 @@ from services.audio.files import read_file
 HEAD: Final = struct.Struct("<II")
 VERDICTS: Final[tuple[type[BadInput], ...]] = (MalformedAudio, UnsupportedAudio, TooLarge)
 """What an answer's first number says, counted from 1; 0 is a success."""
+ENDED: Final = len(VERDICTS) + 1
+"""The file's child was ended by a signal."""
 MEMORY: Final = 128 * 1024 * 1024
 """Bytes of addresses that a file may need beyond what an idle process has."""
 NICENESS: Final = 10
@@ -33,8 +37,7 @@ def main() -> None:
     read_file(_EXAMPLE)
     confine()
     given, taken = sys.stdin.buffer, sys.stdout.buffer
-    taken.write(HEAD.pack(0, 0))
-    taken.flush()
+    write(taken, 0, b"")
     while head := given.read(HEAD.size):
         milliseconds, size = HEAD.unpack(head)
         answer(given.read(size), milliseconds / 1000, taken)
@@ -53,10 +56,25 @@ def confine() -> None:
 
 
 def answer(data: bytes, cpu_s: float, out: BinaryIO) -> None:
-    """Decode one file; past `cpu_s` of processor time the kernel ends this process, whatever it is doing."""
+    """Have a child decode one file; past `cpu_s` of processor time the kernel ends it, whatever it is doing."""
+    child = os.fork()
+    if not child:
+        decode(data, cpu_s, out)
+        os._exit(0)
+    if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        write(out, ENDED, str(-code).encode())
+
+
+def decode(data: bytes, cpu_s: float, out: BinaryIO) -> None:
+    """In the child: decode, and answer."""
     signal.setitimer(signal.ITIMER_PROF, cpu_s)
     verdict, told = judged(data)
     signal.setitimer(signal.ITIMER_PROF, 0)
+    write(out, verdict, told)
+
+
+def write(out: BinaryIO, verdict: int, told: bytes) -> None:
+    """One answer."""
     out.write(HEAD.pack(verdict, len(told)) + told)
     out.flush()
 

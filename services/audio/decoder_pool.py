@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -10,7 +11,7 @@ from typing import Final
 
 from schemas.audio import Samples
 from schemas.errors import Busy, MalformedAudio, TellerlineError, TooLarge
-from services.audio.decoder import HEAD, VERDICTS, samples_of
+from services.audio.decoder import ENDED, HEAD, VERDICTS, samples_of
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +21,7 @@ WALL_S: Final = 10.0
 """Time of one file by the clock, however busy the machine is."""
 START_S: Final = 30.0
 RETRY_AFTER_S: Final = 2.0
+_TOO_LONG: Final = "the file takes too long to decode"
 
 
 class DecoderPool:
@@ -58,10 +60,14 @@ class DecoderPool:
                 verdict, told = await _asked(process, data)
         except BaseException as error:
             await _end(process)
-            if isinstance(error, TimeoutError | EOFError | OSError):
-                raise _blamed(error, process.returncode) from None
+            if isinstance(error, TimeoutError):
+                raise TooLarge(_TOO_LONG) from None
+            if isinstance(error, EOFError | OSError):
+                raise Busy("the decoder went away", retry_after_s=RETRY_AFTER_S) from None
             raise
         self._idle.append(process)
+        if verdict == ENDED:
+            raise _blamed(int(told))
         if verdict:
             raise VERDICTS[verdict - 1](told.decode())
         return samples_of(told)
@@ -88,29 +94,25 @@ async def _started() -> Process:
 async def _asked(process: Process, data: bytes) -> tuple[int, bytes]:
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(HEAD.pack(round(CPU_S * 1000), len(data)) + data)
+    process.stdin.write(HEAD.pack(round(CPU_S * 1000), len(data)))
+    process.stdin.write(data)
     await process.stdin.drain()
     verdict, size = HEAD.unpack(await process.stdout.readexactly(HEAD.size))
     return verdict, await process.stdout.readexactly(size)
 
 
 async def _end(process: Process) -> None:
+    """End it with the child that it may have: both are of the session that began with it."""
     with contextlib.suppress(ProcessLookupError):
-        if process.returncode is None and not _gone(process):
-            process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
 
 
-def _gone(process: Process) -> bool:
-    """Whether it closed its side: then it is ending by itself, and its own reason is to be kept."""
-    return process.stdout is not None and process.stdout.at_eof()
-
-
-def _blamed(error: BaseException, code: int | None) -> TellerlineError:
-    """Whose fault a decoder's end is: the file's where it ran out of time or crashed FFmpeg, else nobody's."""
-    if isinstance(error, TimeoutError) or code == -signal.SIGPROF:
-        return TooLarge("the file takes too long to decode")
-    if code in {-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGFPE, -signal.SIGBUS, -signal.SIGILL}:
-        log.error("a recording ended its decoder with signal %d", -code)
+def _blamed(ended_by: int) -> TellerlineError:
+    """Whose fault the end of a file's child is: the file's where it ran out of time or crashed FFmpeg, else nobody's."""
+    if ended_by == signal.SIGPROF:
+        return TooLarge(_TOO_LONG)
+    if ended_by in {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL}:
+        log.error("a recording ended its decoder with signal %d", ended_by)
         return MalformedAudio("the file does not decode")
     return Busy("the decoder went away", retry_after_s=RETRY_AFTER_S)
