@@ -2,8 +2,15 @@
 
 import asyncio
 import json
+from typing import Final, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from app.auth.dependencies import SIGNATURE
+
+CREDENTIALS: Final = frozenset({b"authorization", SIGNATURE.encode()})
+STATUS: Final = "tellerline.status"
+"""Where a request's scope tells how it was answered."""
 
 
 class BoundedHttp(H11Protocol):
@@ -11,10 +18,17 @@ class BoundedHttp(H11Protocol):
 
     answered = 0
     """Requests that have had their answer."""
+    refused = 0
+    """And those whose answer was a refusal."""
+    welcome = False
+    """Whether the last one said who asks, and was answered well."""
 
     def on_response_complete(self) -> None:
         """Count it: those that came in one piece follow one another without the door."""
+        well = cast("int", self.cycle.scope.get(STATUS, 500)) < 400  # noqa: PLR2004 - refusals begin there
         self.answered += 1
+        self.refused += not well
+        self.welcome = well and not CREDENTIALS.isdisjoint(name for name, _ in self.cycle.scope["headers"])
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:

@@ -16,7 +16,6 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from app._bounded_http import BoundedHttp, answer
-from app.auth.dependencies import SIGNATURE
 from app.lobby import PARSING_BURST_S, PAUSE_S, Lobby
 from app.websocket import HANDSHAKE_S, BoundedWebSocket
 
@@ -28,9 +27,10 @@ BODY_PIECE: Final = 65_536
 """And of a body whose length its head told: what is in it is not looked at, however much it is."""
 PARSING_S: Final = 0.06
 """Processor time a second that one connection's parsing may take; a call takes 0.005."""
-_CREDENTIALS: Final = frozenset({b"authorization", SIGNATURE.encode()})
 REQUEST_S: Final = 0.001
 """What a request costs behind the parser, at least: as many as can be read at once may be sent one behind the other."""
+REFUSAL_S: Final = 0.002
+"""What one costs that is refused, and a handshake: who is told no asks again at once, or under another name."""
 FRAME_S: Final = 0.0004
 """What a frame costs behind the parser."""
 BODY_BYTE_S: Final = 1e-8
@@ -88,7 +88,7 @@ class Door(asyncio.Protocol):
         self._held = self._served = self._over = False
         self._left, self._at = PARSING_BURST_S, self._loop.time()
         self._taken = self._frames = 0
-        self._requests = 0
+        self._requests = self._refused = 0
         self._state, self._since = "head", self._loop.time()
 
     # What the event loop calls
@@ -107,6 +107,8 @@ class Door(asyncio.Protocol):
         self._over = True
         self._lobby.leave(self)
         self._pending.clear()
+        if isinstance(self.inner, BoundedWebSocket) and not self.inner.accepted:
+            self._lobby.charge(REFUSAL_S)
         if self._served:
             self.inner.connection_lost(exc)
 
@@ -116,18 +118,19 @@ class Door(asyncio.Protocol):
         if not self._served:
             return
         self._charge_requests()
-        if self._bare and self._lobby.in_debt:
+        if not self._welcome and self._lobby.in_debt:
             self._lobby.queue(self)
         else:
             self.feed()
 
     def _charge_requests(self) -> None:
-        """What was answered since the last time costs this connection, and all that do not say who they are."""
+        """What was answered since the last time costs this connection; all that are unknown or refused, too."""
         if isinstance(self.inner, BoundedHttp):
-            cost = REQUEST_S * (self.inner.answered - self._requests)
-            self._requests, self._left = self.inner.answered, self._left - cost
-            if self._bare:
-                self._lobby.charge(cost)
+            refusals = REFUSAL_S * (self.inner.refused - self._refused)
+            cost = REQUEST_S * (self.inner.answered - self._requests) + refusals
+            self._requests, self._refused = self.inner.answered, self.inner.refused
+            self._left -= cost
+            self._lobby.charge(refusals if self._welcome else cost)
 
     def _charge_body(self, size: int) -> None:
         """What so many bytes cost is charged to this connection, and to all that send more than a piece."""
@@ -135,10 +138,11 @@ class Door(asyncio.Protocol):
         self._lobby.charge(BODY_BYTE_S * size)
 
     @property
-    def _bare(self) -> bool:
-        """Whether its last request came without a credential; a new connection has asked for nothing yet."""
-        cycle = getattr(self.inner, "cycle", None)
-        return cycle is not None and _CREDENTIALS.isdisjoint(name for name, _ in cycle.scope["headers"])
+    def _welcome(self) -> bool:
+        """Whether it is a call, or its last request said who asks and was answered well: it goes before others."""
+        if isinstance(self.inner, BoundedHttp):
+            return self.inner.welcome
+        return isinstance(self.inner, BoundedWebSocket) and self.inner.accepted
 
     def eof_received(self) -> bool | None:
         """The peer sends no more."""

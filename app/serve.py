@@ -1,9 +1,11 @@
 """Start-up and the end: compose, listen, drain."""
 
 import gc
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
+from typing import Final
 
 from fastapi import APIRouter
 
@@ -17,6 +19,9 @@ from rules.bank import DemoCustomer
 from services.guard.redact import redactor
 from services.ports import Recognizer, Synthesizer
 
+SWITCH_S: Final = 0.001
+"""How long a thread that understands a text may keep the event loop waiting; of Python's 5 ms every call felt some."""
+
 
 async def serve(
     recognizer: Recognizer | None = None,
@@ -29,6 +34,7 @@ async def serve(
     `further` are routes beside the gateway's own.
     """
     settings = read_settings()
+    sys.setswitchinterval(SWITCH_S)
     configure(settings.log_level, redactor())
     async with AsyncExitStack() as stack:
         with kept_for_good():

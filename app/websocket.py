@@ -4,6 +4,7 @@ import asyncio
 from http import HTTPStatus
 from typing import Any, Final
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.config import Config
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.server import ServerState
@@ -46,7 +47,9 @@ class BoundedFrames(ServerProtocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """One connection. `frames_seen` counts every frame, for whoever paces it."""
+    """One connection. `frames_seen` counts every frame, for whoever paces it; `accepted` tells that it is a call."""
+
+    accepted = False
 
     def __init__(
         self,
@@ -71,6 +74,11 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().handle_events()
         if self.conn.handshake_exc is not None and not self.handshake_initiated and not self.close_sent:
             self._refuse_unreadable()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Pass it on, and note that the handshake was accepted."""
+        await super().send(message)
+        self.accepted |= message["type"] == "websocket.accept"
 
     def handle_ping(self) -> None:
         """Pongs that the peer does not read are not kept for it."""

@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from itertools import count
 from typing import Any, Final
 
 import httpx
-from websockets.exceptions import WebSocketException
+from websockets.exceptions import InvalidStatus, WebSocketException
 
 from app.line import Line, demo_token, heard_out, line, session, typed
 
@@ -20,6 +21,8 @@ BUYERS: Final = (("alex-morgan", "en-US", "send ${} to catherine nguyen"),
 BYSTANDER: Final = ("takahashi-misaki", "ja-JP", "残高を教えて")
 SILENT_S: Final = 15.0
 """Longest wait for an answer; past it there was none."""
+OPENED_S: Final = 60.0
+"""Longest wait for a call."""
 _NOTICE: Final = re.compile(
     r"About (\d+) (?:dollars|pounds) and (\d+) (?:cents|pence) to [\w ]+: that (went through|was not carried out)"
 )
@@ -92,7 +95,7 @@ class Crowd:
         for number, amount in enumerate(asked):
             customer, locale, _ = BUYERS[number % len(BUYERS)]
             token = await demo_token(self._base, customer)
-            opened = await self._stack.enter_async_context(line(self._base, token, session(locale), live=False))
+            opened = await self._opened(token, locale)
             buyer = Buyer(customer, amount, opened)
             self.buyers.append(buyer)
             self._stack.enter_context(_cancelled(asyncio.create_task(hear(opened, buyer))))
@@ -105,6 +108,17 @@ class Crowd:
         await asyncio.sleep(0.3)  # the read-backs are known to be heard
         for buyer in self.buyers:
             buyer.words.clear()
+
+    async def _opened(self, token: str, locale: str) -> Line:
+        """A call; where one customer has opened too many in a minute, as soon as another one is allowed."""
+        async with asyncio.timeout(OPENED_S):
+            while True:
+                try:
+                    return await self._stack.enter_async_context(line(self._base, token, session(locale), live=False))
+                except InvalidStatus as refused:
+                    if refused.response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
+                        raise
+                    await asyncio.sleep(float(refused.response.headers["Retry-After"]))
 
     async def agree(self) -> None:
         """All say yes at once."""

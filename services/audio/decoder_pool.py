@@ -109,7 +109,7 @@ async def _end(process: Process) -> None:
 
 
 def _blamed(ended_by: int) -> TellerlineError:
-    """Whose fault the end of a file's child is: the file's where it ran out of time or crashed FFmpeg, else nobody's."""
+    """Whose fault a child's end is: the file's where it ran out of time or crashed FFmpeg, else nobody's."""
     if ended_by == signal.SIGPROF:
         return TooLarge(_TOO_LONG)
     if ended_by in {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL}:

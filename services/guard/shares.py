@@ -16,7 +16,7 @@ BURST_S: Final = 20.0
 OPENINGS: Final = 4
 """Calls that are looked up and begun at a time, each with three reads and a record; others wait their turn."""
 OPENING_WAITS: Final = 64
-AT_ONCE: Final = 4
+AT_ONCE: Final = 2
 """Requests of one customer at a time."""
 
 

@@ -1,13 +1,16 @@
 """The rounds at the door: what is past its allowance waits, and is not asked for again and again meanwhile."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from app.doorman import Door
+from app._bounded_http import STATUS
+from app.doorman import BODY_BYTE_S, Door
 from app.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Lobby
 
 
@@ -86,8 +89,63 @@ def test_a_door_past_its_allowance_waits_without_being_asked() -> None:
     assert loop.calls == 1
 
 
-class _Open:
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer y\r\n\r\n"
+
+
+def opened(loop: asyncio.AbstractEventLoop, state: ServerState, status: int) -> Door:
+    """A connection that is served, every request answered with `status`."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        scope[STATUS] = status
+        await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    config = Config(app, log_config=None)
+    config.load()
+    door = Door(config, state, {}, _loop=loop)
+    door.connection_made(_Open())
+    return door
+
+
+async def test_who_is_refused_again_and_again_waits_behind_those_who_are_answered() -> None:
+    loop, state = asyncio.get_running_loop(), ServerState()
+    honest, stubborn = opened(loop, state, 200), [opened(loop, state, 429) for _ in range(8)]
+    for door in (honest, *stubborn):
+        door.data_received(REQUEST)
+    await asyncio.sleep(0.01)
+    for _ in range(50):
+        for door in stubborn:
+            door.data_received(REQUEST)
+        await asyncio.sleep(0)
+    assert honest._lobby.in_debt
+    before = sum(door.inner.answered for door in stubborn)  # type: ignore[attr-defined]
+    honest.data_received(REQUEST)
+    stubborn[0].data_received(REQUEST)
+    await asyncio.sleep(0.001)
+    assert honest.inner.answered == 2  # type: ignore[attr-defined]
+    assert sum(door.inner.answered for door in stubborn) == before, "nobody of them goes before the allowance is back"  # type: ignore[attr-defined]
+    await asyncio.sleep(0.3)
+    assert sum(door.inner.answered for door in stubborn) > before, "they wait, they are not dropped"  # type: ignore[attr-defined]
+
+
+async def test_bodies_have_an_allowance_together() -> None:
+    door = opened(asyncio.get_running_loop(), ServerState(), 200)
+    before = door._lobby._left
+    door._charge_body(8_000_000)
+    assert door._lobby._left == pytest.approx(before - 8_000_000 * BODY_BYTE_S)
+
+
+class _Open(asyncio.Transport):
     reading = True
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Nobody reads it."""
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return default
+
+    def resume_reading(self) -> None:
+        self.reading = True
 
     def is_closing(self) -> bool:
         return False

@@ -63,10 +63,30 @@ async def test_every_bomb_leaves_the_decoders_as_they_were(pool: DecoderPool) ->
     np.testing.assert_allclose(await pool.decode(written("wav", "pcm_s16le", TONE)), TONE, atol=1e-4)
 
 
-async def test_a_file_that_takes_too_long_ends_its_decoder_and_nothing_else(pool: DecoderPool) -> None:
+async def test_a_file_that_takes_too_long_ends_its_child_and_no_decoder(pool: DecoderPool) -> None:
+    await pool.warm_up()
+    (process,) = pool._idle
     with pytest.raises(TooLarge):
         await pool.decode(BOMBS["ogg opus, ends and ends"]())
+    assert pool._idle == [process], "for another one the gateway would be copied, and every call would stand still"
     assert (await pool.decode(wav(b""))).size == 1_600
+
+
+async def test_a_decoder_that_is_given_up_takes_its_child_along(
+    pool: DecoderPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await pool.warm_up()
+    (process,) = pool._idle
+    asking = asyncio.create_task(pool.decode(BOMBS["ogg opus, ends and ends"]()))
+    for _ in range(200):
+        await asyncio.sleep(0.005)
+        if child := _children(process.pid):
+            break
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert child
+    assert _gone(child[0])
 
 
 async def test_a_decoder_that_is_killed_is_replaced(pool: DecoderPool) -> None:
@@ -108,6 +128,10 @@ async def test_a_decoder_has_no_descriptor_to_give_and_no_secret(
     assert "Max open files            0                    0" in limits
     assert b"s3cret" not in (of / "environ").read_bytes()
     assert len(list((of / "fd").iterdir())) == 3
+
+
+def _children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _gone(pid: int) -> bool:
