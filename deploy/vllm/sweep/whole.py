@@ -2,7 +2,7 @@
 
 Every server that the phases ask is started once, with random weights, beside others on the same card. Of those on a
 card one is asked at a time; cards are measured at once. PHASE.csv, PHASE.md and the plots are written after every
-server. What does not fit into --budget-s is named in left_out.txt. With --profiles any profile, as it is shipped or
+run. What does not fit into --budget-s is named in left_out.txt. With --profiles any profile, as it is shipped or
 changed, is measured as a system. What is missing is told before anything starts.
 """
 
@@ -102,9 +102,10 @@ class Whole:
                     f"{server.name}: ready {time.monotonic() - began:.0f} s after the last of its round was begun",
                     flush=True,
                 )
-                self.add(self._measured(server, engine, load))
+                self._measure(server, engine, load)
 
-    def _measured(self, server: Standing, engine: Engine, load: Generator) -> list[Record]:
+    def _measure(self, server: Standing, engine: Engine, load: Generator) -> None:
+        """Every job of a server; each is on record as soon as it is done, for the time may be over at the next."""
         most = max(int(job.flags["max-concurrency"]) for job in server.jobs)
         about = examined(
             engine.url,
@@ -114,15 +115,13 @@ class Whole:
             weights="random",
             model=server.profile.served_name,
         )
-        rows = []
         for job in server.jobs:
             fits = self.left_s > 0
             row = measure(job, engine.url, about, self.given, _by(job, engine.url, about, load)) if fits else None
             if row is None:
                 self.leave_out(job.key)
             else:
-                rows.append(row)
-        return rows
+                self.add([row])
 
 
 def _by(job: Job, url: str, about: dict[str, object], load: Generate) -> Generate:
