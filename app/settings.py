@@ -91,7 +91,7 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(default=30.0, ge=0, le=3_600)
     calls_per_customer: int = Field(default=4, ge=1, le=10_000)
     calls_per_minute: int = Field(default=30, ge=1, le=1_000_000)
-    requests_per_minute: int = Field(default=240, ge=1, le=1_000_000)
+    requests_per_minute: int = Field(default=120, ge=1, le=1_000_000)
     connections_per_minute: int = Field(default=1200, ge=1, le=1_000_000)
     trusted_proxies: Annotated[str, AfterValidator(checks.networks)] = ""
     max_upload_bytes: int = Field(default=8 * 1024 * 1024, ge=1024, le=256 * 1024 * 1024)

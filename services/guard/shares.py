@@ -26,7 +26,7 @@ class Allowance:
 
     calls: int = 4
     calls_a_minute: int = 30
-    requests_a_minute: int = 240
+    requests_a_minute: int = 120
     connections_a_minute: int = 1200
 
 
