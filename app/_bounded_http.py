@@ -2,15 +2,15 @@
 
 import asyncio
 import json
-from typing import Final, cast
+from typing import Any, Final, cast
 
+from starlette.types import Message, Receive, Scope, Send
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.auth.dependencies import SIGNATURE
 
 CREDENTIALS: Final = frozenset({b"authorization", SIGNATURE.encode()})
-STATUS: Final = "tellerline.status"
-"""Where a request's scope tells how it was answered."""
 
 
 class BoundedHttp(H11Protocol):
@@ -23,9 +23,22 @@ class BoundedHttp(H11Protocol):
     welcome = False
     """Whether the last one said who asks, and was answered well."""
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        served, self._status = self.app, 0
+
+        async def told(scope: Scope, receive: Receive, send: Send) -> None:
+            async def noted(message: Message) -> None:
+                self._status = message.get("status", self._status)
+                await send(message)
+
+            await served(scope, receive, noted)
+
+        self.app = cast("ASGI3Application", told)
+
     def on_response_complete(self) -> None:
         """Count it: those that came in one piece follow one another without the door."""
-        well = cast("int", self.cycle.scope.get(STATUS, 500)) < 400  # noqa: PLR2004 - refusals begin there
+        well = self._status < 400  # noqa: PLR2004 - refusals begin there
         self.answered += 1
         self.refused += not well
         self.welcome = well and not CREDENTIALS.isdisjoint(name for name, _ in self.cycle.scope["headers"])

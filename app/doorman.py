@@ -16,7 +16,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from app._bounded_http import BoundedHttp, answer
-from app.lobby import PARSING_BURST_S, PAUSE_S, Lobby
+from app.lobby import PARSING_BURST_S, PAUSE_S, Lobby, Turns
 from app.websocket import HANDSHAKE_S, BoundedWebSocket
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class Door(asyncio.Protocol):
         self._lobby.leave(self)
         self._pending.clear()
         if isinstance(self.inner, BoundedWebSocket) and not self.inner.accepted:
-            self._lobby.charge(REFUSAL_S)
+            self._lobby.newcomers.charge(REFUSAL_S)
         if self._served:
             self.inner.connection_lost(exc)
 
@@ -118,8 +118,9 @@ class Door(asyncio.Protocol):
         if not self._served:
             return
         self._charge_requests()
-        if not self._welcome and self._lobby.in_debt:
-            self._lobby.queue(self)
+        turns = self._turns
+        if turns is not None and turns.in_debt:
+            turns.queue(self)
         else:
             self.feed()
 
@@ -128,21 +129,26 @@ class Door(asyncio.Protocol):
         if isinstance(self.inner, BoundedHttp):
             refusals = REFUSAL_S * (self.inner.refused - self._refused)
             cost = REQUEST_S * (self.inner.answered - self._requests) + refusals
+            if refusals and not self._requests:
+                self._lobby.newcomers.charge(REFUSAL_S)
             self._requests, self._refused = self.inner.answered, self.inner.refused
             self._left -= cost
-            self._lobby.charge(refusals if self._welcome else cost)
+            self._lobby.surplus.charge(refusals if self.inner.welcome else cost)
 
     def _charge_body(self, size: int) -> None:
         """What so many bytes cost is charged to this connection, and to all that send more than a piece."""
         self._left -= BODY_BYTE_S * size
-        self._lobby.charge(BODY_BYTE_S * size)
+        self._lobby.surplus.charge(BODY_BYTE_S * size)
 
     @property
-    def _welcome(self) -> bool:
-        """Whether it is a call, or its last request said who asks and was answered well: it goes before others."""
-        if isinstance(self.inner, BoundedHttp):
-            return self.inner.welcome
-        return isinstance(self.inner, BoundedWebSocket) and self.inner.accepted
+    def _turns(self) -> Turns | None:
+        """Behind whom it waits where their allowance is used up; null for a call, and for who was answered well."""
+        inner = self.inner
+        if isinstance(inner, BoundedWebSocket):
+            return None if inner.accepted else self._lobby.newcomers
+        if not isinstance(inner, BoundedHttp) or inner.welcome:
+            return None
+        return self._lobby.surplus if inner.answered else self._lobby.newcomers
 
     def eof_received(self) -> bool | None:
         """The peer sends no more."""
@@ -170,7 +176,7 @@ class Door(asyncio.Protocol):
         self._at = now
         if self._left < 0:
             self._transport.pause_reading()
-            self._loop.call_later(max(PAUSE_S, -self._left / PARSING_S), self._lobby.queue, self)
+            self._loop.call_later(max(PAUSE_S, -self._left / PARSING_S), self._lobby.surplus.queue, self)
             return
         size = PIECE
         if self._in_a_body():
@@ -214,7 +220,7 @@ class Door(asyncio.Protocol):
         """It has not: what waits here comes first."""
         self._held = False
         if self._pending:
-            self._lobby.queue(self)
+            self._lobby.surplus.queue(self)
         elif self._transport is not None and not self._transport.is_closing():
             self._transport.resume_reading()
 

@@ -7,6 +7,8 @@ from typing import Final, Protocol
 
 SURPLUS_S: Final = 0.25
 """Processor time a second for all that is more than a piece at a time, of all connections together."""
+NEWCOMERS_S: Final = 0.2
+"""And for first requests that are refused; past it the first ones come in turn."""
 PARSING_BURST_S: Final = 0.5
 """What may be used at once of an allowance that was not."""
 STRANGERS: Final = 512
@@ -42,15 +44,62 @@ class Guest(Protocol):
         ...
 
 
+class Turns:
+    """Those who wait for an allowance of processor time, `share_s` a second for all: one a round of the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, share_s: float) -> None:
+        self._loop = loop
+        self._share_s = share_s
+        self._waiting: dict[Guest, None] = {}
+        self._left, self._at = PARSING_BURST_S, loop.time()
+
+    def queue(self, guest: Guest) -> None:
+        """It is fed when it is its turn."""
+        if not self._waiting:
+            self._loop.call_soon(self._serve)
+        self._waiting[guest] = None
+
+    def leave(self, guest: Guest) -> None:
+        """It is gone."""
+        self._waiting.pop(guest, None)
+
+    def charge(self, seconds: float) -> None:
+        """Something costs more than its parsing."""
+        self._left -= seconds
+
+    @property
+    def in_debt(self) -> bool:
+        """Whether the allowance is used up."""
+        now = self._loop.time()
+        self._left, self._at = min(PARSING_BURST_S, self._left + (now - self._at) * self._share_s), now
+        return self._left < 0
+
+    def _serve(self) -> None:
+        if not self._waiting:
+            return
+        began = time.thread_time()
+        if self.in_debt:
+            self._loop.call_later(max(PAUSE_S, -self._left / self._share_s), self._serve)
+            return
+        guest = next(iter(self._waiting))
+        del self._waiting[guest]
+        if self._waiting:
+            self._loop.call_soon(self._serve)
+        guest.feed()
+        self._left -= time.thread_time() - began
+
+
 class Lobby:
     """Every connection of one server, and the rounds made among them."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._guests: dict[Guest, None] = {}
-        self._surplus: dict[Guest, None] = {}
+        self.surplus = Turns(loop, SURPLUS_S)
+        """More than a piece at a time, and those who asked before, not well."""
+        self.newcomers = Turns(loop, NEWCOMERS_S)
+        """First requests."""
         self._timer: asyncio.TimerHandle | None = None
-        self._left, self._at = PARSING_BURST_S, loop.time()
         self._most = min(STRANGERS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
 
     def enter(self, guest: Guest) -> bool:
@@ -68,38 +117,8 @@ class Lobby:
     def leave(self, guest: Guest) -> None:
         """It is gone."""
         self._guests.pop(guest, None)
-        self._surplus.pop(guest, None)
-
-    def queue(self, guest: Guest) -> None:
-        """More than a piece is there: it is parsed when it is this connection's turn, one a round of the loop."""
-        if not self._surplus:
-            self._loop.call_soon(self._serve)
-        self._surplus[guest] = None
-
-    def charge(self, seconds: float) -> None:
-        """Something costs more than its parsing: a stranger's request, a body. All together have one allowance."""
-        self._left -= seconds
-
-    @property
-    def in_debt(self) -> bool:
-        """Whether the allowance is used up."""
-        now = self._loop.time()
-        self._left, self._at = min(PARSING_BURST_S, self._left + (now - self._at) * SURPLUS_S), now
-        return self._left < 0
-
-    def _serve(self) -> None:
-        if not self._surplus:
-            return
-        began = time.thread_time()
-        if self.in_debt:
-            self._loop.call_later(max(PAUSE_S, -self._left / SURPLUS_S), self._serve)
-            return
-        guest = next(iter(self._surplus))
-        del self._surplus[guest]
-        if self._surplus:
-            self._loop.call_soon(self._serve)
-        guest.feed()
-        self._left -= time.thread_time() - began
+        self.surplus.leave(guest)
+        self.newcomers.leave(guest)
 
     def _sweep(self) -> None:
         now = self._loop.time()

@@ -15,7 +15,6 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import errors, openapi
-from app._bounded_http import STATUS
 from app.auth.client_secrets import PREFIX, ClientSecrets
 from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
@@ -86,7 +85,7 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
 
 
 class _Secured:
-    """Adds SECURITY to every answer, and tells the door its status. Bodies pass by: a piece would cost three tasks."""
+    """Adds SECURITY to every answer. Bodies do not pass through it: each piece would cost three tasks."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -96,7 +95,6 @@ class _Secured:
 
         async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                scope[STATUS] = message["status"]
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY.items():
                     headers.setdefault(name, value)

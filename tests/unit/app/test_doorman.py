@@ -9,9 +9,8 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from app._bounded_http import STATUS
 from app.doorman import BODY_BYTE_S, Door
-from app.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Lobby
+from app.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Turns
 
 
 class Ticking:
@@ -48,7 +47,7 @@ class Ticking:
 class Reader:
     """Stands for a door: each of its turns costs the lobby something."""
 
-    def __init__(self, lobby: Lobby, cost: Callable[[], None]) -> None:
+    def __init__(self, lobby: Turns, cost: Callable[[], None]) -> None:
         self._lobby = lobby
         self._cost = cost
         self.turns = 0
@@ -63,7 +62,7 @@ def test_a_lobby_past_its_allowance_waits_without_turning_round(monkeypatch: pyt
     spent = [0.0]
     monkeypatch.setattr("app.lobby.time.thread_time", lambda: spent[0])
     loop = Ticking()
-    lobby = Lobby(loop)  # type: ignore[arg-type]
+    lobby = Turns(loop, SURPLUS_S)  # type: ignore[arg-type]
 
     def cost() -> None:
         spent[0] += 0.0002
@@ -96,7 +95,6 @@ def opened(loop: asyncio.AbstractEventLoop, state: ServerState, status: int) -> 
     """A connection that is served, every request answered with `status`."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        scope[STATUS] = status
         await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
@@ -117,7 +115,7 @@ async def test_who_is_refused_again_and_again_waits_behind_those_who_are_answere
         for door in stubborn:
             door.data_received(REQUEST)
         await asyncio.sleep(0)
-    assert honest._lobby.in_debt
+    assert honest._lobby.surplus.in_debt
     before = sum(door.inner.answered for door in stubborn)  # type: ignore[attr-defined]
     honest.data_received(REQUEST)
     stubborn[0].data_received(REQUEST)
@@ -130,9 +128,9 @@ async def test_who_is_refused_again_and_again_waits_behind_those_who_are_answere
 
 async def test_bodies_have_an_allowance_together() -> None:
     door = opened(asyncio.get_running_loop(), ServerState(), 200)
-    before = door._lobby._left
+    before = door._lobby.surplus._left
     door._charge_body(8_000_000)
-    assert door._lobby._left == pytest.approx(before - 8_000_000 * BODY_BYTE_S)
+    assert door._lobby.surplus._left == pytest.approx(before - 8_000_000 * BODY_BYTE_S)
 
 
 class _Open(asyncio.Transport):
