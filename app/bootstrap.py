@@ -18,7 +18,7 @@ from app.identity import bridges, identity
 from app.keys import audit_keys, secret
 from app.migrate import database
 from app.models import answerer, extractor
-from app.money import Books, Door, door
+from app.money import Books, MoneyServices, door
 from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Environment, Settings
@@ -206,7 +206,7 @@ def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Cl
     return made
 
 
-def _settling(stack: AsyncExitStack, made: Door, chain: ChainedAudit, clock: Clock) -> Banking:
+def _settling(stack: AsyncExitStack, made: MoneyServices, chain: ChainedAudit, clock: Clock) -> Banking:
     """The door, and what settles and records in the background while the gateway runs."""
     outbox = Outbox(chain, clock)
     stack.push_async_callback(outbox.close)

@@ -73,7 +73,7 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
     app.include_router(http.router(gateway))
     calls, secrets = _calls(gateway), ClientSecrets(audit_keys(gateway.settings).of(SECRETS), gateway.clock)
     app.include_router(mobile.router(calls))
-    app.include_router(door.router(door.Door(_with_secrets(calls, secrets))))
+    app.include_router(door.router(door.RealtimeDoor(_with_secrets(calls, secrets))))
     _answer_telephones(app, gateway, calls)
     app.include_router(door.secrets_router(gateway, secrets, speaks=calls.synthesizer is not None))
     for routes in further:

@@ -25,7 +25,7 @@ class Books:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class MoneyServices:
     """What a call acts with, the ledger behind them, and what both are made of."""
 
     banking: Banking
@@ -33,10 +33,10 @@ class Door:
     parts: Parts
 
 
-def door(bank: CoreBank, books: Books, sender: CodeSender, keys: list[bytes], clock: Clock) -> Door:
+def door(bank: CoreBank, books: Books, sender: CodeSender, keys: list[bytes], clock: Clock) -> MoneyServices:
     """The door to `bank`. The first of `keys` seals confirmations and codes; earlier ones still open theirs."""
     policy = money_policy()
     step_up = SecondFactor(books.store, sender, clock, policy, keys[0])
     parts = Parts(books.store, bank, step_up, Sealer(keys), clock, policy, books.promises, books.audit)
     ledger = SqlLedger(parts)
-    return Door(Banking(bank, BankCards(bank, step_up), ledger, step_up, clock), ledger, parts)
+    return MoneyServices(Banking(bank, BankCards(bank, step_up), ledger, step_up, clock), ledger, parts)

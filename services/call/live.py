@@ -27,7 +27,7 @@ from schemas.ids import Locale
 from services.audio.endpointing import timing
 from services.call.arrivals import Arrivals
 from services.call.conversation import Conversation
-from services.call.hearing import Hearing
+from services.call.hearing import InboundAudio
 from services.call.outbox import Outbox
 from services.call.own_voice import OwnVoice
 from services.call.ports import CallPorts
@@ -65,7 +65,7 @@ class LiveCall:
         echo = OwnVoice(ports.clock)
         self._conversation = Conversation(ports.handler, ports.clock, echo.noting(outbox.put), ports.synthesizer)
         self._turns = TurnTaking(ports, outbox, self._conversation, arrivals, config)
-        self._hearing = Hearing(ports.vad, ports.clock, arrivals, self._turns, echo, config.form)
+        self._hearing = InboundAudio(ports.vad, ports.clock, arrivals, self._turns, echo, config.form)
         self._greeted = False
         self._later: list[ConfigureIn] = []
         self.hung_up = False

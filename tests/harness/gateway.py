@@ -120,7 +120,7 @@ async def gateway(
     )
     app = FastAPI()
     app.include_router(router(deps))
-    app.include_router(door.router(door.Door(deps)))
+    app.include_router(door.router(door.RealtimeDoor(deps)))
     async with listening(app) as port:
         running.url = f"ws://127.0.0.1:{port}/v1/calls"
         yield running

@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 from app.bootstrap import Gateway
 from app.transports._together import first_end, together
 from schemas.audio import AudioFormat, Encoding
-from schemas.call import AudioIn, CallConfig, KeyIn, Said
+from schemas.call import AudioIn, CallConfig, KeyIn, ReplyProgress
 from schemas.ids import CallId
 from schemas.turn import ReplyText
 from services.call import CallPorts, LiveCall, Outbox
@@ -58,5 +58,5 @@ async def _read(socket: WebSocket, call: LiveCall) -> None:
 
 async def _write(socket: WebSocket, outbox: Outbox) -> None:
     while (event := await outbox.get()) is not None:
-        if isinstance(event, Said) and isinstance(event.event, ReplyText):
+        if isinstance(event, ReplyProgress) and isinstance(event.event, ReplyText):
             await socket.send_text(event.event.text)

@@ -20,14 +20,14 @@ _THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckReport:
     """What is wrong, and what is there, in words."""
 
     faults: tuple[str, ...]
     says: tuple[str, ...]
 
 
-def examine(path: Path, policy: str = "") -> Found:
+def examine(path: Path, policy: str = "") -> CheckReport:
     """Read all of a manifest, decode all of its recordings. Raises NotFound, TooLarge."""
     manifest, unread = readers.read(path)
     faults = [*unread, *_named(manifest)]
@@ -41,7 +41,7 @@ def examine(path: Path, policy: str = "") -> Found:
                 channels[heard[1]] += 1
     if policy:
         faults += [f"policy {policy} needs {lacking}" for lacking in policies.policy(policy).lacks(manifest)]
-    return Found(tuple(faults), tuple(_says(manifest, seconds, channels)))
+    return CheckReport(tuple(faults), tuple(_says(manifest, seconds, channels)))
 
 
 def _named(manifest: Manifest) -> Iterator[str]:

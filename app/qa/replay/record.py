@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from app.qa.replay.manifest import Expectation, MoneyMove
 from schemas.intent import Slots
 from schemas.payee import PayeeMatch
-from schemas.span import Reading, Span, SpanJson, jsonable
+from schemas.span import Span, SpanJson, SpanReading, jsonable
 
 SCORE_DIGITS: Final = 4
 """Digits kept of scores and log-probabilities, so that the last bits of a float never make two runs differ."""
@@ -192,7 +192,7 @@ def span_record(span: Span) -> SpanRecord:
     )
 
 
-def _reading(reading: Reading) -> ReadingRecord:
+def _reading(reading: SpanReading) -> ReadingRecord:
     return ReadingRecord(kind=reading.kind.value, value=jsonable(reading.value), rule=reading.rule)
 
 

@@ -10,7 +10,7 @@ from schemas.intent import Annotation, Context, Intent, Route, SlotName, Slots, 
 from schemas.span import Span
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import FILLER
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.reasons import NUMBERS, PARTS, RULE, acts, bill_slot, own_bill
 
 _ENDS: Final = re.compile("[.?!;:,–—]")
@@ -20,7 +20,7 @@ _NEAR: Final = 4
 """Units within which the account follows that a word like "from" speaks of."""
 
 
-def commanded(grammar: Grammar, heard: Annotation, reading: Reading, verb: str = "sends") -> bool:
+def commanded(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, verb: str = "sends") -> bool:
     """Whether a verb of that list is asked for: where a clause begins, or behind a lead that begins there.
 
     Never in a language whose rules have no such list.
@@ -43,7 +43,7 @@ def commanded(grammar: Grammar, heard: Annotation, reading: Reading, verb: str =
     return False
 
 
-def ordered(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots) -> Understood | None:
+def ordered(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slots: Slots) -> Understood | None:
     """The transfer that was asked for, if `slots` tell enough of it and no word twists them."""
     if slots.amount is None and slots.payee is None:
         return None
@@ -52,7 +52,7 @@ def ordered(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots)
     return order_of(slots, heard)
 
 
-def _twisted(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots) -> bool:
+def _twisted(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slots: Slots) -> bool:
     """Whether there is a number, a time, a word that turns parts around, or a repair behind a part."""
     if any(span.kind in NUMBERS and not _holds(slots, span) for span in heard.spans):
         return True
@@ -66,7 +66,7 @@ def _twisted(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots
     return any(rules.repairs.scan(reading.words, at) for at in free if reading.units.starts[at] > first)
 
 
-def plain(grammar: Grammar, reading: Reading, slots: Slots) -> bool:
+def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
     """Whether every word is in a slot, or one that says nothing beside an order."""
     idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
     starts, ends = reading.units.starts, reading.units.ends
@@ -82,7 +82,7 @@ def plain(grammar: Grammar, reading: Reading, slots: Slots) -> bool:
     return len(done) == size
 
 
-def _from(grammar: Grammar, reading: Reading, start: int) -> bool:
+def _from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
     """Whether the one who is named is to send the money: "fifty from Emily"."""
     before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start]
     return bool(grammar.outof.intersection(before[-3:]))
@@ -108,7 +108,7 @@ def order_of(slots: Slots, heard: Annotation) -> Understood:
     )
 
 
-def billed(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
+def billed(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
     """A bill that is asked to be paid, in words of no template: asked about, for not all of them were read."""
     size = len(reading.words)
     if any(span.kind in PARTS for span in heard.spans) or not commanded(grammar, heard, reading, "pay"):
@@ -120,7 +120,7 @@ def billed(grammar: Grammar, heard: Annotation, context: Context, reading: Readi
     return Understood(Intent.BILL_PAYMENT, slots, route=Route.CLARIFY, confidence=0.5, rule=RULE, payees=heard.payees)
 
 
-def _cut(heard: Annotation, reading: Reading, at: int) -> bool:
+def _cut(heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
     if at == 0:
         return True
     units = reading.units

@@ -29,7 +29,7 @@ _MAX_NAME: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class UtteranceLattice:
     """The units, what they can be read as, and the units that typed tokens took (free of vetoes)."""
 
     units: Units
@@ -39,7 +39,7 @@ class Reading:
     within: frozenset[int]  # units that go on what the one before began
 
 
-def read(grammar: Grammar, heard: Annotation, context: Context) -> Reading:
+def read(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLattice:
     """Lay the utterance out. Slips of the keyboard are mended outside typed tokens only."""
     units = grammar.units(heard.transcript.text)
     typed, taken, within = _typed(grammar, heard, context, units)
@@ -72,7 +72,7 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> Reading:
         edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
         return edges
 
-    return Reading(units, words, Lattice(len(words), scan), taken, within)
+    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within)
 
 
 def _offered(grammar: Grammar, context: Context) -> Trie | None:

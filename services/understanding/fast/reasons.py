@@ -14,7 +14,7 @@ from schemas.span import MoneyValue, SpanKind
 from services.understanding.fast.clauses import OWING
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.vocabulary import vocabulary
 
 FindPayee = Callable[[str], PayeeMatch | None]
@@ -35,7 +35,7 @@ def reason(
     grammar: Grammar,
     heard: Annotation,
     context: Context,
-    reading: Reading,
+    reading: UtteranceLattice,
     start: int,
     end: int,
     find: FindPayee | None,
@@ -59,7 +59,7 @@ def reason(
 
 
 def _another_named(
-    grammar: Grammar, heard: Annotation, reading: Reading, start: int, end: int, find: FindPayee | None
+    grammar: Grammar, heard: Annotation, reading: UtteranceLattice, start: int, end: int, find: FindPayee | None
 ) -> bool:
     """Whether a payee is named that the search over all the words did not find."""
     match, units = heard.payees, reading.units
@@ -74,7 +74,7 @@ def _another_named(
 
 
 def spoken_of(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading, start: int, end: int
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, start: int, end: int
 ) -> Understood | None:
     """The one bill that units `start` … `end` speak of and ask nothing about: "i am late on my water bill"."""
     words, units = reading.words, reading.units
@@ -94,7 +94,9 @@ def spoken_of(
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
 
 
-def own_bill(grammar: Grammar, context: Context, reading: Reading, start: int, end: int) -> tuple[Edge, BillId] | None:
+def own_bill(
+    grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int
+) -> tuple[Edge, BillId] | None:
     """The one bill of the caller's own that units `start` … `end` name, and no account beside it."""
     words, nouns, own = reading.words, vocabulary(grammar, context), grammar.symbols["own"]
     named = [(e, nouns.nouns[e.symbol]) for at in range(start, end) for e in nouns.trie.scan(words, at) if e.end <= end]
@@ -107,13 +109,13 @@ def own_bill(grammar: Grammar, context: Context, reading: Reading, start: int, e
     return (edge, BillId(str(noun.id))) if mine and words[before] not in grammar.others else None
 
 
-def bill_slot(heard: Annotation, reading: Reading, edge: Edge, bill: BillId, rule: RuleId) -> Slot[BillId]:
+def bill_slot(heard: Annotation, reading: UtteranceLattice, edge: Edge, bill: BillId, rule: RuleId) -> Slot[BillId]:
     """The bill, as it was named."""
     first, last = reading.units.starts[edge.start], reading.units.ends[edge.end - 1]
     return Slot(bill, Evidence(first, last, heard.transcript.text[first:last], rule))
 
 
-def _tells(grammar: Grammar, context: Context, reading: Reading, at: int) -> bool:
+def _tells(grammar: Grammar, context: Context, reading: UtteranceLattice, at: int) -> bool:
     """Whether a part of an order, or a word that turns one around, begins at unit `at`."""
     words, rules, nouns = reading.words, grammar.accounts, vocabulary(grammar, context)
     if any(trie.scan(words, at) for trie in (rules.places, grammar.twists)):
@@ -123,7 +125,7 @@ def _tells(grammar: Grammar, context: Context, reading: Reading, at: int) -> boo
     return (words[at],) in rules.before or (words[at] not in grammar.passing and bool(rules.times.scan(words, at)))
 
 
-def acts(grammar: Grammar, reading: Reading, start: int, end: int, names: tuple[str, ...] = _VERBS) -> bool:
+def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = _VERBS) -> bool:
     """Whether there is a verb of sending."""
     verbs = {grammar.symbols[name] for name in names}
     return any(e.symbol in verbs for at in range(start, end) for e in reading.lattice.edges(at) if e.end <= end)
@@ -133,7 +135,7 @@ def owing(
     grammar: Grammar,
     heard: Annotation,
     context: Context,
-    reading: Reading,
+    reading: UtteranceLattice,
     start: int,
     end: int,
     find: FindPayee | None,
@@ -168,7 +170,7 @@ def owing(
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=match)
 
 
-def named(grammar: Grammar, heard: Annotation, reading: Reading, find: FindPayee | None) -> PayeeMatch | None:
+def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: FindPayee | None) -> PayeeMatch | None:
     """The one who is named clearly: as the search over all the words found, else by a name alone."""
     match = heard.payees
     if match is not None and (alone := _alone(match)) is not None:
@@ -190,7 +192,7 @@ def named(grammar: Grammar, heard: Annotation, reading: Reading, find: FindPayee
 
 
 def with_payee(
-    found: Understood, heard: Annotation, reading: Reading, grammar: Grammar, find: FindPayee | None
+    found: Understood, heard: Annotation, reading: UtteranceLattice, grammar: Grammar, find: FindPayee | None
 ) -> Understood:
     """`found` with the one who was named in the reason for it, where the order itself says "him" or "her"."""
     if found.intent is not Intent.TRANSFER_MONEY or SlotName.PAYEE not in found.missing:
@@ -208,7 +210,7 @@ def with_payee(
     return replace(found, slots=given, missing=missing, payees=match)
 
 
-def _named(heard: Annotation, reading: Reading, at: int) -> bool:
+def _named(heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
     match = heard.payees
     return match is not None and _alone(match) is not None and match.start == reading.units.starts[at]
 

@@ -15,7 +15,7 @@ from services.understanding.fast.accounts import Accounts
 from services.understanding.fast.automaton import Capture
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.left import Left
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.vocabulary import Noun
 
 _NAME: Final = "_name"
@@ -31,7 +31,7 @@ _MONEY_SLOTS: Final = frozenset({"amount", "at_least", "at_most"})
 class Filling:
     """Collects one template's captures."""
 
-    def __init__(self, text: str, reading: Reading, rule: RuleId, currency: str, accounts: Accounts) -> None:
+    def __init__(self, text: str, reading: UtteranceLattice, rule: RuleId, currency: str, accounts: Accounts) -> None:
         self._text = text
         self._reading = reading
         self._rule = rule

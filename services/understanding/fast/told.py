@@ -15,7 +15,7 @@ from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.left import unknown
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.slots import money_of
 from services.understanding.fast.vocabulary import vocabulary
 
@@ -31,7 +31,12 @@ _NEAR: Final = 4
 
 
 def told(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading, currency: str, find: FindPayee | None
+    grammar: Grammar,
+    heard: Annotation,
+    context: Context,
+    reading: UtteranceLattice,
+    currency: str,
+    find: FindPayee | None,
 ) -> Slots:
     """The slots that are told: each only where exactly one value for it was said."""
     values: dict[str, Slot[Any]] = {}
@@ -58,7 +63,7 @@ def told(
 
 
 def _named(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading, find: FindPayee | None
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, find: FindPayee | None
 ) -> Slot[PayeeId] | None:
     """Who was named: clearly, or, where a payee may be expected, by one payee's name letter by letter."""
     match = heard.payees
@@ -78,7 +83,7 @@ def _named(
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _may_name(grammar: Grammar, reading: Reading, at: int, word: str) -> bool:
+def _may_name(grammar: Grammar, reading: UtteranceLattice, at: int, word: str) -> bool:
     return at not in reading.taken and word.isalpha() and not grammar.not_names.scan((word,), 0)
 
 
@@ -109,7 +114,7 @@ def as_source(found: Understood, context: Context) -> Understood:
     return replace(found, intent=Intent.CORRECT, slots=Slots(source=account), route=Route.FAST, confidence=_SURE)
 
 
-def against(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> bool:
+def against(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
     """Whether words that nobody understood object to what waits, or name a payee or an amount that is not its own."""
     tries = (grammar.objecting, grammar.relative)
     if any(trie.scan(reading.words, at) for at in range(len(reading.words)) for trie in tries):
@@ -125,7 +130,7 @@ def against(grammar: Grammar, heard: Annotation, context: Context, reading: Read
     )
 
 
-def _of_time(grammar: Grammar, span: Span, reading: Reading) -> bool:
+def _of_time(grammar: Grammar, span: Span, reading: UtteranceLattice) -> bool:
     """Whether it counts days, or other times, or things: "three days", もう一つ."""
     place = reading.units.covering(span.start, span.end)
     if place is None or place[1] == len(reading.words):
@@ -135,7 +140,7 @@ def _of_time(grammar: Grammar, span: Span, reading: Reading) -> bool:
 
 
 def _amounts(
-    grammar: Grammar, heard: Annotation, reading: Reading, context: Context, currency: str
+    grammar: Grammar, heard: Annotation, reading: UtteranceLattice, context: Context, currency: str
 ) -> Iterator[Slot[MoneyValue]]:
     if any(span.kind is SpanKind.DIGITS for span in heard.spans):  # "fifteen, no, five zero": none is surely the amount
         return
@@ -152,13 +157,13 @@ def _amounts(
             yield Slot(values[0], evidence, tuple(values[1:]))
 
 
-def _taken(span: Span, reading: Reading) -> bool:
+def _taken(span: Span, reading: UtteranceLattice) -> bool:
     place = reading.units.covering(span.start, span.end)
     return place is not None and place[0] in reading.taken
 
 
 def _accounts(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
 ) -> Iterator[tuple[str, Slot[Any]]]:
     text, units = heard.transcript.text, reading.units
     for part, edge, noun in own_accounts(grammar, context, reading):
@@ -166,24 +171,26 @@ def _accounts(
         yield part, Slot(noun, Evidence(start, end, text[start:end], RULE))
 
 
-def own_accounts(grammar: Grammar, context: Context, reading: Reading) -> Iterator[tuple[str, Edge, str]]:
+def own_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[tuple[str, Edge, str]]:
     """The caller's own accounts with the part each plays, where it stands, and its id; another's account plays none."""
     yield from (one for one in _all_accounts(grammar, context, reading) if one[0])
 
 
-def others_accounts(grammar: Grammar, context: Context, reading: Reading) -> Iterator[Edge]:
+def others_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[Edge]:
     """Where accounts are named that are somebody else's, or of which no part is told."""
     yield from (edge for part, edge, _ in _all_accounts(grammar, context, reading) if not part)
 
 
-def unread_words(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> tuple[Evidence, ...]:
+def unread_words(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> tuple[Evidence, ...]:
     """Words of no rule, but for an account that is said to be another's."""
     starts = reading.units.starts
     named = {starts[edge.start] for edge in others_accounts(grammar, context, reading)}
     return tuple(each for each in unknown(grammar.trie, heard, reading.units) if each.start not in named)
 
 
-def _all_accounts(grammar: Grammar, context: Context, reading: Reading) -> Iterator[tuple[str, Edge, str]]:
+def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[tuple[str, Edge, str]]:
     nouns = vocabulary(grammar, context)
     at = 0
     while at < len(reading.words):
@@ -199,7 +206,7 @@ def _all_accounts(grammar: Grammar, context: Context, reading: Reading) -> Itera
         at = edge.end
 
 
-def _part(grammar: Grammar, reading: Reading, start: int, end: int) -> str:
+def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> str:
     """`source`, `target`, or "" where the account is another's, or where a word before it leaves that open."""
     before = reading.words[max(0, start - _NEAR) : start]
     if "of" in reading.words[end : end + 2]:

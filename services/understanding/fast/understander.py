@@ -32,9 +32,9 @@ from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.joints import joint
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
-from services.understanding.fast.matching import Hearing, Matching
+from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
-from services.understanding.fast.reading import Reading, read
+from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasons import NO_REASON, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
@@ -79,7 +79,7 @@ class Understander:
             return self._unmatched.meaning(heard, context, reading, (), None)
         if (act := self._parting(heard, context, reading) or self._answered(heard, context)) is not None:
             return act
-        hearing = Hearing(heard, context, reading, *self._matching.start(context), once(find_payee))
+        hearing = MatchInput(heard, context, reading, *self._matching.start(context), once(find_payee))
         found, vetoes = self._matching.within(hearing, 0, size)
         if found is None or (found.route is Route.CLARIFY and self._grammar.spaced):
             many = self._many(hearing)
@@ -96,7 +96,7 @@ class Understander:
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
         return self._refused_for(found, context, reading)
 
-    def _refused_for(self, found: Understood, context: Context, reading: Reading) -> Understood:
+    def _refused_for(self, found: Understood, context: Context, reading: UtteranceLattice) -> Understood:
         """What is only looked up, behind a no to an order that waits: a refusal, and that besides."""
         if context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
             return found
@@ -105,7 +105,7 @@ class Understander:
             return found
         return Understood(Intent.DENY, route=Route.FAST, confidence=found.confidence, then=found)
 
-    def _parting(self, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
+    def _parting(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
         """A goodbye where nothing is awaited, and the wish for a moment anywhere."""
         rules = self._grammar
         if context.idle and only(rules.closings, rules.asides_unasked, reading.words):
@@ -123,7 +123,7 @@ class Understander:
         meant = Understood(answer.intent, route=Route.FAST, confidence=sure, rule=answer.rule, payees=heard.payees)
         return replace(meant, consent=answer.consent)
 
-    def _many(self, hearing: Hearing) -> Understood | None:
+    def _many(self, hearing: MatchInput) -> Understood | None:
         """What is no one sentence: clauses that were all read, else several commands, else what was read of it."""
         found, whole = self._clauses(hearing, 0) if self._grammar.asides else (None, False)
         if found is not None and whole:
@@ -132,7 +132,7 @@ class Understander:
         joined = replace(hearing, first=first, enabled=enabled)
         return self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined) or found
 
-    def _clauses(self, hearing: Hearing, begin: int) -> tuple[Understood | None, bool]:
+    def _clauses(self, hearing: MatchInput, begin: int) -> tuple[Understood | None, bool]:
         """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
         context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
         pending = context.confirming or context.asked is not None
@@ -160,7 +160,9 @@ class Understander:
             whole = replace(whole, unread=(*whole.unread, *values))
         return whole and without_days(whole, reading, beside), not clauses.unread
 
-    def _clause(self, hearing: Hearing, asides: Trie, beside: list[tuple[int, int]], start: int, end: int) -> Clauses:
+    def _clause(
+        self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
+    ) -> Clauses:
         """What the units of one clause say; those whose days are none of an order's go to `beside`."""
         inner, stop = bare(asides, hearing.reading.words, start, end)
         if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
@@ -183,14 +185,14 @@ class Understander:
         idle = reason(*given)
         return Clauses((), () if idle else ((inner, stop),))
 
-    def _spoken_of(self, hearing: Hearing, start: int, end: int, *, past: bool) -> Understood | None:
+    def _spoken_of(self, hearing: MatchInput, start: int, end: int, *, past: bool) -> Understood | None:
         """What a clause that asks for nothing says is owed, or which bill it speaks of."""
         debt = owing(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee)
         if debt is not None or past:
             return debt
         return spoken_of(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end)
 
-    def _led(self, hearing: Hearing) -> Understood | None:
+    def _led(self, hearing: MatchInput) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
         for at in self._consent.begins(units):
@@ -205,7 +207,7 @@ class Understander:
             return found
         return None
 
-    def _after_clauses(self, hearing: Hearing) -> Understood | None:
+    def _after_clauses(self, hearing: MatchInput) -> Understood | None:
         """What clauses lead up to that are no commands, or before them what they ask for by themselves."""
         leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
         size = len(reading.words)
@@ -222,7 +224,7 @@ class Understander:
             return leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
         return None
 
-    def _behind(self, hearing: Hearing) -> Understood | None:
+    def _behind(self, hearing: MatchInput) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
         context, reading = hearing.context, hearing.reading
         if not context.idle or self._grammar.endings is None:
@@ -245,7 +247,7 @@ class Understander:
                 return found
         return None
 
-    def _part(self, hearing: Hearing, start: int, end: int) -> Understood | None:
+    def _part(self, hearing: MatchInput, start: int, end: int) -> Understood | None:
         """A part of what was said in one breath: something to be done, or an answer that is no yes."""
         found, _ = self._matching.within(hearing, start, end)
         if found is not None:
@@ -255,7 +257,7 @@ class Understander:
         act = self._consent.part(text, hearing.context)
         return Understood(act, route=Route.FAST, confidence=1.0) if act in {Intent.CANCEL, Intent.DENY} else None
 
-    def _several(self, hearing: Hearing, start: int, left: int) -> Understood | None:
+    def _several(self, hearing: MatchInput, start: int, left: int) -> Understood | None:
         """Commands said in one breath from unit `start` on, at most `left`, each keeping the next.
 
         One of two may lack its verb: "send fifty to ann and twenty to bob".

@@ -15,7 +15,7 @@ from services.understanding.fast.left import Left, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
 from services.understanding.fast.partings import parting
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.remainder import (
     in_a_slot,
     names_a_value,
@@ -53,7 +53,12 @@ class Unmatched:
         self._currency = currency
 
     def meaning(
-        self, heard: Annotation, context: Context, reading: Reading, vetoes: tuple[RuleId, ...], find: FindPayee | None
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        vetoes: tuple[RuleId, ...],
+        find: FindPayee | None,
     ) -> Understood:
         """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
         stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
@@ -91,7 +96,7 @@ class Unmatched:
         sure = settled(self._grammar.accounts, heard, reading.units, found, Left())
         return replace(sure, unresolved=left, unread=unread)
 
-    def _other(self, heard: Annotation, reading: Reading, context: Context, stopped: set[str]) -> bool:
+    def _other(self, heard: Annotation, reading: UtteranceLattice, context: Context, stopped: set[str]) -> bool:
         """Whether words that were not understood name a value or a part of an order, without a yes before them.
 
         Or something is told of it that was, or is not, after words that announce as much: "oh wait, he has paid me".
@@ -117,7 +122,12 @@ class Unmatched:
         return at
 
     def _unasked(
-        self, heard: Annotation, context: Context, reading: Reading, stopped: set[str], loose: Understood | None
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        stopped: set[str],
+        loose: Understood | None,
     ) -> Understood | None:
         """What is wanted in words of no template, where nothing was asked: by its cues and the caller's own things."""
         rules = self._grammar
