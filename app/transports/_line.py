@@ -12,12 +12,12 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from app.errors import error_response
 from app.transports._deps import FIRST_MESSAGE_S, FLUSH_S, CallDeps
 from app.transports._dialect import Dialect, Message
-from app.transports._standing import Admitted, Standing
+from app.transports._standing import Admitted, CallLease
 from app.transports._together import Hung, first_end, together
 from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Fault, KeyIn, TypedIn
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
 from schemas.ids import CallId
-from services.call import CAPACITY, CallPorts, LiveCall, Outbox
+from services.call import CAPACITY, CallPorts, LiveCall, OutboundQueue
 from services.timing.finish import finish
 
 SEND_S: Final = 10.0
@@ -70,11 +70,11 @@ class _Line:
     def __init__(self, socket: WebSocket, deps: CallDeps, admitted: Admitted, opens: Opens) -> None:
         self._socket = socket
         self._deps = deps
-        self._outbox = Outbox()
+        self._outbox = OutboundQueue()
         self._id = CallId(deps.clock.new_id())
         self._dialect = opens(self._id)
         self._customer = admitted.customer
-        self._standing = Standing(admitted, deps.verify, deps.admission, self._outbox, deps.clock)
+        self._standing = CallLease(admitted, deps.verify, deps.admission, self._outbox, deps.clock)
         self._refused = 0
         self._due = 0.0
 

@@ -9,7 +9,7 @@ from app.transports._together import together
 from schemas.call import Leaving, TokenExpiring, TokenRenewed
 from schemas.errors import Draining, NotAllowed, Unauthenticated
 from schemas.ids import CustomerId
-from services.call import Outbox
+from services.call import OutboundQueue
 from services.guard.admission import RETRY_AFTER_S, Admission
 from services.ports import Clock
 
@@ -29,10 +29,12 @@ Verify = Callable[[str], Awaitable[Admitted]]
 """Who a token is of. Raises NotAllowed, DependencyFailed."""
 
 
-class Standing:
+class CallLease:
     """One call's right to go on. Time is monotonic: no change of the wall clock prolongs a token."""
 
-    def __init__(self, admitted: Admitted, verify: Verify, admission: Admission, outbox: Outbox, clock: Clock) -> None:
+    def __init__(
+        self, admitted: Admitted, verify: Verify, admission: Admission, outbox: OutboundQueue, clock: Clock
+    ) -> None:
         self._customer = admitted.customer
         self._verify = verify
         self._admission = admission

@@ -25,7 +25,7 @@ from schemas.call import AudioIn, CallConfig, CallInput, PlaybackIn, PlaybackSta
 from schemas.ids import CustomerId, Locale
 from schemas.turn import ReplyId
 from services.audio.vad import SileroVad
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.ports import Recognizer, TurnHandler
 from services.timing.clock import ManualClock
 
@@ -142,7 +142,7 @@ async def _acknowledge(call: _Listening, opened: Line) -> None:
 class InProcess:
     """One call in audio time, as its caller sees it: the clock moves with the sound, and waits for what goes on."""
 
-    def __init__(self, live: LiveCall, outbox: Outbox, clock: ManualClock, locale: Locale) -> None:
+    def __init__(self, live: LiveCall, outbox: OutboundQueue, clock: ManualClock, locale: Locale) -> None:
         self.phone = Phone(locale)
         self._live = live
         self._outbox = outbox
@@ -193,7 +193,7 @@ async def in_process(
     handler: TurnHandler, recognizer: Recognizer, vad: SileroVad, locale: Locale
 ) -> AsyncIterator[InProcess]:
     """A live call of `handler`'s that lasts as long as the block; the line is dead after it."""
-    clock, outbox = ManualClock(NOW), Outbox()
+    clock, outbox = ManualClock(NOW), OutboundQueue()
     live = LiveCall(CallPorts(handler, recognizer, vad, clock), outbox, CallConfig(locale), seconds=CALL_S)
     living = asyncio.create_task(live.run())
     try:

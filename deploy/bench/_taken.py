@@ -19,7 +19,7 @@ from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
 from schemas.ids import CustomerId, Locale
 from schemas.turn import Discarded, Ended, Merged, ReplyDone, ReplyEvent, Waste
 from services.audio.vad import SileroVad
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.ports import Recognizer, TurnHandler
 from services.timing.clock import ManualClock
 
@@ -111,7 +111,11 @@ class Ear:
 
     async def take(self, utterance: Utterance, patience: Patience) -> Taken:
         """Play one utterance over the line's noise."""
-        clock, outbox, locale = ManualClock(NOW), Outbox(), Locale(utterance.locale)  # audio alone makes time pass
+        clock, outbox, locale = (
+            ManualClock(NOW),
+            OutboundQueue(),
+            Locale(utterance.locale),
+        )  # audio alone makes time pass
         ports = CallPorts(await self._handler(utterance), self._recognizer, self._vad, clock)
         call = LiveCall(ports, outbox, CallConfig(locale, patience=patience), seconds=CALL_S)
         living, playing = asyncio.create_task(call.run()), asyncio.create_task(_play(call, utterance))
@@ -141,7 +145,7 @@ async def _play(call: LiveCall, utterance: Utterance) -> None:
     await call.put(ClearIn())
 
 
-async def _follow(outbox: Outbox, utterance: Utterance) -> Taken:
+async def _follow(outbox: OutboundQueue, utterance: Utterance) -> Taken:
     """Until everything that was played has been heard."""
     taken = Taken(utterance)
     while (event := await outbox.get()) is not None and not isinstance(event, Cleared):

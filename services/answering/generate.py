@@ -11,11 +11,12 @@ import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 from rules.load import RuleFile, load
-from schemas.answer import AnswerEvent, Done, Question, Refused, SentenceReady, Sources
+from schemas.answer import AnswerDone, AnswerEvent, Question, Refused, SentenceReady, Sources
+from schemas.endpoint import ModelEndpoint
 from schemas.errors import ModelUnavailable
 from schemas.ids import CustomerId
 from services.answering.quote import MAX_QUESTION, Library, citation
-from services.answering.release import NO_ANSWER, Sentences, Shelf, Ungrounded
+from services.answering.release import NO_ANSWER, CitablePassages, Sentences, Ungrounded
 from services.answering.stream import deltas
 from services.ports import Breaker, Clock
 
@@ -23,13 +24,9 @@ MAX_ANSWER_CHARACTERS: Final = 2400
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where the model is served, and how long it may take. `tenant` separates the server's prefix cache by bank."""
+class AnswerEndpoint(ModelEndpoint):
+    """Where the model that answers is served, and how long it may take."""
 
-    url: str
-    model: str
-    key: str = ""
-    tenant: str = "tellerline"
     first_token_s: float = 2.0
     stall_s: float = 1.5
     total_s: float = 12.0
@@ -56,11 +53,11 @@ class _Telling:
     first_sentence: float | None = None
     released: int = 0
 
-    def done(self, now: float, model: str) -> Done:
+    def done(self, now: float, model: str) -> AnswerDone:
         def ms(stamp: float | None) -> float | None:
             return None if stamp is None else (stamp - self.started) * 1000
 
-        return Done(
+        return AnswerDone(
             (self.retrieved - self.started) * 1000,
             ms(self.first_token),
             ms(self.first_sentence),
@@ -73,7 +70,7 @@ class _Telling:
 class GemmaAnswerer:
     """`Answerer` over an OpenAI-compatible server (vLLM). One a process; close it at the end."""
 
-    def __init__(self, endpoint: Endpoint, library: Library, breaker: Breaker, clock: Clock) -> None:
+    def __init__(self, endpoint: AnswerEndpoint, library: Library, breaker: Breaker, clock: Clock) -> None:
         self._endpoint = endpoint
         self._library = library
         self._breaker = breaker
@@ -121,7 +118,7 @@ class GemmaAnswerer:
         await self._client.close()
 
     async def _told(
-        self, question: Question, shelf: Shelf, telling: _Telling
+        self, question: Question, shelf: CitablePassages, telling: _Telling
     ) -> AsyncGenerator[SentenceReady | Refused, None]:
         """The model's sentences. Raises Ungrounded at the first that is not, ModelUnavailable where none comes."""
         sentences = Sentences(shelf.limits)
@@ -139,14 +136,14 @@ class GemmaAnswerer:
         elif not telling.released:
             raise Ungrounded("nothing was cited") if rest else ModelUnavailable("the model said nothing")
 
-    def _release(self, shelf: Shelf, sentence: str, telling: _Telling) -> SentenceReady:
+    def _release(self, shelf: CitablePassages, sentence: str, telling: _Telling) -> SentenceReady:
         ready = shelf.check(sentence)
         telling.released += 1
         if telling.first_sentence is None:
             telling.first_sentence = self._clock.monotonic()
         return ready
 
-    async def _deltas(self, question: Question, shelf: Shelf, telling: _Telling) -> AsyncGenerator[str, None]:
+    async def _deltas(self, question: Question, shelf: CitablePassages, telling: _Telling) -> AsyncGenerator[str, None]:
         """The model's words as they come. Raises ModelUnavailable; bounded in time and in length."""
         if self._in_flight >= self._endpoint.in_flight:
             raise ModelUnavailable("too many answers are being written")
@@ -193,7 +190,7 @@ class GemmaAnswerer:
         return max(0.0, min(due, telling.started + self._endpoint.total_s) - self._clock.monotonic())
 
     def _request(
-        self, question: Question, shelf: Shelf
+        self, question: Question, shelf: CitablePassages
     ) -> AbstractAsyncContextManager[openai.AsyncAPIResponse[openai.AsyncStream[ChatCompletionChunk]]]:
         return self._client.chat.completions.with_streaming_response.create(
             model=self._endpoint.model,
@@ -207,7 +204,7 @@ class GemmaAnswerer:
             },
         )
 
-    def messages(self, question: Question, shelf: Shelf) -> list[ChatCompletionMessageParam]:
+    def messages(self, question: Question, shelf: CitablePassages) -> list[ChatCompletionMessageParam]:
         """The prompt: the language's fixed part, then the numbered passages, then the question on one line."""
         lines = [f"[{number}] ({p.title}) {p.text}" for number, p in enumerate(shelf.passages, start=1)]
         asked = " ".join(question.text[:MAX_QUESTION].replace("<", "‹").replace(">", "›").split())

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.answer import AnswerEvent, Citation, Done, Question, Refused, SentenceReady, Sources
+from schemas.answer import AnswerDone, AnswerEvent, Citation, Question, Refused, SentenceReady, Sources
 from schemas.ids import CustomerId, language
 from services.answering.knowledge import Passage, load_passages
-from services.answering.release import Shelf
+from services.answering.release import CitablePassages
 from services.answering.retrieve import RetrievalResult, Retriever
 from services.answering.thresholds import Thresholds, thresholds
 from services.ports import Clock
@@ -51,7 +51,7 @@ class Library:
         """Whether what is found for `question` is strong enough to be answered from."""
         return self.refusal(question, self.find(question, clock)) is None
 
-    def shelf(self, question: Question, found: RetrievalResult) -> Shelf:
+    def shelf(self, question: Question, found: RetrievalResult) -> CitablePassages:
         """The passages given to a model: best first, capped in number and in characters."""
         kept: list[Passage] = []
         room = self.limits.context.characters
@@ -60,7 +60,7 @@ class Library:
                 break
             kept.append(hit.passage)
             room -= len(hit.passage.text)
-        return Shelf(tuple(kept), language(question.locale), self.limits.release)
+        return CitablePassages(tuple(kept), language(question.locale), self.limits.release)
 
     def quotes(self, found: RetrievalResult) -> tuple[SentenceReady, ...]:
         """The best passage as it is written, and the next one too where the search can't tell them apart."""
@@ -84,10 +84,10 @@ class QuotingAnswerer:
         refused = self._library.refusal(question, found)
         if refused:
             yield refused
-            yield Done(retrieve_ms, total_ms=(self._clock.monotonic() - started) * 1000)
+            yield AnswerDone(retrieve_ms, total_ms=(self._clock.monotonic() - started) * 1000)
             return
         yield Sources(tuple(citation(hit.passage) for hit in found.hits))
         first_ms = (self._clock.monotonic() - started) * 1000
         for sentence in self._library.quotes(found):
             yield sentence
-        yield Done(retrieve_ms, None, first_ms, (self._clock.monotonic() - started) * 1000)
+        yield AnswerDone(retrieve_ms, None, first_ms, (self._clock.monotonic() - started) * 1000)

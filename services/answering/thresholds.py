@@ -36,7 +36,7 @@ class Likelihood(_Part):
         return self.probability(found) >= self.sure
 
 
-class Context(_Part):
+class ContextLimits(_Part):
     """What the model is given."""
 
     passages: int = Field(ge=1, le=9)
@@ -62,7 +62,7 @@ class Thresholds(RuleFile):
     """The whole file."""
 
     evidence: Likelihood
-    context: Context
+    context: ContextLimits
     quote: Quote
     release: Release
 

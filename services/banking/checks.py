@@ -12,7 +12,7 @@ from schemas.payee import Payee
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BankSnapshot:
     """What the bank says, at one moment, of all that an order touches. `payee` is null between own accounts."""
 
     profile: CustomerProfile
@@ -40,7 +40,7 @@ _RAISED: Final[dict[Objection, MoneyRefused | NotFound]] = {
 }
 
 
-def allowed(order: TransferOrder, standing: Standing, now: datetime, policy: MoneyPolicy) -> tuple[Limits, date]:
+def allowed(order: TransferOrder, standing: BankSnapshot, now: datetime, policy: MoneyPolicy) -> tuple[Limits, date]:
     """The limits that hold, and the day the money is to move; the day's total is the store's to keep.
 
     Raises MoneyRefused, NotFound, PayeeChanged, InsufficientFunds, LimitExceeded.
@@ -55,7 +55,7 @@ def allowed(order: TransferOrder, standing: Standing, now: datetime, policy: Mon
     return limits, order.on or today
 
 
-def needs_step_up(order: TransferOrder, standing: Standing, limits: Limits, policy: MoneyPolicy) -> bool:
+def needs_step_up(order: TransferOrder, standing: BankSnapshot, limits: Limits, policy: MoneyPolicy) -> bool:
     """Whether a second factor is due. Raises MoneyRefused where the policy refuses the payee's verdict outright."""
     if order.payee_id is None or standing.payee is None:
         return False

@@ -27,9 +27,9 @@ from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.stepup import proposal_purpose
 from schemas.transfer import UNPROMISED, TransferReceipt
 from services.banking import checks, spending, transfers
-from services.banking.checks import Standing
-from services.banking.entries import Entry, Spending
-from services.banking.proposals import Parts, Proposals, binding
+from services.banking.checks import BankSnapshot
+from services.banking.entries import LedgerEntry, Spending
+from services.banking.proposals import LedgerDeps, Proposals, binding
 from services.banking.submit import Submitter
 from services.store import micros
 from services.timing.deadline import ANSWER_S, left, unbounded, within
@@ -52,7 +52,7 @@ class Confirmer:
     bank did, the receipt says UNKNOWN: a promise that the reconciler keeps, and whose end the customer will be told.
     """
 
-    def __init__(self, parts: Parts, proposals: Proposals) -> None:
+    def __init__(self, parts: LedgerDeps, proposals: Proposals) -> None:
         self._parts = parts
         self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
         self._proposals = proposals
@@ -74,7 +74,7 @@ class Confirmer:
                 limits, day, zone_name = await self._checked(customer, entry)
             return await self._to_the_end(self._act(customer, entry, limits, day, zone_name))
 
-    async def _checked(self, customer: CustomerId, entry: Entry) -> tuple[Limits, date, str]:
+    async def _checked(self, customer: CustomerId, entry: LedgerEntry) -> tuple[Limits, date, str]:
         """That this yes may count now: the limits it must keep, the day of the transfer and the customer's zone."""
         self._proposals.admit()
         with within(_CHECKS_S):
@@ -84,7 +84,7 @@ class Confirmer:
                 await self._check_step_up(customer, entry, standing, limits)
         return limits, day, standing.profile.zone
 
-    def _check_confirmation(self, entry: Entry, call: CallId, seal: str) -> None:
+    def _check_confirmation(self, entry: LedgerEntry, call: CallId, seal: str) -> None:
         """Whether this yes, from this call, is to this proposal, heard and live."""
         if entry.proposal.call != call or not self._parts.sealer.fits(binding(entry.proposal), seal):
             raise ConfirmationInvalid
@@ -94,14 +94,16 @@ class Confirmer:
         if entry.proposal.delivered_at is None:
             raise NotDelivered
 
-    async def _check_step_up(self, customer: CustomerId, entry: Entry, standing: Standing, limits: Limits) -> None:
+    async def _check_step_up(
+        self, customer: CustomerId, entry: LedgerEntry, standing: BankSnapshot, limits: Limits
+    ) -> None:
         proposal = entry.proposal
         due = proposal.step_up_required or checks.needs_step_up(proposal.order, standing, limits, self._policy)
         if due and not await self._parts.step_up.passed(customer, proposal_purpose(proposal.id)):
             raise StepUpRequired
 
     async def _act(
-        self, customer: CustomerId, entry: Entry, limits: Limits, day: date, zone_name: str
+        self, customer: CustomerId, entry: LedgerEntry, limits: Limits, day: date, zone_name: str
     ) -> TransferReceipt:
         """Count against the day, spend the confirmation, and submit unless the order is for a later day."""
         now, proposal = self._clock.now(), entry.proposal.id
@@ -139,7 +141,7 @@ class Confirmer:
                 self._proposals.check_open(current)
             raise ConfirmationInvalid
 
-    async def _submitted(self, customer: CustomerId, spent: Entry) -> TransferReceipt:
+    async def _submitted(self, customer: CustomerId, spent: LedgerEntry) -> TransferReceipt:
         """Hand it over. What the bank does not answer in time is open: the row says so, whatever becomes of us."""
         with unbounded():
             submitting = self._kept(self._submitter.submit(customer, spent))

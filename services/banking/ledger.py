@@ -12,7 +12,7 @@ from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.transfer import Owed, Proposal, TransferReceipt
 from services.banking import checks, spending, transfers
 from services.banking.confirmer import Confirmer
-from services.banking.proposals import Parts, Proposals, new_entry
+from services.banking.proposals import LedgerDeps, Proposals, new_entry
 from services.store import micros
 
 _OWED_FOR: Final = timedelta(days=30)
@@ -22,7 +22,7 @@ _MOST_OWED: Final = 8
 class SqlLedger:
     """Ledger over a Store. Every method may be called at once from any number of tasks and processes."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: LedgerDeps) -> None:
         self._parts = parts
         self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
         self._proposals = Proposals(parts)

@@ -28,7 +28,7 @@ from services.audio.endpointing import timing
 from services.call.arrivals import Arrivals
 from services.call.conversation import Conversation
 from services.call.hearing import InboundAudio
-from services.call.outbox import Outbox
+from services.call.outbox import OutboundQueue
 from services.call.own_voice import OwnVoice
 from services.call.ports import CallPorts
 from services.call.turn_taking import TurnTaking
@@ -53,7 +53,7 @@ class LiveCall:
     `hung_up` is for the transport to set when the client ended the call in good order.
     """
 
-    def __init__(self, ports: CallPorts, outbox: Outbox, config: CallConfig, *, seconds: float) -> None:
+    def __init__(self, ports: CallPorts, outbox: OutboundQueue, config: CallConfig, *, seconds: float) -> None:
         self._handler = ports.handler
         self._clock = ports.clock
         self._outbox = outbox

@@ -21,7 +21,7 @@ from services.call.barge_in import BargeIn
 from services.call.conversation import Conversation
 from services.call.decodes import Decodes
 from services.call.floor import TYPED, Floor
-from services.call.outbox import Outbox
+from services.call.outbox import OutboundQueue
 from services.call.ports import CallPorts
 from services.call.user_turn import Commitment, UserTurn
 from services.ports import Clock
@@ -35,7 +35,12 @@ class TurnTaking:
     """The caller's side of a call. Times are seconds of the call's clock, `_ms` those of its audio."""
 
     def __init__(
-        self, ports: CallPorts, outbox: Outbox, conversation: Conversation, arrivals: Arrivals, config: CallConfig
+        self,
+        ports: CallPorts,
+        outbox: OutboundQueue,
+        conversation: Conversation,
+        arrivals: Arrivals,
+        config: CallConfig,
     ) -> None:
         self._handler = ports.handler
         self._clock = ports.clock

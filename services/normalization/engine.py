@@ -31,7 +31,7 @@ MAX_FOUND: Final = 96
 """Expressions read of one text; nobody says more in a breath."""
 
 
-class Engine:
+class NormalizationEngine:
     """A locale's normalizer. Holds compiled data only, so that one instance serves every call."""
 
     def __init__(self, locale: Locale) -> None:

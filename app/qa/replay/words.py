@@ -46,7 +46,7 @@ class NormalizedErrors:
     by_kind: dict[str, Errors]
 
 
-class Spelling(RuleFile):
+class SpellingVariants(RuleFile):
     """rules/qa/spelling.yaml: by language, spellings of one word; the first of a line stands for all."""
 
     same: dict[str, tuple[tuple[str, ...], ...]]
@@ -170,7 +170,7 @@ def _plain(text: str, locale: str, names: frozenset[str]) -> Iterator[tuple[str,
 
 @lru_cache(maxsize=16)
 def _same(language: str) -> dict[str, str]:
-    lines = load("qa/spelling.yaml", Spelling).same.get(language, ())
+    lines = load("qa/spelling.yaml", SpellingVariants).same.get(language, ())
     return {other: first for first, *others in lines for other in others}
 
 

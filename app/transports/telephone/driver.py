@@ -6,7 +6,7 @@ import logging
 from typing import Final
 
 from app.transports._deps import FIRST_MESSAGE_S
-from app.transports._standing import Admitted, Standing
+from app.transports._standing import Admitted, CallLease
 from app.transports._together import Hung, first_end, together
 from app.transports.telephone.connection import Connection, PhoneDeps
 from app.transports.telephone.goodbye import Goodbye
@@ -34,7 +34,7 @@ from schemas.call import AskIn, AudioIn, CallConfig, ConfigureIn, KeyIn
 from schemas.errors import CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
 from schemas.ids import EN_US, CallId, CustomerId, Locale
 from services.audio.inband import InBand, Once
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
 from services.timing.finish import finish
@@ -74,7 +74,7 @@ class _PhoneCall:
         self._transport = transport
         self._deps = deps
         self._proven = proven
-        self._outbox = Outbox()
+        self._outbox = OutboundQueue()
         self._id = CallId(deps.calls.clock.new_id())
         self._opened: Opened
         self._speaking: Speaking | Wording
@@ -139,7 +139,7 @@ class _PhoneCall:
         self._speaking = self._mouth(call)
         self._inband = InBand(self._opened.form) if self._deps.inband_keys else None
         self._hold = Hold(calls.clock, call.put)
-        standing = Standing(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
+        standing = CallLease(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
         async with together(
             call.run(), self._listen(call), self._tell(), self._speaking.play(), self._hold.watch(), standing.run()
         ) as tasks:

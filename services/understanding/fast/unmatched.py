@@ -11,7 +11,7 @@ from services.understanding.fast.asked import asked
 from services.understanding.fast.carded import carded
 from services.understanding.fast.consent import ConsentGrammar
 from services.understanding.fast.grammar import Grammar
-from services.understanding.fast.left import Left, settled, unknown, unmatched
+from services.understanding.fast.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
 from services.understanding.fast.partings import parting
@@ -73,7 +73,7 @@ class Unmatched:
             if found is not None:
                 unread = unread_words(self._grammar, heard, context, reading)
                 words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
-                beside = Left((*words, *sums_beside(heard, reading, slots)))
+                beside = Leftover((*words, *sums_beside(heard, reading, slots)))
                 return settled(self._grammar.accounts, heard, reading.units, found, beside)
         if context.asked is None and context.terms.awaited is Awaited.NOTHING:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
@@ -93,7 +93,7 @@ class Unmatched:
         left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
         used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
-        sure = settled(self._grammar.accounts, heard, reading.units, found, Left())
+        sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         return replace(sure, unresolved=left, unread=unread)
 
     def _other(self, heard: Annotation, reading: UtteranceLattice, context: Context, stopped: set[str]) -> bool:
@@ -132,7 +132,7 @@ class Unmatched:
         """What is wanted in words of no template, where nothing was asked: by its cues and the caller's own things."""
         rules = self._grammar
         if loose is not None and plain(rules, reading, loose.slots):
-            return settled(rules.accounts, heard, reading.units, loose, Left())
+            return settled(rules.accounts, heard, reading.units, loose, Leftover())
         paid = billed(rules, heard, context, reading) if rules.spaced and not stopped else None
         found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
         return found or asked(rules, heard, context, reading, stopped)

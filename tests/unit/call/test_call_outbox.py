@@ -3,7 +3,7 @@
 from schemas.call import CallEvent, CutReason, ReplyCut, ReplyProgress, Voiced
 from schemas.speech import SpokenChunk
 from schemas.turn import ItemId, Partial, ReplyId, ReplyText
-from services.call import Outbox
+from services.call import OutboundQueue
 
 A, B = ReplyId("a"), ReplyId("b")
 
@@ -13,7 +13,7 @@ def voiced(reply: ReplyId, end: int) -> Voiced:
 
 
 async def sent(*events: CallEvent) -> list[CallEvent | None]:
-    outbox = Outbox()
+    outbox = OutboundQueue()
     for event in events:
         outbox.put(event)
     return [await outbox.get() for _ in range(len(outbox))]

@@ -48,7 +48,7 @@ from schemas.turn import (
     Waste,
 )
 from services.audio.codec import encode_pcm16
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.call.conversation import Conversation
 from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
@@ -68,7 +68,7 @@ class Talk:
     """A call whose clock moves with its sound alone; `seen` is what came out of it."""
 
     call: LiveCall
-    outbox: Outbox
+    outbox: OutboundQueue
     clock: ManualClock
     handler: FakeTurnHandler
     recognizer: FakeRecognizer
@@ -97,7 +97,7 @@ class Talk:
 
 def made(words: str = BALANCE) -> Talk:
     handler = FakeTurnHandler({BALANCE: LONG}, {BALANCE: Completeness.COMPLETE, "please": Completeness.COMPLETE})
-    recognizer, clock, outbox = FakeRecognizer(lambda _: words), ManualClock(NOW), Outbox()
+    recognizer, clock, outbox = FakeRecognizer(lambda _: words), ManualClock(NOW), OutboundQueue()
     call = LiveCall(CallPorts(handler, recognizer, vad(), clock), outbox, CallConfig(EN_US), seconds=60)
     return Talk(call, outbox, clock, handler, recognizer)
 
@@ -348,7 +348,7 @@ class Playing(FakeSynthesizer):
 @pytest.mark.parametrize("db", [-6.0, -20.0])
 async def test_our_own_reply_in_the_microphone_does_not_stop_it(db: float) -> None:
     handler = FakeTurnHandler({"hello": (ReplyText("Words."), ReplyDone())})
-    recognizer, clock, outbox = FakeRecognizer(lambda _: "send five hundred dollars"), ManualClock(NOW), Outbox()
+    recognizer, clock, outbox = FakeRecognizer(lambda _: "send five hundred dollars"), ManualClock(NOW), OutboundQueue()
     ports = CallPorts(handler, recognizer, vad(), clock, Playing())
     call = LiveCall(ports, outbox, CallConfig(EN_US, speaks=True, estimated=True), seconds=60)
     talk = Talk(call, outbox, clock, handler, recognizer)
