@@ -189,7 +189,7 @@ def _pieces(parts: SelfRepair) -> Iterator[tuple[int, int]]:
         yield cut.start, units.ends[at - 1]
     for at in sorted(marks | begins):
         back = at
-        while back > first and units.words[back - 1] in rules.light:
+        while back > first and units.words[back - 1] in rules.words.light:
             back -= 1
         for place in dict.fromkeys((back, at)):
             if first < place:
@@ -197,7 +197,7 @@ def _pieces(parts: SelfRepair) -> Iterator[tuple[int, int]]:
 
 
 def _begins_a_reason(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
-    return words[at] in rules.subjects or bool(rules.accounts.conditions.scan(words, at))
+    return words[at] in rules.words.subjects or bool(rules.accounts.conditions.scan(words, at))
 
 
 def _values_at(parts: SelfRepair, first: int, size: int) -> tuple[set[int], set[int]]:

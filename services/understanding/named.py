@@ -82,7 +82,9 @@ class Mentions:
     def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         digits = exponent(locale_rules(self.heard.transcript.locale).currency)
         for span in self.heard.spans:
-            if span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.one:  # "the joint one"
+            if (
+                span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.words.one
+            ):  # "the joint one"
                 continue
             if not (points(self.rules, self.heard, span) or self._numbers(span)):
                 for value in amount_readings(span, digits)[:1]:

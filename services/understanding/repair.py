@@ -134,7 +134,7 @@ def _offered(found: Understood, context: Context) -> Understood:
 def _adds(rules: Grammar, text: str) -> bool:
     """Whether words announce one thing more, and not another."""
     units = rules.units(text)
-    return bool(units.words) and bool(rules.conjunctions.longest(units.words, 0)[1])
+    return bool(units.words) and bool(rules.phrases.conjunctions.longest(units.words, 0)[1])
 
 
 def _goes_on(parts: SelfRepair) -> bool:
@@ -172,8 +172,8 @@ def _another(rules: Grammar, between: str, behind: str) -> bool:
     units = rules.units(between).words
     verbs = {rules.symbols[name] for name in _VERBS if name in rules.symbols}
     tries = any(edge.symbol in verbs for at in range(len(units)) for edge in rules.trie.scan(units, at))
-    joined = any(rules.conjunctions.scan(units, at) for at in range(len(units)))
-    return tries or joined or not rules.onto.isdisjoint(rules.units(behind).words)
+    joined = any(rules.phrases.conjunctions.scan(units, at) for at in range(len(units)))
+    return tries or joined or not rules.words.onto.isdisjoint(rules.units(behind).words)
 
 
 def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
@@ -190,7 +190,7 @@ def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Un
         return None
     begin, stop = (each(s.evidence.start for s in slots.values()) for each, slots in ((max, one), (min, two)))
     units = rules.units(heard.transcript.text[begin:stop]).words
-    if any(rules.conjunctions.scan(units, at) for at in range(len(units))):
+    if any(rules.phrases.conjunctions.scan(units, at) for at in range(len(units))):
         return None
     if not _refuses(rules, units) and (one.keys() != two.keys() or len(other) != 1 or not _hesitates_in(rules, units)):
         return None

@@ -36,7 +36,9 @@ def asked(
         return _found(Intent.BILL_INQUIRY, slots, heard)
     accounts = _accounts(grammar, heard, context, reading)
     cued = (
-        symbols["balance_cue"] in said and symbols["billed"] not in said and bool(grammar.subjects.intersection(words))
+        symbols["balance_cue"] in said
+        and symbols["billed"] not in said
+        and bool(grammar.words.subjects.intersection(words))
     )
     if not cued or not (accounts or symbols["balance"] in said):
         return None
@@ -57,7 +59,7 @@ def _accounts(
     for at in range(len(reading.words)):
         for edge in nouns.trie.scan(reading.words, at):
             noun = nouns.nouns[edge.symbol]
-            others = at and reading.words[at - 1] in grammar.others
+            others = at and reading.words[at - 1] in grammar.words.others
             if noun.kind == "account" and noun.id is not None and not others:
                 start, end = units.starts[at], units.ends[edge.end - 1]
                 found[noun.id] = Slot(AccountId(noun.id), Evidence(start, end, text[start:end], RULE))

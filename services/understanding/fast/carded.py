@@ -53,7 +53,7 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
 def _of_another(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
     """Whether the word before a card makes it somebody's, or any: "my sister's", "a"."""
     word, said = reading.words[at], heard.transcript.text[reading.units.starts[at] : reading.units.ends[at]]
-    return word in grammar.others or word in _ANY or said.endswith(_POSSESSIVES)
+    return word in grammar.words.others or word in _ANY or said.endswith(_POSSESSIVES)
 
 
 def _cards(

@@ -11,9 +11,9 @@ _MARKS: Final = frozenset(",、，;；.。!！—–")
 
 def joint(rules: Grammar, text: str, reading: UtteranceLattice, at: int) -> int | None:
     """Where what is joined at unit `at` begins: after a conjunction, or after a mark that was written."""
-    stop, symbols = rules.conjunctions.longest(reading.words, at)
+    stop, symbols = rules.phrases.conjunctions.longest(reading.words, at)
     if symbols and at not in reading.taken:
-        joins_nouns = reading.words[at:stop] in rules.noun_conjunctions
+        joins_nouns = reading.words[at:stop] in rules.words.noun_conjunctions
         return None if joins_nouns and _after_a_verb(rules, reading, at) else stop
     between = text[reading.units.ends[at - 1] : reading.units.starts[at]]
     return at if at not in reading.within and _MARKS.intersection(between) else None

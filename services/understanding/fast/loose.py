@@ -31,7 +31,7 @@ def commanded(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, ve
     words = reading.words
     begins = {at for at in range(len(words)) if _cut(heard, reading, at)}
     for at in range(len(words)):
-        if (words[at],) in grammar.joins:
+        if (words[at],) in grammar.words.joins:
             begins.add(at + 1)
         if at not in begins or at in reading.taken:
             continue
@@ -39,7 +39,7 @@ def commanded(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, ve
         if any(edge.symbol == does for edge in edges):
             return True
         begins.update(edge.end for edge in edges if edge.symbol in led)
-        begins.update(edge.end for edge in grammar.asides_unasked.scan(words, at))
+        begins.update(edge.end for edge in grammar.phrases.asides_unasked.scan(words, at))
     return False
 
 
@@ -58,7 +58,7 @@ def _twisted(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slo
         return True
     rules, size = grammar.accounts, len(reading.words)
     free = [at for at in range(size) if at not in reading.taken]
-    if any(trie.scan(reading.words, at) for at in free for trie in (grammar.twists, rules.times)):
+    if any(trie.scan(reading.words, at) for at in free for trie in (grammar.phrases.twists, rules.times)):
         return True
     if slots.payee is not None and _from(grammar, reading, slots.payee.evidence.start):
         return True
@@ -73,19 +73,19 @@ def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
     told = [slot.evidence for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None]
     size = len(reading.words)
     done = {at for at in range(size) for e in told if e.start <= starts[at] and ends[at] <= e.end}
-    if any(reading.words[at] in grammar.outof and done.isdisjoint(range(at, at + _NEAR)) for at in range(size)):
+    if any(reading.words[at] in grammar.words.outof and done.isdisjoint(range(at, at + _NEAR)) for at in range(size)):
         return False  # "from the one with more money"
     for at in range(size):
         done.update(k for e in reading.lattice.edges(at) if e.symbol in idle for k in range(at, e.end))
-        done.update(k for e in grammar.asides_unasked.scan(reading.words, at) for k in range(at, e.end))
-        done.update({at} if reading.words[at] in grammar.light else ())
+        done.update(k for e in grammar.phrases.asides_unasked.scan(reading.words, at) for k in range(at, e.end))
+        done.update({at} if reading.words[at] in grammar.words.light else ())
     return len(done) == size
 
 
 def _from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
     """Whether the one who is named is to send the money: "fifty from Emily"."""
     before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start]
-    return bool(grammar.outof.intersection(before[-3:]))
+    return bool(grammar.words.outof.intersection(before[-3:]))
 
 
 def _holds(slots: Slots, span: Span) -> bool:

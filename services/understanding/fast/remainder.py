@@ -40,7 +40,7 @@ def names_a_value(grammar: Grammar, reading: UtteranceLattice, context: Context)
 def says(grammar: Grammar, words: Evidence) -> bool:
     """Whether there is more in the words than function words: "i'm" alone says nothing."""
     units = grammar.units(words.surface).words
-    return not all(grammar.not_names.scan((unit,), 0) for unit in units)
+    return not all(grammar.phrases.not_names.scan((unit,), 0) for unit in units)
 
 
 def in_a_slot(words: Evidence, slots: Slots) -> bool:
@@ -78,7 +78,7 @@ def owned_bill(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, f
     """`found` with a bill that is said to be another's ("her phone bill") as one that the caller does not have."""
     bill = found.slots.bill
     place = reading.units.covering(bill.evidence.start, bill.evidence.end) if bill is not None else None
-    if bill is None or place is None or place[0] == 0 or reading.words[place[0] - 1] not in grammar.others:
+    if bill is None or place is None or place[0] == 0 or reading.words[place[0] - 1] not in grammar.words.others:
         return found
     start = reading.units.starts[place[0] - 1]
     said = replace(bill.evidence, start=start, surface=heard.transcript.text[start : bill.evidence.end])

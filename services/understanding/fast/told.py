@@ -42,7 +42,7 @@ def told(
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
     by_how_much = context.confirming and any(
-        grammar.relative.scan(reading.words, at) for at in range(len(reading.words))
+        grammar.phrases.relative.scan(reading.words, at) for at in range(len(reading.words))
     )
     if len(amounts) == 1 and not by_how_much:
         values["amount"] = next(iter(amounts.values()))
@@ -84,7 +84,7 @@ def _named(
 
 
 def _may_name(grammar: Grammar, reading: UtteranceLattice, at: int, word: str) -> bool:
-    return at not in reading.taken and word.isalpha() and not grammar.not_names.scan((word,), 0)
+    return at not in reading.taken and word.isalpha() and not grammar.phrases.not_names.scan((word,), 0)
 
 
 def _spelled(word: str, name: str) -> bool:
@@ -116,7 +116,7 @@ def as_source(found: Understood, context: Context) -> Understood:
 
 def against(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
     """Whether words that nobody understood object to what waits, or name a payee or an amount that is not its own."""
-    tries = (grammar.objecting, grammar.relative)
+    tries = (grammar.phrases.objecting, grammar.phrases.relative)
     if any(trie.scan(reading.words, at) for at in range(len(reading.words)) for trie in tries):
         return True
     match, terms = heard.payees, context.terms
@@ -196,7 +196,9 @@ def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice)
     while at < len(reading.words):
         edges = [e for e in nouns.trie.scan(reading.words, at) if nouns.nouns[e.symbol].kind == "account"]
         edge = max(edges, key=lambda e: e.end, default=None)
-        verb = edge is not None and edge.end < len(reading.words) and reading.words[edge.end] in grammar.after_verbs
+        verb = (
+            edge is not None and edge.end < len(reading.words) and reading.words[edge.end] in grammar.words.after_verbs
+        )
         if edge is None or verb or at in reading.taken:
             at += 1
             continue
@@ -213,11 +215,11 @@ def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> 
         return ""
     for back, word in enumerate(reversed(before)):
         place = start - 1 - back
-        if word in grammar.others or word == "s" or place in reading.taken:
+        if word in grammar.words.others or word == "s" or place in reading.taken:
             return ""
-        if word in grammar.onto:
+        if word in grammar.words.onto:
             return "target"
-        if word in grammar.outof:
+        if word in grammar.words.outof:
             return "source"
     return "source"
 

@@ -35,7 +35,7 @@ from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
-from services.understanding.fast.reasons import NO_REASON, owing, reason, spoken_of, with_payee
+from services.understanding.fast.reasons import NO_REASON, ClauseSpan, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
@@ -108,9 +108,9 @@ class Understander:
     def _parting(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
         """A goodbye where nothing is awaited, and the wish for a moment anywhere."""
         rules = self._grammar
-        if context.idle and only(rules.closings, rules.asides_unasked, reading.words):
+        if context.idle and only(rules.phrases.closings, rules.phrases.asides_unasked, reading.words):
             return Understood(Intent.FAREWELL, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
-        if only(rules.holds, rules.asides, reading.words):
+        if only(rules.phrases.holds, rules.phrases.asides, reading.words):
             return Understood(Intent.WAIT, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
         return None
 
@@ -125,7 +125,7 @@ class Understander:
 
     def _many(self, hearing: MatchInput) -> Understood | None:
         """What is no one sentence: clauses that were all read, else several commands, else what was read of it."""
-        found, whole = self._clauses(hearing, 0) if self._grammar.asides else (None, False)
+        found, whole = self._clauses(hearing, 0) if self._grammar.phrases.asides else (None, False)
         if found is not None and whole:
             return found
         first, enabled = self._matching.start(hearing.context, joined=True)
@@ -136,7 +136,7 @@ class Understander:
         """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
         context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
         pending = context.confirming or context.asked is not None
-        asides = self._grammar.asides if pending else self._grammar.asides_unasked
+        asides = self._grammar.phrases.asides if pending else self._grammar.phrases.asides_unasked
         first, enabled = self._matching.start(context, further=True)
         further = replace(hearing, first=first, enabled=enabled)
         beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
@@ -148,7 +148,11 @@ class Understander:
         for start, end in pieces:
             piece = read(start, end)
             idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
-            cut = parted(self._grammar.conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+            cut = (
+                parted(self._grammar.phrases.conjunctions, read, text, reading, start, end)
+                if piece.unread or idle
+                else None
+            )
             made.extend(cut if cut and (piece.unread or commands(cut)) else [piece])
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
@@ -177,27 +181,23 @@ class Understander:
             vetoes = vetoes_met(self._grammar, hearing.reading, inner, stop)
             if vetoes & NO_REASON:
                 return Clauses((), ((inner, stop),))
-            found = self._spoken_of(hearing, inner, stop, past="past" in vetoes)
+            found = _spoken_of(self._span(hearing, inner, stop), past="past" in vetoes)
         if found is not None:
             beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
             return Clauses((found,), ())
-        given = (self._grammar, hearing.heard, hearing.context, hearing.reading, inner, stop, hearing.find_payee)
-        idle = reason(*given)
-        return Clauses((), () if idle else ((inner, stop),))
+        return Clauses((), () if reason(self._span(hearing, inner, stop)) else ((inner, stop),))
 
-    def _spoken_of(self, hearing: MatchInput, start: int, end: int, *, past: bool) -> Understood | None:
-        """What a clause that asks for nothing says is owed, or which bill it speaks of."""
-        debt = owing(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee)
-        if debt is not None or past:
-            return debt
-        return spoken_of(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end)
+    def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
+        return ClauseSpan(
+            self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee
+        )
 
     def _led(self, hearing: MatchInput) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
         for at in self._consent.begins(units):
             found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
-            if found is None and self._grammar.asides:
+            if found is None and self._grammar.phrases.asides:
                 found, _ = self._clauses(hearing, at)
             if found is None:
                 continue
@@ -276,6 +276,12 @@ class Understander:
             if two is not None and apart(one, two):
                 return joined(one, two)
         return None
+
+
+def _spoken_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
+    """What a clause that asks for nothing says is owed, or which bill it speaks of."""
+    debt = owing(clause)
+    return debt if debt is not None or past else spoken_of(clause)
 
 
 @lru_cache(maxsize=8)
