@@ -71,10 +71,7 @@ class Unmatched:
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
             found = None if stopped & STOPS else answer(heard, context, slots)
             if found is not None:
-                unread = unread_words(self._grammar, heard, context, reading)
-                words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
-                beside = Leftover((*words, *sums_beside(heard, reading, slots)))
-                return settled(self._grammar.accounts, heard, reading.units, found, beside)
+                return self._with_words(heard, context, reading, found, slots)
         if context.asked is None and context.terms.awaited is Awaited.NOTHING:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
             if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
@@ -95,6 +92,15 @@ class Unmatched:
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         return replace(sure, unresolved=left, unread=unread)
+
+    def _with_words(
+        self, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood, slots: Slots
+    ) -> Understood:
+        """An answer, with the words beside its values that say something more."""
+        unread = unread_words(self._grammar, heard, context, reading)
+        words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
+        beside = Leftover((*words, *sums_beside(heard, reading, slots)))
+        return settled(self._grammar.accounts, heard, reading.units, found, beside)
 
     def _other(self, heard: Annotation, reading: UtteranceLattice, context: Context, stopped: set[str]) -> bool:
         """Whether words that were not understood name a value or a part of an order, without a yes before them.
