@@ -18,7 +18,7 @@ from app.identity import bridges, identity
 from app.keys import audit_keys, secret
 from app.migrate import database
 from app.models import answerer, extractor
-from app.money import Books, MoneyServices, door
+from app.money import Books, MoneyServices, money_services
 from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Environment, Settings
@@ -220,7 +220,7 @@ async def _banking(
     """What calls act with: the ledger, before the bank that the settings name."""
     bank = await core_bank(stack, settings, kept.store, clock, customers)
     books = Books(kept.store, kept.audit, _promises(stack, settings, kept.store, clock, kept.keys))
-    return _settling(stack, door(bank, books, sender, _seals(settings), clock), kept.chain, clock)
+    return _settling(stack, money_services(bank, books, sender, _seals(settings), clock), kept.chain, clock)
 
 
 def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
@@ -236,7 +236,7 @@ def _settling(stack: AsyncExitStack, made: MoneyServices, chain: ChainedAudit, c
     stack.push_async_callback(outbox.close)
     stack.push_async_callback(made.ledger.close)
     keep_running(stack, outbox.drain, RECORD_EVERY_S)
-    keep_running(stack, Reconciler(made.parts).run_once, RECONCILE_EVERY_S)
+    keep_running(stack, Reconciler(made.deps).run_once, RECONCILE_EVERY_S)
     return made.banking
 
 

@@ -51,7 +51,7 @@ class Library:
         """Whether what is found for `question` is strong enough to be answered from."""
         return self.refusal(question, self.find(question, clock)) is None
 
-    def shelf(self, question: Question, found: RetrievalResult) -> CitablePassages:
+    def citable(self, question: Question, found: RetrievalResult) -> CitablePassages:
         """The passages given to a model: best first, capped in number and in characters."""
         kept: list[Passage] = []
         room = self.limits.context.characters

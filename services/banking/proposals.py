@@ -39,9 +39,9 @@ class LedgerDeps:
 class Proposals:
     """Proposals over a Store, as one process sees them."""
 
-    def __init__(self, parts: LedgerDeps) -> None:
-        self._parts = parts
-        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
+    def __init__(self, deps: LedgerDeps) -> None:
+        self._deps = deps
+        self._store, self._clock, self._policy = deps.store, deps.clock, deps.policy
         self._lifetimes = Lifetimes()
 
     def begin(self, proposal: Proposal, life_s: float) -> None:
@@ -50,12 +50,12 @@ class Proposals:
 
     def admit(self) -> None:
         """Money moves only while what was done before is on record."""
-        if self._parts.records.waiting:
+        if self._deps.records.waiting:
             raise MoneyWaits("what was done waits to be put on record", retry_after_s=_RECORDS_AGAIN_S)
 
-    async def standing(self, customer: CustomerId, order: TransferOrder) -> BankSnapshot:
+    async def snapshot(self, customer: CustomerId, order: TransferOrder) -> BankSnapshot:
         """What the bank says now of all that an order touches. Raises NotFound, BankUnavailable."""
-        bank = self._parts.bank
+        bank = self._deps.bank
         if order.payee_id is None:
             return BankSnapshot(await bank.profile(customer), None, PayeeVerification.MATCH)
         return BankSnapshot(
@@ -75,7 +75,7 @@ class Proposals:
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """With its seal."""
-        return replace(proposal, seal=self._parts.sealer.seal(binding(proposal)))
+        return replace(proposal, seal=self._deps.sealer.seal(binding(proposal)))
 
     def renewed(self, old: Proposal, call: CallId) -> Proposal:
         """The same promise for another call: a nonce and seal of its own, and to be heard again."""
@@ -101,7 +101,7 @@ class Proposals:
 
     def intact(self, entry: LedgerEntry) -> bool:
         """Whether its row is to the letter what was sealed."""
-        return self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal)
+        return self._deps.sealer.fits(binding(entry.proposal), entry.proposal.seal)
 
 
 def binding(proposal: Proposal) -> Binding:

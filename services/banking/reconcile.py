@@ -31,14 +31,14 @@ BATCH: Final = 100
 class Reconciler:
     """Settles what the ledger left unsettled, a pass at a time."""
 
-    def __init__(self, parts: LedgerDeps) -> None:
-        self._parts = parts
-        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
-        self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
+    def __init__(self, deps: LedgerDeps) -> None:
+        self._deps = deps
+        self._store, self._clock, self._policy = deps.store, deps.clock, deps.policy
+        self._submitter = Submitter(deps.store, deps.bank, deps.clock, deps.policy)
 
     async def run_once(self) -> int:
         """One pass over what is due; how many transfers were settled. Raises StoreUnavailable."""
-        await self._parts.promises.settle()
+        await self._deps.promises.settle()
         await transfers.expire(self._store, self._clock.now(), self._policy.longest_life)
         settled, now = 0, self._clock.now()
         for customer, proposal in await transfers.due(self._store, now, self._policy.longest_wait, BATCH):
@@ -51,7 +51,7 @@ class Reconciler:
         entry = await self._lease(customer, proposal)
         if entry is None:
             return None
-        if not self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal):
+        if not self._deps.sealer.fits(binding(entry.proposal), entry.proposal.seal):
             log.error("a transfer's row no longer fits its seal; it waits for a person")
             return await self._submitter.settle(customer, entry, BankReceipt(BankOutcome.PENDING, reason="seal_broken"))
         if entry.state is TransferState.CONFIRMED:

@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from app.line import SOUND
 from app.transports._deps import CallDeps
-from app.transports._standing import Admitted
+from app.transports._lease import Admitted
 from app.transports.mobile import router
 from app.transports.realtime import door
 from schemas.audio import SAMPLE_RATE, Samples

@@ -168,10 +168,10 @@ def build(
     audit = SpooledAudit(chain, clock, own(folder, "audit", b"p" * 32, 1 << 20))
     left = left_behind(folder, "promises", b"p" * 32, 1 << 16)
     promises = Promises(store, clock, own(folder, "promises", b"p" * 32, 1 << 16), left)
-    parts = LedgerDeps(store, bank, step_up, Sealer([b"s" * 32]), clock, figures, promises, audit)
+    deps = LedgerDeps(store, bank, step_up, Sealer([b"s" * 32]), clock, figures, promises, audit)
     outbox = Outbox(chain, clock)
     return House(
-        store, clock, sender, step_up, bank, SqlLedger(parts), Reconciler(parts), outbox, figures, audit, promises
+        store, clock, sender, step_up, bank, SqlLedger(deps), Reconciler(deps), outbox, figures, audit, promises
     )
 
 

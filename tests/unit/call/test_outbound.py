@@ -13,10 +13,10 @@ def voiced(reply: ReplyId, end: int) -> Voiced:
 
 
 async def sent(*events: CallEvent) -> list[CallEvent | None]:
-    outbox = OutboundQueue()
+    outbound = OutboundQueue()
     for event in events:
-        outbox.put(event)
-    return [await outbox.get() for _ in range(len(outbox))]
+        outbound.put(event)
+    return [await outbound.get() for _ in range(len(outbound))]
 
 
 async def test_sound_that_waits_when_its_reply_is_cut_is_not_sent() -> None:
