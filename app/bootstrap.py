@@ -18,7 +18,7 @@ from app.identity import bridges, identity
 from app.keys import audit_keys, secret
 from app.migrate import database
 from app.models import answerer, extractor
-from app.money import Books, Door, door
+from app.money import Books, MoneyServices, money_services
 from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Environment, Settings
@@ -99,22 +99,15 @@ async def gateway(
     async with AsyncExitStack() as stack:
         clock, metrics = SystemClock(), Metrics()
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
-        store = await stack.enter_async_context(database(settings))
-        keys = audit_keys(settings)
-        chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
-        audit = _records(stack, settings, chain, keys, clock)
         metrics.spools_broken.set_function(lambda: len(broken(settings.state_dir)))
-        issuer, authenticator = identity(settings, store, clock, client)
+        kept = await _storage(stack, settings, clock)
+        issuer, authenticator = identity(settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
-        bank = await core_bank(stack, settings, store, clock, customers)
-        books = Books(store, audit, _promises(stack, settings, store, clock, keys))
-        banking = _settling(stack, door(bank, books, sender, _seals(settings), clock), chain, clock)
-        if recognizer is None:
-            recognizer = _recognizer(stack, settings)
+        banking = await _banking(stack, settings, kept, sender, clock, customers)
+        recognizer = recognizer or _recognizer(stack, settings)
         spoken = _voice(stack, settings, clock)
         vad, decoders = await _hearing(stack)
-        callers = _callers(stack, settings, clock, banking, audit, metrics)
-        callers.warm_up()
+        callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
         await recognizer.warm_up()
         yield Gateway(
             settings=settings,
@@ -122,21 +115,38 @@ async def gateway(
             metrics=metrics,
             admission=Admission(settings.max_calls, metrics),
             shares=_shares(settings, clock),
-            calls=_calls(stack, settings, store, clock),
+            calls=_calls(stack, settings, kept.store, clock),
             authenticator=authenticator,
-            statements=Statements(bridges(settings), Nonces(store, KEPT), clock),
+            statements=Statements(bridges(settings), Nonces(kept.store, KEPT), clock),
             web=client,
             callers=callers,
             recognizer=recognizer,
             voice=spoken,
             decoders=decoders,
             vad=vad,
-            audit=audit,
-            readiness=Readiness(store, audit, clock),
+            audit=kept.audit,
+            readiness=Readiness(kept.store, kept.audit, clock),
             issuer=issuer,
             phone=phone,
             customers=demo_customers() if customers is None else customers,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Storage:
+    """What is kept: the database, the chain of records in it, the log in front of that, and what keys them."""
+
+    store: Store
+    keys: AuditKeys
+    chain: ChainedAudit
+    audit: SpooledAudit
+
+
+async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _Storage:
+    store = await stack.enter_async_context(database(settings))
+    keys = audit_keys(settings)
+    chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+    return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock))
 
 
 def _shares(settings: Settings, clock: Clock) -> Shares:
@@ -199,6 +209,20 @@ def _records(
     return audit
 
 
+async def _banking(
+    stack: AsyncExitStack,
+    settings: Settings,
+    kept: _Storage,
+    sender: CodeSender,
+    clock: Clock,
+    customers: tuple[DemoCustomer, ...] | None,
+) -> Banking:
+    """What calls act with: the ledger, before the bank that the settings name."""
+    bank = await core_bank(stack, settings, kept.store, clock, customers)
+    books = Books(kept.store, kept.audit, _promises(stack, settings, kept.store, clock, kept.keys))
+    return _settling(stack, money_services(bank, books, sender, _seals(settings), clock), kept.chain, clock)
+
+
 def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
     where = settings.state_dir, "promises", keys.of(b"tellerline.spool.promises.1"), promises.SIZE
     made = Promises(store, clock, own(*where), left_behind(*where))
@@ -206,13 +230,13 @@ def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Cl
     return made
 
 
-def _settling(stack: AsyncExitStack, made: Door, chain: ChainedAudit, clock: Clock) -> Banking:
+def _settling(stack: AsyncExitStack, made: MoneyServices, chain: ChainedAudit, clock: Clock) -> Banking:
     """The door, and what settles and records in the background while the gateway runs."""
     outbox = Outbox(chain, clock)
     stack.push_async_callback(outbox.close)
     stack.push_async_callback(made.ledger.close)
     keep_running(stack, outbox.drain, RECORD_EVERY_S)
-    keep_running(stack, Reconciler(made.parts).run_once, RECONCILE_EVERY_S)
+    keep_running(stack, Reconciler(made.deps).run_once, RECONCILE_EVERY_S)
     return made.banking
 
 
@@ -255,7 +279,7 @@ async def _warm(speaker: Speaker) -> None:
 def _callers(
     stack: AsyncExitStack, settings: Settings, clock: Clock, banking: Banking, audit: AuditLog, metrics: Metrics
 ) -> Callers:
-    return Callers(
+    made = Callers(
         banking=banking,
         extractor=extractor(stack, settings, clock),
         answerer=_answerer(stack, settings, clock),
@@ -263,6 +287,8 @@ def _callers(
         metrics=metrics,
         keep_words=settings.transcript_days > 0,
     )
+    made.warm_up()
+    return made
 
 
 def passages(settings: Settings) -> tuple[Passage, ...]:

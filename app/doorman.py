@@ -50,7 +50,7 @@ _LOBBIES: Final[WeakKeyDictionary[ServerState, Lobby]] = WeakKeyDictionary()
 class _Line:
     """The transport as a protocol behind the door sees it: reading is the door's business."""
 
-    def __init__(self, transport: asyncio.Transport, door: "Door") -> None:
+    def __init__(self, transport: asyncio.Transport, door: "ConnectionGate") -> None:
         self._transport = transport
         self._door = door
 
@@ -70,7 +70,7 @@ class _Line:
         self._door.inner = protocol
 
 
-class Door(asyncio.Protocol):
+class ConnectionGate(asyncio.Protocol):
     """One connection: stands before uvicorn's protocol and feeds it."""
 
     def __init__(

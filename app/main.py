@@ -25,7 +25,7 @@ from app.recordings.live import Opener, Recordings
 from app.settings import Environment
 from app.transports import demo, health, http, mobile
 from app.transports._deps import CallDeps
-from app.transports._standing import Admitted
+from app.transports._lease import Admitted
 from app.transports.realtime import door
 from app.transports.telephone import (
     asterisk_door,
@@ -72,7 +72,7 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
     app.include_router(http.router(gateway))
     calls, secrets = _calls(gateway), ClientSecrets(audit_keys(gateway.settings).of(SECRETS), gateway.clock)
     app.include_router(mobile.router(calls))
-    app.include_router(door.router(door.Door(_with_secrets(calls, secrets))))
+    app.include_router(door.router(door.RealtimeDoor(_with_secrets(calls, secrets))))
     _answer_telephones(app, gateway, calls)
     app.include_router(door.secrets_router(gateway, secrets, speaks=calls.synthesizer is not None))
     for routes in further:

@@ -12,10 +12,10 @@ def extractor(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Extrac
     """The extraction endpoint; `stack` closes it."""
     if not settings.extraction_url:
         return None
-    from services.understanding.extract import Endpoint, GemmaExtractor
+    from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 
     key = settings.extraction_key.get_secret_value()
-    endpoint = Endpoint(
+    endpoint = ExtractionEndpoint(
         settings.extraction_url, settings.extraction_model, key, deadline_s=settings.extraction_deadline_s
     )
     made = GemmaExtractor(endpoint, CircuitBreaker(clock), clock)
@@ -27,9 +27,9 @@ def answerer(stack: AsyncExitStack, settings: Settings, library: Library, clock:
     """The QnA endpoint over the `library`; `stack` closes it."""
     if not settings.qna_url:
         return None
-    from services.answering.generate import Endpoint, GemmaAnswerer
+    from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 
-    endpoint = Endpoint(settings.qna_url, settings.qna_model, settings.qna_key.get_secret_value())
+    endpoint = AnswerEndpoint(settings.qna_url, settings.qna_model, settings.qna_key.get_secret_value())
     made = GemmaAnswerer(endpoint, library, CircuitBreaker(clock), clock)
     stack.push_async_callback(made.close)
     return made

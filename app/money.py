@@ -6,7 +6,7 @@ from rules.act import money_policy
 from services.banking.cards import BankCards
 from services.banking.ledger import SqlLedger
 from services.banking.promises import Promises
-from services.banking.proposals import Parts
+from services.banking.proposals import LedgerDeps
 from services.banking.seal import Sealer
 from services.banking.stepup import CodeSender, SecondFactor
 from services.execution import Banking
@@ -25,18 +25,18 @@ class Books:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class MoneyServices:
     """What a call acts with, the ledger behind them, and what both are made of."""
 
     banking: Banking
     ledger: SqlLedger
-    parts: Parts
+    deps: LedgerDeps
 
 
-def door(bank: CoreBank, books: Books, sender: CodeSender, keys: list[bytes], clock: Clock) -> Door:
+def money_services(bank: CoreBank, books: Books, sender: CodeSender, keys: list[bytes], clock: Clock) -> MoneyServices:
     """The door to `bank`. The first of `keys` seals confirmations and codes; earlier ones still open theirs."""
     policy = money_policy()
     step_up = SecondFactor(books.store, sender, clock, policy, keys[0])
-    parts = Parts(books.store, bank, step_up, Sealer(keys), clock, policy, books.promises, books.audit)
-    ledger = SqlLedger(parts)
-    return Door(Banking(bank, BankCards(bank, step_up), ledger, step_up, clock), ledger, parts)
+    deps = LedgerDeps(books.store, bank, step_up, Sealer(keys), clock, policy, books.promises, books.audit)
+    ledger = SqlLedger(deps)
+    return MoneyServices(Banking(bank, BankCards(bank, step_up), ledger, step_up, clock), ledger, deps)

@@ -15,7 +15,7 @@ from app.bootstrap import sandbox
 from app.callers import Callers
 from app.migrate import migrate
 from app.models import answerer, extractor
-from app.money import Books, door
+from app.money import Books, money_services
 from app.scratch import Scratch
 from app.settings import Settings
 from rules.bank import demo_customers
@@ -103,7 +103,7 @@ class Rehearsal:
     def _callers(self, store: Store, heads: Path, clock: Clock) -> Callers:
         audit = SpooledAudit(ChainedAudit(store, AuditKeys(_KEY), FileHead(heads)), clock, self._records)
         books = Books(store, audit, Promises(store, clock, self._promises))
-        banking = door(sandbox(store, clock), books, DemoPhone(), [_KEY], clock).banking
+        banking = money_services(sandbox(store, clock), books, DemoPhone(), [_KEY], clock).banking
         answers = self._answerer or QuotingAnswerer(self._library, clock)
         return Callers(banking, self._extractor, answers, audit, self._metrics, self._indexes)
 

@@ -7,7 +7,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from app.doorman import Door
+from app.doorman import ConnectionGate
 from app.settings import Settings
 from app.websocket import BoundedWebSocket
 from services.guard.admission import Admission
@@ -56,7 +56,7 @@ def make_server(app: FastAPI, settings: Settings, admission: Admission) -> Drain
         loop="uvloop",
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
-        http=Door,
+        http=ConnectionGate,
         ws=BoundedWebSocket,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,

@@ -11,7 +11,7 @@ from services.guard.breaker import CircuitBreaker
 from services.ports import Clock, Synthesizer
 from services.response.phrases import BLANK, outlines
 from services.speech.clauses import clauses
-from services.speech.engine import Engine
+from services.speech.engine import SpeechEngine
 from services.speech.kokoro import KokoroEngine, KokoroSettings
 from services.speech.recorded import RecordedSynthesizer
 from services.speech.remote import RemoteEngine, SpeechEndpoint
@@ -59,7 +59,7 @@ def installed() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in _PARTS)
 
 
-def _engine(settings: Settings, clock: Clock) -> tuple[Engine | None, str]:
+def _engine(settings: Settings, clock: Clock) -> tuple[SpeechEngine | None, str]:
     match settings.speech:
         case SpeechKind.ENDPOINT:
             key = settings.speech_key.get_secret_value()

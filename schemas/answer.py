@@ -49,7 +49,7 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class AnswerDone:
     """The end, with the stamps of the parts in milliseconds from the question.
 
     `generated_ms`: when the model's first token came, whether it had visible text (`first_token_ms`) or none.
@@ -63,4 +63,4 @@ class Done:
     generated_ms: float | None = None
 
 
-AnswerEvent = Sources | SentenceReady | Refused | Done
+AnswerEvent = Sources | SentenceReady | Refused | AnswerDone

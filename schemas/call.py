@@ -179,7 +179,7 @@ class ReplyBegan:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReplyProgress:
     """What the turn handler said within a reply."""
 
     reply: ReplyId
@@ -287,7 +287,7 @@ class Fault:
 CallEvent = (
     ListenerEvent
     | ReplyBegan
-    | Said
+    | ReplyProgress
     | Voiced
     | ReplyEnded
     | ReplyCut

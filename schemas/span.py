@@ -104,7 +104,7 @@ def jsonable(value: SpanValue) -> JsonValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SpanReading:
     """One reading of a span that was not, or not alone, chosen."""
 
     kind: SpanKind
@@ -127,8 +127,8 @@ class Span:
     value: SpanValue
     rule: RuleId
     ambiguity: Ambiguity | None = None
-    readings: tuple[Reading, ...] = ()
-    rejected: tuple[Reading, ...] = ()
+    readings: tuple[SpanReading, ...] = ()
+    rejected: tuple[SpanReading, ...] = ()
 
     @property
     def values(self) -> tuple[SpanValue, ...]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from schemas.directory import DirectoryRecord
-    from services.banking.directory_import import Changes, Fault, Household
+    from services.banking.directory_import import Changes, Household, LineFault
     from services.store import Store
 
 MAX_LINES: Final = 2_000_000
@@ -54,14 +54,16 @@ async def _importing(file: Path, dry_run: bool) -> "Changes":
     from app.settings import read_settings
     from services.banking.directory_import import households
 
-    faults: list[Fault] = []
+    faults: list[LineFault] = []
     families, twice = households(_records(file, faults))
     faults += twice
     async with database(read_settings()) as store:
         return await _carried_out(store, families, faults, dry_run)
 
 
-async def _carried_out(store: "Store", families: "list[Household]", faults: "list[Fault]", dry_run: bool) -> "Changes":
+async def _carried_out(
+    store: "Store", families: "list[Household]", faults: "list[LineFault]", dry_run: bool
+) -> "Changes":
     from collections import Counter
 
     from services.banking.directory_import import DirectoryImport
@@ -82,13 +84,13 @@ async def _carried_out(store: "Store", families: "list[Household]", faults: "lis
     return changes
 
 
-def _records(file: Path, faults: "list[Fault]") -> "Iterator[tuple[int, DirectoryRecord]]":
+def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, DirectoryRecord]]":
     """Every line that can be read, with its number; the others become faults."""
     from pydantic import ValidationError
 
     from rules.load import locales
     from schemas.directory import CustomerRecord, DirectoryLine
-    from services.banking.directory_import import Fault
+    from services.banking.directory_import import LineFault
 
     spoken = locales()
     with file.open("rb") as lines:
@@ -98,15 +100,15 @@ def _records(file: Path, faults: "list[Fault]") -> "Iterator[tuple[int, Director
             if not line.strip():
                 continue
             if len(line) > MAX_LINE_BYTES:
-                faults.append(Fault(number, f"longer than {MAX_LINE_BYTES} bytes"))
+                faults.append(LineFault(number, f"longer than {MAX_LINE_BYTES} bytes"))
                 continue
             try:
                 record = DirectoryLine.model_validate_json(line).root
             except ValidationError as error:
-                faults += [Fault(number, _said(fault)) for fault in error.errors(include_input=False)]
+                faults += [LineFault(number, _said(fault)) for fault in error.errors(include_input=False)]
                 continue
             if isinstance(record, CustomerRecord) and record.locale not in spoken:
-                faults.append(Fault(number, f"locale: none of {', '.join(spoken)}"))
+                faults.append(LineFault(number, f"locale: none of {', '.join(spoken)}"))
                 continue
             yield number, record
 
@@ -116,7 +118,7 @@ def _said(fault: "ErrorDetails") -> str:
     return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
 
 
-def _tell(faults: "list[Fault]") -> None:
+def _tell(faults: "list[LineFault]") -> None:
     for fault in sorted(faults, key=lambda fault: fault.line)[:MAX_FAULTS]:
         typer.echo(f"line {fault.line}: {fault.said}", err=True)
     if len(faults) > MAX_FAULTS:

@@ -29,7 +29,7 @@ class Booked(_Frozen):
     payee: str
 
 
-class Utterance(_Frozen):
+class DemoUtterance(_Frozen):
     """One turn of the caller: a recording, what is said in it, by which voice."""
 
     audio: str
@@ -46,16 +46,16 @@ class RecordedCall(_Frozen):
     title: str
     customer: str
     locale: str
-    turns: tuple[Utterance, ...]
+    turns: tuple[DemoUtterance, ...]
     booked: Booked | None = None
 
 
-class Manifest(_Frozen):
+class DemoManifest(_Frozen):
     """Every call of the demonstration."""
 
     calls: tuple[RecordedCall, ...]
 
 
-def manifest() -> Manifest:
+def manifest() -> DemoManifest:
     """Read calls/calls.yaml."""
-    return Manifest.model_validate(yaml.safe_load((FOLDER / "calls.yaml").read_text(encoding="utf-8")))
+    return DemoManifest.model_validate(yaml.safe_load((FOLDER / "calls.yaml").read_text(encoding="utf-8")))

@@ -14,8 +14,8 @@ from typing import Final
 import httpx
 from rich.console import Console
 
-from app.demo.manifest import FOLDER, RecordedCall, Utterance, manifest
-from app.demo.show import Sound, show
+from app.demo.manifest import FOLDER, DemoUtterance, RecordedCall, manifest
+from app.demo.show import SpokenLength, show
 from app.line import Event, Line, demo_token, heard_out, line, session
 from schemas.errors import NotFound
 from services.audio.files import read_file
@@ -108,11 +108,11 @@ class _Verdict:
         return [] if got == expected else [f"booked {got}, expected {expected}"]
 
 
-async def _answered(opened: Line, said: Utterance, console: Console, verdict: _Verdict) -> None:
+async def _answered(opened: Line, said: DemoUtterance, console: Console, verdict: _Verdict) -> None:
     """Say one utterance and follow what the service makes of it until its reply is over."""
     opened.say(read_file((FOLDER / said.audio).read_bytes()))
     decision: Event | None = None
-    sound = Sound()
+    sound = SpokenLength()
     async for event in opened.events(SPEAKING_S):
         show(console, event)
         sound.note(event)

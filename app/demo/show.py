@@ -73,7 +73,7 @@ def show(console: Console, event: Event) -> None:
         console.print(Text(f"  {name:>9}  ", "dim"), describe(event), sep="", end="\n", soft_wrap=True, markup=False)
 
 
-class Sound:
+class SpokenLength:
     """How much of a turn's reply was spoken."""
 
     def __init__(self) -> None:

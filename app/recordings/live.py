@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from app.recordings.files import RecordingHead
-from app.recordings.recorder import CallRecorder, Shelf
+from app.recordings.recorder import CallRecorder, SampleShelf
 from app.recordings.sealed import SEED_BYTES
 from schemas.audio import Samples
 from schemas.errors import TellerlineError
@@ -35,7 +35,7 @@ class Recordings:
         self._recorders: dict[CallId, CallRecorder] = {}
         self._clock = clock
         self._keys = keys
-        self._shelf = Shelf()
+        self._shelf = SampleShelf()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def consent(self, call: CallId, agreed: bool) -> None:
@@ -77,7 +77,7 @@ class Recordings:
 class _RecordedRecognizer:
     """Passes everything on and keeps the samples of finals."""
 
-    def __init__(self, inner: Recognizer, shelf: Shelf) -> None:
+    def __init__(self, inner: Recognizer, shelf: SampleShelf) -> None:
         self._inner = inner
         self._shelf = shelf
 
@@ -99,7 +99,9 @@ class _RecordedRecognizer:
 class _RecordedHandler:
     """Passes everything on and tells the recorder of taken turns, answered or not."""
 
-    def __init__(self, inner: TurnHandler, recorder: CallRecorder, shelf: Shelf, over: Callable[[], object]) -> None:
+    def __init__(
+        self, inner: TurnHandler, recorder: CallRecorder, shelf: SampleShelf, over: Callable[[], object]
+    ) -> None:
         self._inner = inner
         self._over = over
         self._recorder = recorder

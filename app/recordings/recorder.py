@@ -27,7 +27,7 @@ _SECRET_KINDS: Final = frozenset({SpanKind.DIGITS})
 _LONG_NUMBER: Final = re.compile(r"\d[\d\s-]{5,}\d")
 
 
-class Shelf:
+class SampleShelf:
     """The samples of final decodes, until the turns they belong to are taken. Found by the very transcript object."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Shelf:
 class CallRecorder:
     """Records one call into `folder`. Whatever fails in it ends the recording, never the call."""
 
-    def __init__(self, folder: Path, head: RecordingHead, keys: AuditKeys, clock: Clock, shelf: Shelf) -> None:
+    def __init__(self, folder: Path, head: RecordingHead, keys: AuditKeys, clock: Clock, shelf: SampleShelf) -> None:
         self._folder = folder
         self._head = head
         self._sealed = head.sealed(folder, keys)

@@ -77,7 +77,7 @@ class Encoder:
                 yield from self._partial(event)
             case turn.Ended():
                 yield from self._ended(event)
-            case call.Said(reply, said):
+            case call.ReplyProgress(reply, said):
                 yield from self._reply(reply, said)
             case call.ReplyEnded():
                 yield from self._reply_ended(event)

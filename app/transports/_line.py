@@ -12,12 +12,12 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 from app.errors import error_response
 from app.transports._deps import FIRST_MESSAGE_S, FLUSH_S, CallDeps
 from app.transports._dialect import Dialect, Message
-from app.transports._standing import Admitted, Standing
+from app.transports._lease import Admitted, CallLease
 from app.transports._together import Hung, first_end, together
 from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Fault, KeyIn, TypedIn
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
 from schemas.ids import CallId
-from services.call import CAPACITY, CallPorts, LiveCall, Outbox
+from services.call import CAPACITY, CallPorts, LiveCall, OutboundQueue
 from services.timing.finish import finish
 
 SEND_S: Final = 10.0
@@ -70,11 +70,11 @@ class _Line:
     def __init__(self, socket: WebSocket, deps: CallDeps, admitted: Admitted, opens: Opens) -> None:
         self._socket = socket
         self._deps = deps
-        self._outbox = Outbox()
+        self._outbound = OutboundQueue()
         self._id = CallId(deps.clock.new_id())
         self._dialect = opens(self._id)
         self._customer = admitted.customer
-        self._standing = Standing(admitted, deps.verify, deps.admission, self._outbox, deps.clock)
+        self._lease = CallLease(admitted, deps.verify, deps.admission, self._outbound, deps.clock)
         self._refused = 0
         self._due = 0.0
 
@@ -93,7 +93,7 @@ class _Line:
             await finish(handler.close())
             return
         ports = CallPorts(handler, deps.recognizer, deps.vad, deps.clock, deps.synthesizer)
-        call = LiveCall(ports, self._outbox, config, seconds=deps.max_call_seconds)
+        call = LiveCall(ports, self._outbound, config, seconds=deps.max_call_seconds)
         reason = await self._converse(call)
         if reason is None:
             await _close(self._socket, 1000, "the call is over")
@@ -103,7 +103,7 @@ class _Line:
 
     async def _converse(self, call: LiveCall) -> TellerlineError | None:
         """Read, live and write until one of them ends; why it did. A client that hung up is no reason."""
-        async with together(call.run(), self._read(call), self._write(call), self._standing.run()) as tasks:
+        async with together(call.run(), self._read(call), self._write(call), self._lease.run()) as tasks:
             reason = await first_end(tasks)
             if not isinstance(reason, Hung | SlowConsumer):
                 await self._say_last(reason, tasks[2])
@@ -112,8 +112,8 @@ class _Line:
     async def _say_last(self, reason: TellerlineError | None, writing: asyncio.Task[TellerlineError | None]) -> None:
         with contextlib.suppress(SlowConsumer):
             if reason is not None:
-                self._outbox.put(Fault(reason))
-        self._outbox.close()
+                self._outbound.put(Fault(reason))
+        self._outbound.close()
         await asyncio.wait({writing}, timeout=FLUSH_S)
 
     async def _read(self, call: LiveCall) -> None:
@@ -132,7 +132,7 @@ class _Line:
             try:
                 await self._take(call, message.get("bytes"), message.get("text"))
             except DependencyFailed as error:
-                self._outbox.put(Fault(error))
+                self._outbound.put(Fault(error))
 
     async def _take(self, call: LiveCall, data: bytes | None, text: str | None) -> None:
         """What a message is goes into the call, is answered at once, or is about the line itself."""
@@ -141,16 +141,16 @@ class _Line:
             self._refuse(given.refused, given.cause)
         for answer in given.answers:
             await self._room()
-            self._outbox.put(Answered(answer))
+            self._outbound.put(Answered(answer))
         if given.token is not None:
-            await self._standing.renew(given.token)
+            await self._lease.renew(given.token)
         for one in given.inputs:
             await self._put(call, one, given.cause)
 
     async def _room(self) -> None:
         """Let what was answered go out: no more is read while the client has much to take."""
         await asyncio.sleep(0)
-        while len(self._outbox) > CAPACITY // 2:  # noqa: ASYNC110 - the client empties it
+        while len(self._outbound) > CAPACITY // 2:  # noqa: ASYNC110 - the client empties it
             await asyncio.sleep(ROOM_S)
 
     async def _put(self, call: LiveCall, given: CallInput, cause: str | None) -> None:
@@ -171,14 +171,14 @@ class _Line:
         self._refused += 1
         if error.fatal or self._refused > MAX_REFUSED:
             raise error
-        self._outbox.put(Fault(error, cause))
+        self._outbound.put(Fault(error, cause))
 
     async def _write(self, call: LiveCall) -> None:
         """Events out, until there are no more."""
         for text in self._dialect.opening():
             await self._send(text)
         event = None
-        while (following := await self._outbox.get()) is not None:
+        while (following := await self._outbound.get()) is not None:
             event = following
             for message in self._dialect.encode(event, audible=call.audible):
                 await self._send(message)

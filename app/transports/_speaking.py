@@ -20,7 +20,7 @@ _PCM16: Final = AudioFormat(Encoding.PCM16)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AudioChunk:
     """Sound in the client's format: `ms` of it, from `at_ms` of the reply on.
 
     `text_end` is how many characters of the reply have been said at its end: never more than were.
@@ -42,7 +42,7 @@ class ReplySound:
         self._marks: list[tuple[float, int]] = [(0.0, 0)]
         self.sent_ms = 0.0
 
-    def pieces(self, chunk: SpokenChunk) -> Iterator[Piece]:
+    def pieces(self, chunk: SpokenChunk) -> Iterator[AudioChunk]:
         """The chunk's sound."""
         samples = decode(chunk.pcm, _PCM16)
         if chunk.rate != self._form.rate and self._resampler is None:
@@ -51,7 +51,7 @@ class ReplySound:
             samples = self._resampler.resample_chunk(samples)
         yield from self._cut(samples, chunk.text_end)
 
-    def rest(self) -> Iterator[Piece]:
+    def rest(self) -> Iterator[AudioChunk]:
         """What the resampler held back, at the end."""
         if self._resampler is not None:
             held = self._resampler.resample_chunk(np.zeros(0, dtype=np.float32), last=True)
@@ -66,13 +66,13 @@ class ReplySound:
         """Whether so much is all that was given out, as far as whole milliseconds tell."""
         return ms >= int(self.sent_ms)
 
-    def _cut(self, samples: Samples, text_end: int) -> Iterator[Piece]:
+    def _cut(self, samples: Samples, text_end: int) -> Iterator[AudioChunk]:
         for at in range(0, samples.size, self._step):
             part = samples[at : at + self._step]
             begun, ms = self.sent_ms, part.size / self._form.rate * 1000
             self.sent_ms += ms
             last = at + self._step >= samples.size
-            yield Piece(encode(part, self._form), begun, ms, text_end if last else self._marks[-1][1])
+            yield AudioChunk(encode(part, self._form), begun, ms, text_end if last else self._marks[-1][1])
         self._marks.append((self.sent_ms, text_end))
 
 

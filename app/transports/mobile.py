@@ -11,7 +11,7 @@ from app.transports._deps import CallDeps
 from app.transports._dialect import Given, Message
 from app.transports._encode import Encoder
 from app.transports._line import serve
-from app.transports._speaking import Piece, ReplySound, reported
+from app.transports._speaking import AudioChunk, ReplySound, reported
 from schemas.call import (
     AudioIn,
     CallConfig,
@@ -106,7 +106,7 @@ class Calls:
                 del self._sounds[next(iter(self._sounds))]
         return self._sounds[reply]
 
-    def _told(self, reply: ReplyId, pieces: Iterable[Piece]) -> Iterator[Message]:
+    def _told(self, reply: ReplyId, pieces: Iterable[AudioChunk]) -> Iterator[Message]:
         """Each piece as an event that tells where it belongs, and its sound."""
         for piece in pieces:
             yield self._encoder.text(

@@ -25,7 +25,7 @@ from schemas.call import AudioIn, CallConfig, CallInput, PlaybackIn, PlaybackSta
 from schemas.ids import CustomerId, Locale
 from schemas.turn import ReplyId
 from services.audio.vad import SileroVad
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.ports import Recognizer, TurnHandler
 from services.timing.clock import ManualClock
 
@@ -142,10 +142,10 @@ async def _acknowledge(call: _Listening, opened: Line) -> None:
 class InProcess:
     """One call in audio time, as its caller sees it: the clock moves with the sound, and waits for what goes on."""
 
-    def __init__(self, live: LiveCall, outbox: Outbox, clock: ManualClock, locale: Locale) -> None:
+    def __init__(self, live: LiveCall, outbound: OutboundQueue, clock: ManualClock, locale: Locale) -> None:
         self.phone = Phone(locale)
         self._live = live
-        self._outbox = outbox
+        self._outbound = outbound
         self._clock = clock
         self._encoder = Encoder(clock, "bench")
         self._microphone = Microphone()
@@ -160,8 +160,8 @@ class InProcess:
         if given is not None:
             await self._live.put(given)
         await self._live.settled()
-        while len(self._outbox):
-            event = await self._outbox.get()
+        while len(self._outbound):
+            event = await self._outbound.get()
             for message in self._encoder.encode(event) if event is not None else ():
                 self.phone.take(orjson.loads(message), self.now_s)
         for reply in self.phone.heard(self.now_s):
@@ -193,11 +193,11 @@ async def in_process(
     handler: TurnHandler, recognizer: Recognizer, vad: SileroVad, locale: Locale
 ) -> AsyncIterator[InProcess]:
     """A live call of `handler`'s that lasts as long as the block; the line is dead after it."""
-    clock, outbox = ManualClock(NOW), Outbox()
-    live = LiveCall(CallPorts(handler, recognizer, vad, clock), outbox, CallConfig(locale), seconds=CALL_S)
+    clock, outbound = ManualClock(NOW), OutboundQueue()
+    live = LiveCall(CallPorts(handler, recognizer, vad, clock), outbound, CallConfig(locale), seconds=CALL_S)
     living = asyncio.create_task(live.run())
     try:
-        yield InProcess(live, outbox, clock, locale)
+        yield InProcess(live, outbound, clock, locale)
     finally:
         living.cancel()
         await asyncio.gather(living, return_exceptions=True)

@@ -19,7 +19,7 @@ from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
 from schemas.ids import CustomerId, Locale
 from schemas.turn import Discarded, Ended, Merged, ReplyDone, ReplyEvent, Waste
 from services.audio.vad import SileroVad
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.ports import Recognizer, TurnHandler
 from services.timing.clock import ManualClock
 
@@ -111,14 +111,15 @@ class Ear:
 
     async def take(self, utterance: Utterance, patience: Patience) -> Taken:
         """Play one utterance over the line's noise."""
-        clock, outbox, locale = ManualClock(NOW), Outbox(), Locale(utterance.locale)  # audio alone makes time pass
+        clock = ManualClock(NOW)  # audio alone makes time pass
+        outbound, locale = OutboundQueue(), Locale(utterance.locale)
         ports = CallPorts(await self._handler(utterance), self._recognizer, self._vad, clock)
-        call = LiveCall(ports, outbox, CallConfig(locale, patience=patience), seconds=CALL_S)
+        call = LiveCall(ports, outbound, CallConfig(locale, patience=patience), seconds=CALL_S)
         living, playing = asyncio.create_task(call.run()), asyncio.create_task(_play(call, utterance))
-        living.add_done_callback(lambda _: outbox.close())
+        living.add_done_callback(lambda _: outbound.close())
         try:
             async with asyncio.timeout(CALL_S):
-                return await _follow(outbox, utterance)
+                return await _follow(outbound, utterance)
         finally:
             for task in (living, playing):
                 task.cancel()
@@ -141,10 +142,10 @@ async def _play(call: LiveCall, utterance: Utterance) -> None:
     await call.put(ClearIn())
 
 
-async def _follow(outbox: Outbox, utterance: Utterance) -> Taken:
+async def _follow(outbound: OutboundQueue, utterance: Utterance) -> Taken:
     """Until everything that was played has been heard."""
     taken = Taken(utterance)
-    while (event := await outbox.get()) is not None and not isinstance(event, Cleared):
+    while (event := await outbound.get()) is not None and not isinstance(event, Cleared):
         if isinstance(event, Ended):
             taken.turns.append(event)
         elif isinstance(event, Merged):

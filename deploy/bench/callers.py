@@ -44,11 +44,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     from deploy.bench._callers.score import figures
 
     dialogues = read(file)
-    numbers = range(len(dialogues.dialogues))[
-        {"even": slice(0, None, 2), "odd": slice(1, None, 2)}.get(part, slice(None))
-    ]
-    if limit:
-        numbers = numbers[:limit]
+    numbers = _chosen(len(dialogues.dialogues), part, limit)
     with TemporaryDirectory() as folder:
         notes = Path(folder) if spoken and recogniser is Hearing.ORACLE else None
         aloud = Aloud(voice, notes) if spoken else None
@@ -65,6 +61,12 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     publish("callers", f"{len(numbers)} dialogues ({part}) of {file.name}, {how}, {at_once} calls at once", found, json)
     amiss = sum(int(v or 0) for key, v in found.items() if key.endswith(("wrong_money", "double_money")))
     raise typer.Exit(1 if amiss else 0)
+
+
+def _chosen(count: int, part: str, limit: int) -> range:
+    """The numbers of the dialogues of a part, at most `limit` where there is one."""
+    numbers = range(count)[{"even": slice(0, None, 2), "odd": slice(1, None, 2)}.get(part, slice(None))]
+    return numbers[:limit] if limit else numbers
 
 
 def _row(one: "Played") -> dict[str, object]:

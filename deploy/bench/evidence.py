@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from app.qa.figures import Figure, publish
 from deploy.bench.qna import Case, cases_of
 from services.answering.quote import Library
-from services.answering.retrieve import Found
+from services.answering.retrieve import RetrievalResult
 
 Floats = NDArray[np.float64]
 FOLDS: Final = 10
@@ -44,12 +44,16 @@ def trials(library: Library, cases: Sequence[Case], day: date) -> Iterator[Trial
         if found.personal or not found.hits:
             continue
         yield Trial(number, _signals(found), found.hits[0].passage.id in case.passages, bool(case.passages), 1.0)
-        rest = library.retriever.search(case.question, day, MORE, without=case.passages) if case.passages else Found()
+        rest = (
+            library.retriever.search(case.question, day, MORE, without=case.passages)
+            if case.passages
+            else RetrievalResult()
+        )
         if rest.hits:
             yield Trial(number, _signals(rest), right=False, answerable=False, weight=TAKEN_AWAY)
 
 
-def _signals(found: Found) -> tuple[float, float, float]:
+def _signals(found: RetrievalResult) -> tuple[float, float, float]:
     return found.coverage, found.score, found.margin
 
 

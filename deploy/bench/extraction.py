@@ -18,7 +18,7 @@ from schemas.extraction import Extraction, ExtractionOffer
 from schemas.ids import CustomerId
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import Endpoint, GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 from services.understanding.extraction.choices import choices
 from services.understanding.extraction.prompt import ExtractionPrompt, prompt_rules, user_text
 
@@ -101,7 +101,7 @@ async def _one(extractor: GemmaExtractor, offer: ExtractionOffer, run: Run) -> N
         run.answer_tokens = max(run.answer_tokens, extractor.last_usage.completion_tokens)
 
 
-async def measure(endpoint: Endpoint, cases: list[ExtractionOffer], concurrency: int) -> Run:
+async def measure(endpoint: ExtractionEndpoint, cases: list[ExtractionOffer], concurrency: int) -> Run:
     """All cases, `concurrency` at once."""
     clock, run = SystemClock(), Run()
     breaker = CircuitBreaker(clock, NEVER_OPENS)
@@ -149,7 +149,7 @@ def bench(
     cases = offers(requests)
     figures: dict[str, Figure] = {} if tokenizer is None else token_figures(tokenizer, cases)
     for level in [int(part) for part in concurrency.split(",")] if url else []:
-        endpoint = Endpoint(url, model, key, deadline_s=deadline_s, in_flight=level)
+        endpoint = ExtractionEndpoint(url, model, key, deadline_s=deadline_s, in_flight=level)
         asyncio.run(measure(endpoint, cases[:level], level))  # connections and grammar, not timed
         figures |= _figures_of(asyncio.run(measure(endpoint, cases, level)), level)
     publish("extraction", f"{requests} ambiguous utterances in English and Japanese", figures, json)

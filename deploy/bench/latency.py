@@ -1,6 +1,7 @@
 """From the caller's last sound to the first response event, together with how often callers are cut off."""
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from deploy.bench._telephone import Door
 from schemas.call import Patience
 
 if TYPE_CHECKING:
+    from app.line import Transport
     from deploy.bench._corpus import Utterance
     from deploy.bench._line import Measured
 
@@ -35,41 +37,59 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
     from app.demo.run import service
-    from deploy.bench._corpus import load, some, utterances
-    from deploy.bench._line import Way
-    from deploy.bench._rounds import detection, figures_of, play_round
 
-    loaded = load(corpus)
-    simple, paused = (
-        some(utterances(loaded, kind, corpus and corpus.with_suffix("")), limit) for kind in ("simple", "paused")
-    )
+    simple, paused = _commands(corpus, limit)
     played = [*simple, *paused]
-    native = transport.native
-    if native is None:
+    if (native := transport.native) is None:
         if url or curve or details or spoken or recogniser is Hearing.ORACLE:
             raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
         _on_telephone(transport, played, at_once, json)
         return
 
-    def play(base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
-        calls = asyncio.run(play_round(base, played, Way(detection(patience), native, spoken), at_once))
-        return figures_of(calls), calls
+    rounds = _Rounds(played, native, spoken, at_once)
 
     def run(base: str) -> None:
-        figures, ours = play(base, Patience())
+        figures, ours = rounds.play(base, Patience())
         if details is not None:
             details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
         workload = f"{len(simple)} whole and {len(paused)} paused commands in real time, {at_once} at once, {transport}"
         figures["recogniser"] = recogniser.value if url is None else "the running service's"
         publish("latency", workload, figures, json)
         if curve is not None:
-            write_curve(curve, "first response", lambda patience: play(base, patience)[0])
+            write_curve(curve, "first response", lambda patience: rounds.play(base, patience)[0])
 
     if url:
         run(url)
         return
     with service(*recogniser.command(corpus), PYTHONPATH=CHECKOUT) as base:
         run(base)
+
+
+def _commands(corpus: Path | None, limit: int) -> "tuple[list[Utterance], list[Utterance]]":
+    """Commands said in one go, and those with a pause within."""
+    from deploy.bench._corpus import load, some, utterances
+
+    loaded, folder = load(corpus), corpus and corpus.with_suffix("")
+    return some(utterances(loaded, "simple", folder), limit), some(utterances(loaded, "paused", folder), limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """The same utterances, played by native calls again and again."""
+
+    played: "list[Utterance]"
+    native: "Transport"
+    spoken: bool
+    at_once: int
+
+    def play(self, base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
+        """One round at `patience`: its figures, and its calls."""
+        from deploy.bench._line import Way
+        from deploy.bench._rounds import detection, figures_of, play_round
+
+        way = Way(detection(patience), self.native, self.spoken)
+        calls = asyncio.run(play_round(base, self.played, way, self.at_once))
+        return figures_of(calls), calls
 
 
 def _on_telephone(door: Door, played: "list[Utterance]", at_once: int, json: Path | None) -> None:

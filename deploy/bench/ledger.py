@@ -31,7 +31,7 @@ from services.banking.code_senders import DemoPhone
 from services.banking.ledger import SqlLedger
 from services.banking.outbox import Outbox
 from services.banking.promises import Promises
-from services.banking.proposals import Parts
+from services.banking.proposals import LedgerDeps
 from services.banking.seal import Sealer
 from services.banking.stepup import SecondFactor
 from services.ports import CoreBank
@@ -211,7 +211,7 @@ async def _paces(
 ) -> tuple[_Pace, _Pace, _Pace]:
     clock, policy = SystemClock(), money_policy().model_copy(update={"proposal_life_s": 3600.0})
     step_up = SecondFactor(store, DemoPhone(), clock, policy, _KEY)
-    ledger = SqlLedger(Parts(store, bank, step_up, Sealer([_KEY]), clock, policy, promises, _AllRecorded()))
+    ledger = SqlLedger(LedgerDeps(store, bank, step_up, Sealer([_KEY]), clock, policy, promises, _AllRecorded()))
     proposals: list[Proposal] = []
 
     async def propose(number: int) -> None:

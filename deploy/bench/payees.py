@@ -78,6 +78,18 @@ def bench(
         workload = f"{names[0].name}, {half}: {len(made.calls)} names among {len(made.persons)} payees"
         publish("payees", workload, _sure(run(made, EN_GB)), json)
         return
+    figures = _searched(half, payees, calls, seed)
+    smaller = ", ".join(f"{books} books of {size} ({parts:.0%} say one part)" for size, books, parts in _SMALLER)
+    workload = (
+        f"{half} half, seed {seed}: {calls} calls a language, {payees} payees, {_STRANGERS:.0%} strangers,"
+        f" 4 hypotheses; {calls // _SMALLER_SHARE} calls about {smaller};"
+        " overheard: English names spoken by offline voices, heard by the bundled recogniser"
+    )
+    publish("payees", workload, figures, json)
+
+
+def _searched(half: str, payees: int, calls: int, seed: int) -> dict[str, Figure]:
+    """The figures of both languages together, then of each, of smaller books, and of overheard names."""
     figures: dict[str, Figure] = {}
     large: list[Run] = []
     for language, locale in LOCALES.items():
@@ -89,14 +101,7 @@ def bench(
         figures |= _smaller(half, language, calls, dice)
     for size in _OVERHEARD:
         figures |= _kept(f"overheard_{size}", overheard(half, size, Dice(seed, _SEEDS[half], size)), EN_US)
-    both: dict[str, Figure] = {**summary(large), **_mean(figures, ("wratio_recall_at_1", "wratio_recall_at_3"))}
-    smaller = ", ".join(f"{books} books of {size} ({parts:.0%} say one part)" for size, books, parts in _SMALLER)
-    workload = (
-        f"{half} half, seed {seed}: {calls} calls a language, {payees} payees, {_STRANGERS:.0%} strangers,"
-        f" 4 hypotheses; {calls // _SMALLER_SHARE} calls about {smaller};"
-        " overheard: English names spoken by offline voices, heard by the bundled recogniser"
-    )
-    publish("payees", workload, both | figures, json)
+    return {**summary(large), **_mean(figures, ("wratio_recall_at_1", "wratio_recall_at_3")), **figures}
 
 
 def _smaller(half: str, language: str, calls: int, dice: Dice) -> dict[str, Figure]:

@@ -13,10 +13,10 @@ import typer
 from app.qa.figures import Figure, percentile, publish
 from app.qa.locales import LOCALES
 from deploy.bench._questions import read_questions
-from schemas.answer import Done, Question, Refused, SentenceReady
+from schemas.answer import AnswerDone, Question, Refused, SentenceReady
 from schemas.ids import CustomerId, language
 from services.answering.facts import facts_of
-from services.answering.generate import Endpoint, GemmaAnswerer
+from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library, QuotingAnswerer
 from services.guard.breaker import CircuitBreaker
 from services.ports import Answerer
@@ -52,7 +52,7 @@ async def ask(answerer: Answerer, case: Case, tally: Tally) -> None:
             sentences.append(event)
         elif isinstance(event, Refused):
             refused = event
-        elif isinstance(event, Done):
+        elif isinstance(event, AnswerDone):
             _stamp(event, tally)
     cited = {citation.passage for sentence in sentences for citation in sentence.citations}
     facts = facts_of(language(case.question.locale))
@@ -66,7 +66,7 @@ async def ask(answerer: Answerer, case: Case, tally: Tally) -> None:
         tally.ends["right" if cited & case.passages else "wrong"] += 1
 
 
-def _stamp(done: Done, tally: Tally) -> None:
+def _stamp(done: AnswerDone, tally: Tally) -> None:
     tally.retrieve_ms.append(done.retrieve_ms)
     tally.total_ms.append(done.total_ms)
     if done.first_token_ms is not None:
@@ -92,7 +92,7 @@ async def answerer_for(url: str, model: str, key: str) -> AsyncIterator[Answerer
     if not url:
         yield QuotingAnswerer(library, clock)
         return
-    answerer = GemmaAnswerer(Endpoint(url, model, key), library, CircuitBreaker(clock), clock)
+    answerer = GemmaAnswerer(AnswerEndpoint(url, model, key), library, CircuitBreaker(clock), clock)
     try:
         yield answerer
     finally:

@@ -45,13 +45,13 @@ class FactRules(RuleFile):
 
 
 @lru_cache(maxsize=4)
-def facts_of(language: str) -> "Facts":
+def facts_of(language: str) -> "FactReader":
     """The fact reader of a language."""
     rules = load("answer/facts.yaml", FactRules)
-    return Facts(language, rules.ja if language == "ja" else rules.en)
+    return FactReader(language, rules.ja if language == "ja" else rules.en)
 
 
-class Facts:
+class FactReader:
     """Reads the facts of a text in one language."""
 
     def __init__(self, language: str, words: FactWords) -> None:

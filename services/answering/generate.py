@@ -11,11 +11,12 @@ import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 from rules.load import RuleFile, load
-from schemas.answer import AnswerEvent, Done, Question, Refused, SentenceReady, Sources
+from schemas.answer import AnswerDone, AnswerEvent, Question, Refused, SentenceReady, Sources
+from schemas.endpoint import ModelEndpoint
 from schemas.errors import ModelUnavailable
 from schemas.ids import CustomerId
 from services.answering.quote import MAX_QUESTION, Library, citation
-from services.answering.release import NO_ANSWER, Sentences, Shelf, Ungrounded
+from services.answering.release import NO_ANSWER, CitablePassages, Sentences, Ungrounded
 from services.answering.stream import deltas
 from services.ports import Breaker, Clock
 
@@ -23,13 +24,9 @@ MAX_ANSWER_CHARACTERS: Final = 2400
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where the model is served, and how long it may take. `tenant` separates the server's prefix cache by bank."""
+class AnswerEndpoint(ModelEndpoint):
+    """Where the model that answers is served, and how long it may take."""
 
-    url: str
-    model: str
-    key: str = ""
-    tenant: str = "tellerline"
     first_token_s: float = 2.0
     stall_s: float = 1.5
     total_s: float = 12.0
@@ -56,11 +53,11 @@ class _Telling:
     first_sentence: float | None = None
     released: int = 0
 
-    def done(self, now: float, model: str) -> Done:
+    def done(self, now: float, model: str) -> AnswerDone:
         def ms(stamp: float | None) -> float | None:
             return None if stamp is None else (stamp - self.started) * 1000
 
-        return Done(
+        return AnswerDone(
             (self.retrieved - self.started) * 1000,
             ms(self.first_token),
             ms(self.first_sentence),
@@ -73,7 +70,7 @@ class _Telling:
 class GemmaAnswerer:
     """`Answerer` over an OpenAI-compatible server (vLLM). One a process; close it at the end."""
 
-    def __init__(self, endpoint: Endpoint, library: Library, breaker: Breaker, clock: Clock) -> None:
+    def __init__(self, endpoint: AnswerEndpoint, library: Library, breaker: Breaker, clock: Clock) -> None:
         self._endpoint = endpoint
         self._library = library
         self._breaker = breaker
@@ -98,11 +95,11 @@ class GemmaAnswerer:
             yield refused
             yield telling.done(self._clock.monotonic(), "")
             return
-        shelf = self._library.shelf(question, found)
-        yield Sources(tuple(citation(passage) for passage in shelf.passages))
+        citable = self._library.citable(question, found)
+        yield Sources(tuple(citation(passage) for passage in citable.passages))
         model = self._endpoint.model
         try:
-            async with aclosing(self._told(question, shelf, telling)) as sentences:
+            async with aclosing(self._told(question, citable, telling)) as sentences:
                 async for sentence in sentences:
                     yield sentence
         except Ungrounded:
@@ -121,32 +118,34 @@ class GemmaAnswerer:
         await self._client.close()
 
     async def _told(
-        self, question: Question, shelf: Shelf, telling: _Telling
+        self, question: Question, citable: CitablePassages, telling: _Telling
     ) -> AsyncGenerator[SentenceReady | Refused, None]:
         """The model's sentences. Raises Ungrounded at the first that is not, ModelUnavailable where none comes."""
-        sentences = Sentences(shelf.limits)
-        async with aclosing(self._deltas(question, shelf, telling)) as deltas:
+        sentences = Sentences(citable.limits)
+        async with aclosing(self._deltas(question, citable, telling)) as deltas:
             async for delta in deltas:
                 for sentence in sentences.feed(delta):
-                    yield self._release(shelf, sentence, telling)
-                    if telling.released >= shelf.limits.sentences:
+                    yield self._release(citable, sentence, telling)
+                    if telling.released >= citable.limits.sentences:
                         return
         rest = sentences.finish()
         if not telling.released and rest.strip(" .。[]1") == NO_ANSWER:
             yield Refused("model")
         elif rest and rest.endswith("]"):
-            yield self._release(shelf, rest, telling)
+            yield self._release(citable, rest, telling)
         elif not telling.released:
             raise Ungrounded("nothing was cited") if rest else ModelUnavailable("the model said nothing")
 
-    def _release(self, shelf: Shelf, sentence: str, telling: _Telling) -> SentenceReady:
-        ready = shelf.check(sentence)
+    def _release(self, citable: CitablePassages, sentence: str, telling: _Telling) -> SentenceReady:
+        ready = citable.check(sentence)
         telling.released += 1
         if telling.first_sentence is None:
             telling.first_sentence = self._clock.monotonic()
         return ready
 
-    async def _deltas(self, question: Question, shelf: Shelf, telling: _Telling) -> AsyncGenerator[str, None]:
+    async def _deltas(
+        self, question: Question, citable: CitablePassages, telling: _Telling
+    ) -> AsyncGenerator[str, None]:
         """The model's words as they come. Raises ModelUnavailable; bounded in time and in length."""
         if self._in_flight >= self._endpoint.in_flight:
             raise ModelUnavailable("too many answers are being written")
@@ -158,7 +157,7 @@ class GemmaAnswerer:
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(self._patience_s(telling)):
-                    response = await stack.enter_async_context(self._request(question, shelf))
+                    response = await stack.enter_async_context(self._request(question, citable))
                 words = deltas(response.iter_bytes())
                 characters = 0
                 while characters < MAX_ANSWER_CHARACTERS and (delta := await self._next(words, telling)) is not None:
@@ -193,11 +192,11 @@ class GemmaAnswerer:
         return max(0.0, min(due, telling.started + self._endpoint.total_s) - self._clock.monotonic())
 
     def _request(
-        self, question: Question, shelf: Shelf
+        self, question: Question, citable: CitablePassages
     ) -> AbstractAsyncContextManager[openai.AsyncAPIResponse[openai.AsyncStream[ChatCompletionChunk]]]:
         return self._client.chat.completions.with_streaming_response.create(
             model=self._endpoint.model,
-            messages=self.messages(question, shelf),
+            messages=self.messages(question, citable),
             stream=True,
             temperature=0,
             max_tokens=self._endpoint.max_tokens,
@@ -207,12 +206,12 @@ class GemmaAnswerer:
             },
         )
 
-    def messages(self, question: Question, shelf: Shelf) -> list[ChatCompletionMessageParam]:
+    def messages(self, question: Question, citable: CitablePassages) -> list[ChatCompletionMessageParam]:
         """The prompt: the language's fixed part, then the numbered passages, then the question on one line."""
-        lines = [f"[{number}] ({p.title}) {p.text}" for number, p in enumerate(shelf.passages, start=1)]
+        lines = [f"[{number}] ({p.title}) {p.text}" for number, p in enumerate(citable.passages, start=1)]
         asked = " ".join(question.text[:MAX_QUESTION].replace("<", "‹").replace(">", "›").split())
-        lines.append(f"{self._prompt.questions[shelf.language]}: {asked}")
+        lines.append(f"{self._prompt.questions[citable.language]}: {asked}")
         return [
-            {"role": "system", "content": self._prompt.systems[shelf.language]},
+            {"role": "system", "content": self._prompt.systems[citable.language]},
             {"role": "user", "content": "\n".join(lines)},
         ]

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.answer import AnswerEvent, Citation, Done, Question, Refused, SentenceReady, Sources
+from schemas.answer import AnswerDone, AnswerEvent, Citation, Question, Refused, SentenceReady, Sources
 from schemas.ids import CustomerId, language
 from services.answering.knowledge import Passage, load_passages
-from services.answering.release import Shelf
-from services.answering.retrieve import Found, Retriever
+from services.answering.release import CitablePassages
+from services.answering.retrieve import RetrievalResult, Retriever
 from services.answering.thresholds import Thresholds, thresholds
 from services.ports import Clock
 
@@ -33,13 +33,13 @@ class Library:
         """The demo bank's documents, or `passages`. Raises RulesInvalid."""
         return cls(Retriever(load_passages() if passages is None else passages), thresholds())
 
-    def find(self, question: Question, clock: Clock) -> Found:
+    def find(self, question: Question, clock: Clock) -> RetrievalResult:
         """The passages in force today that may answer `question`."""
         bounded = Question(question.text[:MAX_QUESTION], question.locale, question.product)
         k = max(CANDIDATES, self.limits.context.passages)
         return self.retriever.search(bounded, clock.now().date(), k)
 
-    def refusal(self, question: Question, found: Found) -> Refused | None:
+    def refusal(self, question: Question, found: RetrievalResult) -> Refused | None:
         """Why nothing may be answered, or None."""
         if not question.text.strip():
             return Refused("empty")
@@ -51,7 +51,7 @@ class Library:
         """Whether what is found for `question` is strong enough to be answered from."""
         return self.refusal(question, self.find(question, clock)) is None
 
-    def shelf(self, question: Question, found: Found) -> Shelf:
+    def citable(self, question: Question, found: RetrievalResult) -> CitablePassages:
         """The passages given to a model: best first, capped in number and in characters."""
         kept: list[Passage] = []
         room = self.limits.context.characters
@@ -60,9 +60,9 @@ class Library:
                 break
             kept.append(hit.passage)
             room -= len(hit.passage.text)
-        return Shelf(tuple(kept), language(question.locale), self.limits.release)
+        return CitablePassages(tuple(kept), language(question.locale), self.limits.release)
 
-    def quotes(self, found: Found) -> tuple[SentenceReady, ...]:
+    def quotes(self, found: RetrievalResult) -> tuple[SentenceReady, ...]:
         """The best passage as it is written, and the next one too where the search can't tell them apart."""
         near = [hit for hit in found.hits if hit.score >= self.limits.quote.near * found.score]
         chosen = near[: self.limits.quote.passages]
@@ -84,10 +84,10 @@ class QuotingAnswerer:
         refused = self._library.refusal(question, found)
         if refused:
             yield refused
-            yield Done(retrieve_ms, total_ms=(self._clock.monotonic() - started) * 1000)
+            yield AnswerDone(retrieve_ms, total_ms=(self._clock.monotonic() - started) * 1000)
             return
         yield Sources(tuple(citation(hit.passage) for hit in found.hits))
         first_ms = (self._clock.monotonic() - started) * 1000
         for sentence in self._library.quotes(found):
             yield sentence
-        yield Done(retrieve_ms, None, first_ms, (self._clock.monotonic() - started) * 1000)
+        yield AnswerDone(retrieve_ms, None, first_ms, (self._clock.monotonic() - started) * 1000)

@@ -23,7 +23,7 @@ class Ungrounded(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class CitablePassages:
     """The passages an answer may cite, in the order they were numbered for the model (from 1)."""
 
     passages: tuple[Passage, ...]

@@ -35,7 +35,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievalResult:
     """A search's result, best first. `coverage` is the share, weighted by rarity, of the question's terms in the best.
 
     `margin` is how far the best is ahead of the second; both 0 … 1.
@@ -111,14 +111,14 @@ class Retriever:
         """Whether there is any document in the locale's language."""
         return language(locale) in self._indexes
 
-    def search(self, question: Question, on: date, k: int = 4, without: Container[str] = ()) -> Found:
+    def search(self, question: Question, on: date, k: int = 4, without: Container[str] = ()) -> RetrievalResult:
         """The `k` best passages in force on a day, in the question's language (and product, if it names one).
 
         Passages with an id in `without` are looked past.
         """
         index = self._indexes.get(language(question.locale))
         if index is None:
-            return Found()
+            return RetrievalResult()
         terms = index.asked(question.text)
         best = [
             (place, score)
@@ -127,9 +127,9 @@ class Retriever:
         ]
         personal = index.words.personal(question.text)
         if not best:
-            return Found(personal=personal)
+            return RetrievalResult(personal=personal)
         first, second, *_ = (*(score for _, score in best), 0.0)
-        return Found(
+        return RetrievalResult(
             hits=tuple(Hit(index.passages[place], score) for place, score in best),
             coverage=index.coverage(terms, best[0][0]),
             margin=(first - second) / first,

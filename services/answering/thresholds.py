@@ -5,7 +5,7 @@ import math
 from pydantic import BaseModel, ConfigDict, Field
 
 from rules.load import RuleFile, load
-from services.answering.retrieve import Found
+from services.answering.retrieve import RetrievalResult
 
 
 class _Part(BaseModel):
@@ -24,19 +24,19 @@ class Likelihood(_Part):
     constant: float
     sure: float = Field(gt=0, lt=1)
 
-    def probability(self, found: Found) -> float:
+    def probability(self, found: RetrievalResult) -> float:
         """0 … 1. The caller's own account is in no document."""
         if found.personal or not found.hits:
             return 0.0
         odds = self.constant + self.coverage * found.coverage + self.score * found.score + self.margin * found.margin
         return 1.0 / (1.0 + math.exp(-odds))
 
-    def strong(self, found: Found) -> bool:
+    def strong(self, found: RetrievalResult) -> bool:
         """Whether `found` may be answered from."""
         return self.probability(found) >= self.sure
 
 
-class Context(_Part):
+class ContextLimits(_Part):
     """What the model is given."""
 
     passages: int = Field(ge=1, le=9)
@@ -62,7 +62,7 @@ class Thresholds(RuleFile):
     """The whole file."""
 
     evidence: Likelihood
-    context: Context
+    context: ContextLimits
     quote: Quote
     release: Release
 

@@ -62,7 +62,7 @@ FREE: Final = Weights(head=0.1, language=0.15, bonus=0.8)
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class HypothesisScores:
     """Of some transcripts, natural-log probabilities in their order."""
 
     judged: Judged
@@ -206,7 +206,7 @@ class NaturalDecoder:
         told = tuple(Hypothesis(texts[k], float(mean[k])) for k in (order[:ALTERNATIVES] if texts[liked] else [liked]))
         return Decoded(told, none, self._witness(scored.judged, liked, float(scored.joint[liked]), log_probs))
 
-    def _scored(self, texts: list[str], guessed: Scores, log_probs: Floats) -> Scored:
+    def _scored(self, texts: list[str], guessed: Scores, log_probs: Floats) -> HypothesisScores:
         """Transcripts by all opinions; what the pieces can't spell is left to the decoder."""
         judged = self._ear.judge(log_probs, texts)
         own = int(guessed.argmax())
@@ -214,7 +214,7 @@ class NaturalDecoder:
         spelt = np.array([self._ear.spells(text) for text in texts])
         joint = np.where(spelt, weights.head * judged.heard + (1 - weights.head) * guessed, guessed)
         by_heads = joint + weights.bonus * judged.lengths
-        return Scored(judged, joint, by_heads, by_heads + weights.language * judged.likely)
+        return HypothesisScores(judged, joint, by_heads, by_heads + weights.language * judged.likely)
 
     def _witness(self, judged: Judged, k: int, joint: float, log_probs: Floats) -> Witness:
         heard = float(judged.heard[k]) - judged.silence

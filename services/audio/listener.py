@@ -32,7 +32,7 @@ from services.audio.completeness import CompletenessJudge
 from services.audio.endpointing import Timing, timing
 from services.audio.frames import VAD_FRAME
 from services.audio.utterance import PER_MS, DecodeRequest, Utterance
-from services.audio.voice import Onset, Voice
+from services.audio.voice import Onset, VoiceLevels
 
 COMMITTED: Final = RuleId("endpointing.commit@1")
 """The client said that the utterance was over."""
@@ -57,7 +57,7 @@ class Listener:
         self.configure(locale, patience or Patience())
         self._new_item = new_item
         self._buffer = AudioBuffer()
-        self._voice = Voice(self._timing)
+        self._voice = VoiceLevels(self._timing)
         self._state = _State.IDLE
         self._turn: Utterance | None = None
         self._last: Utterance | None = None

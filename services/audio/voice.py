@@ -21,7 +21,7 @@ _FAINTEST_DB: Final = -75.0
 _SILENT: Final = 1e-10
 
 
-class Voice:
+class VoiceLevels:
     """Follows the background's level through a call, and the caller's through a turn."""
 
     def __init__(self, timing: Timing) -> None:

@@ -12,7 +12,7 @@ from schemas.payee import Payee
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BankSnapshot:
     """What the bank says, at one moment, of all that an order touches. `payee` is null between own accounts."""
 
     profile: CustomerProfile
@@ -40,28 +40,28 @@ _RAISED: Final[dict[Objection, MoneyRefused | NotFound]] = {
 }
 
 
-def allowed(order: TransferOrder, standing: Standing, now: datetime, policy: MoneyPolicy) -> tuple[Limits, date]:
+def allowed(order: TransferOrder, snapshot: BankSnapshot, now: datetime, policy: MoneyPolicy) -> tuple[Limits, date]:
     """The limits that hold, and the day the money is to move; the day's total is the store's to keep.
 
     Raises MoneyRefused, NotFound, PayeeChanged, InsufficientFunds, LimitExceeded.
     """
-    today = now.astimezone(zone(standing.profile.zone)).date()
-    objection = against(order, OrderFacts(standing.profile, standing.payee, today), policy)
+    today = now.astimezone(zone(snapshot.profile.zone)).date()
+    objection = against(order, OrderFacts(snapshot.profile, snapshot.payee, today), policy)
     if objection is not None:
         raised = _RAISED[objection]
         raise type(raised)(*raised.args)
-    limits = limits_of(standing.profile, order.amount.currency)
+    limits = limits_of(snapshot.profile, order.amount.currency)
     assert limits is not None, "an order without limits is objected to"
     return limits, order.on or today
 
 
-def needs_step_up(order: TransferOrder, standing: Standing, limits: Limits, policy: MoneyPolicy) -> bool:
+def needs_step_up(order: TransferOrder, snapshot: BankSnapshot, limits: Limits, policy: MoneyPolicy) -> bool:
     """Whether a second factor is due. Raises MoneyRefused where the policy refuses the payee's verdict outright."""
-    if order.payee_id is None or standing.payee is None:
+    if order.payee_id is None or snapshot.payee is None:
         return False
-    verdict = policy.verification[standing.verification]
+    verdict = policy.verification[snapshot.verification]
     if verdict is OnVerification.REFUSE:
         raise MoneyRefused("the payee's name does not fit the account")
     above = order.amount.minor > limits.step_up_above
-    unproven = standing.payee.is_new and policy.step_up_new_payee
+    unproven = snapshot.payee.is_new and policy.step_up_new_payee
     return above or unproven or verdict is OnVerification.STEP_UP

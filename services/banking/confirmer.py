@@ -27,9 +27,9 @@ from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.stepup import proposal_purpose
 from schemas.transfer import UNPROMISED, TransferReceipt
 from services.banking import checks, spending, transfers
-from services.banking.checks import Standing
-from services.banking.entries import Entry, Spending
-from services.banking.proposals import Parts, Proposals, binding
+from services.banking.checks import BankSnapshot
+from services.banking.entries import LedgerEntry, Spending
+from services.banking.proposals import LedgerDeps, Proposals, binding
 from services.banking.submit import Submitter
 from services.store import micros
 from services.timing.deadline import ANSWER_S, left, unbounded, within
@@ -52,11 +52,11 @@ class Confirmer:
     bank did, the receipt says UNKNOWN: a promise that the reconciler keeps, and whose end the customer will be told.
     """
 
-    def __init__(self, parts: Parts, proposals: Proposals) -> None:
-        self._parts = parts
-        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
+    def __init__(self, deps: LedgerDeps, proposals: Proposals) -> None:
+        self._deps = deps
+        self._store, self._clock, self._policy = deps.store, deps.clock, deps.policy
         self._proposals = proposals
-        self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
+        self._submitter = Submitter(deps.store, deps.bank, deps.clock, deps.policy)
         self._running: set[asyncio.Task[Any]] = set()
 
     async def confirm(self, customer: CustomerId, call: CallId, proposal: ProposalId, seal: str) -> TransferReceipt:
@@ -74,19 +74,19 @@ class Confirmer:
                 limits, day, zone_name = await self._checked(customer, entry)
             return await self._to_the_end(self._act(customer, entry, limits, day, zone_name))
 
-    async def _checked(self, customer: CustomerId, entry: Entry) -> tuple[Limits, date, str]:
+    async def _checked(self, customer: CustomerId, entry: LedgerEntry) -> tuple[Limits, date, str]:
         """That this yes may count now: the limits it must keep, the day of the transfer and the customer's zone."""
         self._proposals.admit()
         with within(_CHECKS_S):
             async with asyncio.timeout(left(_CHECKS_S)):
-                standing = await self._proposals.standing(customer, entry.proposal.order)
-                limits, day = checks.allowed(entry.proposal.order, standing, self._clock.now(), self._policy)
-                await self._check_step_up(customer, entry, standing, limits)
-        return limits, day, standing.profile.zone
+                snapshot = await self._proposals.snapshot(customer, entry.proposal.order)
+                limits, day = checks.allowed(entry.proposal.order, snapshot, self._clock.now(), self._policy)
+                await self._check_step_up(customer, entry, snapshot, limits)
+        return limits, day, snapshot.profile.zone
 
-    def _check_confirmation(self, entry: Entry, call: CallId, seal: str) -> None:
+    def _check_confirmation(self, entry: LedgerEntry, call: CallId, seal: str) -> None:
         """Whether this yes, from this call, is to this proposal, heard and live."""
-        if entry.proposal.call != call or not self._parts.sealer.fits(binding(entry.proposal), seal):
+        if entry.proposal.call != call or not self._deps.sealer.fits(binding(entry.proposal), seal):
             raise ConfirmationInvalid
         if not self._proposals.intact(entry):
             raise ConfirmationInvalid
@@ -94,14 +94,16 @@ class Confirmer:
         if entry.proposal.delivered_at is None:
             raise NotDelivered
 
-    async def _check_step_up(self, customer: CustomerId, entry: Entry, standing: Standing, limits: Limits) -> None:
+    async def _check_step_up(
+        self, customer: CustomerId, entry: LedgerEntry, snapshot: BankSnapshot, limits: Limits
+    ) -> None:
         proposal = entry.proposal
-        due = proposal.step_up_required or checks.needs_step_up(proposal.order, standing, limits, self._policy)
-        if due and not await self._parts.step_up.passed(customer, proposal_purpose(proposal.id)):
+        due = proposal.step_up_required or checks.needs_step_up(proposal.order, snapshot, limits, self._policy)
+        if due and not await self._deps.step_up.passed(customer, proposal_purpose(proposal.id)):
             raise StepUpRequired
 
     async def _act(
-        self, customer: CustomerId, entry: Entry, limits: Limits, day: date, zone_name: str
+        self, customer: CustomerId, entry: LedgerEntry, limits: Limits, day: date, zone_name: str
     ) -> TransferReceipt:
         """Count against the day, spend the confirmation, and submit unless the order is for a later day."""
         now, proposal = self._clock.now(), entry.proposal.id
@@ -112,7 +114,7 @@ class Confirmer:
         spent = replace(entry, state=into, spend_day=day)
         async with self._voiding(customer, proposal):
             if not await self._spent(customer, Spending(spent, day, next_try, now, limits.per_day)):
-                kept = await self._parts.promises.follow_up(customer, proposal)
+                kept = await self._deps.promises.follow_up(customer, proposal)
                 reason = StoreUnavailable.code if kept else UNPROMISED
                 return TransferReceipt(proposal, TransferState.UNKNOWN, reason=reason)
         return spent.receipt if later else await self._submitted(customer, spent)
@@ -139,7 +141,7 @@ class Confirmer:
                 self._proposals.check_open(current)
             raise ConfirmationInvalid
 
-    async def _submitted(self, customer: CustomerId, spent: Entry) -> TransferReceipt:
+    async def _submitted(self, customer: CustomerId, spent: LedgerEntry) -> TransferReceipt:
         """Hand it over. What the bank does not answer in time is open: the row says so, whatever becomes of us."""
         with unbounded():
             submitting = self._kept(self._submitter.submit(customer, spent))
@@ -172,7 +174,7 @@ class Confirmer:
     async def _close(self, customer: CustomerId, proposal: ProposalId, reason: str) -> None:
         """Now, or else once the database answers."""
         if await self._closed(customer, proposal, reason) is None:
-            await self._parts.promises.withdraw(customer, proposal)
+            await self._deps.promises.withdraw(customer, proposal)
 
     async def _closed(
         self, customer: CustomerId, proposal: ProposalId, reason: str = NotCarriedOut.code

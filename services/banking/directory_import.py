@@ -36,7 +36,7 @@ _TABLES: Final = {"payee": t.payees, "card": t.cards, "bill": t.bills}
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class LineFault:
     """What is wrong with one line, counted from 1."""
 
     line: int
@@ -51,15 +51,15 @@ class Household:
     records: list[tuple[int, DirectoryRecord]] = field(default_factory=list)
 
 
-def households(records: Iterable[tuple[int, DirectoryRecord]]) -> tuple[list[Household], list[Fault]]:
+def households(records: Iterable[tuple[int, DirectoryRecord]]) -> tuple[list[Household], list[LineFault]]:
     """Records by customer in the order of their first line, and the lines that say something twice."""
     found: dict[str, Household] = {}
     seen: dict[tuple[str, ...], int] = {}
-    faults: list[Fault] = []
+    faults: list[LineFault] = []
     for line, record in records:
         before = seen.setdefault(_identity(record), line)
         if before != line:
-            faults.append(Fault(line, f"says again what line {before} says"))
+            faults.append(LineFault(line, f"says again what line {before} says"))
         found.setdefault(record.customer, Household(record.customer)).records.append((line, record))
     return list(found.values()), faults
 
@@ -82,7 +82,7 @@ class DirectoryImport:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def check(self, household: Household) -> tuple[list[Fault], Changes]:
+    async def check(self, household: Household) -> tuple[list[LineFault], Changes]:
         """What is missing for a household to be written, and what writing it would change."""
         return await self._store.look(partial(_check, household))
 
@@ -98,20 +98,20 @@ def _known(customer: CustomerId, connection: sa.Connection, table: sa.Table) -> 
     return {row[name]: dict(row) for row in rows}
 
 
-def _check(household: Household, connection: sa.Connection) -> tuple[list[Fault], Changes]:
+def _check(household: Household, connection: sa.Connection) -> tuple[list[LineFault], Changes]:
     plan = _plan(household, connection)
     records = household.records
     faults = []
     if not plan.customer_known and not any(isinstance(record, CustomerRecord) for _, record in records):
-        faults.append(Fault(records[0][0], f"no such customer: {household.customer}"))
+        faults.append(LineFault(records[0][0], f"no such customer: {household.customer}"))
     payees = {key for kind, key in plan.after if kind == "payee"}
     for line, record in records:
         if isinstance(record, BillRecord) and record.payee not in payees:
-            faults.append(Fault(line, f"the bill's payee is not there: {record.payee}"))
+            faults.append(LineFault(line, f"the bill's payee is not there: {record.payee}"))
         if isinstance(record, BillRecord) and (record.minimum_minor or 0) > record.due_minor:
-            faults.append(Fault(line, "the least to be paid is more than what is due"))
+            faults.append(LineFault(line, "the least to be paid is more than what is due"))
     if len(payees) > MAX_PAYEES:
-        faults.append(Fault(records[-1][0], f"more than {MAX_PAYEES} payees"))
+        faults.append(LineFault(records[-1][0], f"more than {MAX_PAYEES} payees"))
     return faults, plan.changes
 
 

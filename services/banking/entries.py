@@ -21,7 +21,7 @@ SEALED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """A transfer as the ledger keeps it. `bank_key` is its one idempotency key, fixed when it was proposed."""
 
     proposal: Proposal
@@ -65,9 +65,9 @@ def _proposal(row: sa.Row[Any]) -> Proposal:
     )
 
 
-def entry_of(row: sa.Row[Any]) -> Entry:
+def entry_of(row: sa.Row[Any]) -> LedgerEntry:
     """A row of the table as an entry."""
-    return Entry(
+    return LedgerEntry(
         proposal=_proposal(row),
         state=TransferState(row.state),
         bank_key=row.bank_key,
@@ -106,7 +106,7 @@ class Spending:
     `per_day` is the customer's limit in minor units.
     """
 
-    entry: Entry
+    entry: LedgerEntry
     day: date
     next_try_at: datetime
     now: datetime

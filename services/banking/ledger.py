@@ -12,7 +12,7 @@ from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.transfer import Owed, Proposal, TransferReceipt
 from services.banking import checks, spending, transfers
 from services.banking.confirmer import Confirmer
-from services.banking.proposals import Parts, Proposals, new_entry
+from services.banking.proposals import LedgerDeps, Proposals, new_entry
 from services.store import micros
 
 _OWED_FOR: Final = timedelta(days=30)
@@ -22,11 +22,11 @@ _MOST_OWED: Final = 8
 class SqlLedger:
     """Ledger over a Store. Every method may be called at once from any number of tasks and processes."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
-        self._proposals = Proposals(parts)
-        self._confirmer = Confirmer(parts, self._proposals)
+    def __init__(self, deps: LedgerDeps) -> None:
+        self._deps = deps
+        self._store, self._clock, self._policy = deps.store, deps.clock, deps.policy
+        self._proposals = Proposals(deps)
+        self._confirmer = Confirmer(deps, self._proposals)
 
     async def propose(self, customer: CustomerId, call: CallId, order: TransferOrder) -> Proposal:
         """Void the call's open proposals, check, seal, store. Raises MoneyRefused, NotFound, BankUnavailable.
@@ -35,9 +35,9 @@ class SqlLedger:
         """
         await self.void(customer, call)
         self._proposals.admit()
-        standing = await self._proposals.standing(customer, order)
+        snapshot = await self._proposals.snapshot(customer, order)
         now = self._clock.now()
-        limits, day = checks.allowed(order, standing, now, self._policy)
+        limits, day = checks.allowed(order, snapshot, now, self._policy)
         await self._check_day(customer, order, limits, day)
         proposal = self._proposals.sealed(
             Proposal(
@@ -48,8 +48,8 @@ class SqlLedger:
                 nonce=self._clock.new_id(),
                 seal="",
                 expires_at=now + timedelta(seconds=self._policy.proposal_life_s),
-                verification=standing.verification,
-                step_up_required=checks.needs_step_up(order, standing, limits, self._policy),
+                verification=snapshot.verification,
+                step_up_required=checks.needs_step_up(order, snapshot, limits, self._policy),
             )
         )
 
@@ -81,7 +81,7 @@ class SqlLedger:
         try:
             return await transfers.void(customer, self._store, call, self._clock.now())
         except StoreUnavailable:
-            if await self._parts.promises.void(customer, call):
+            if await self._deps.promises.void(customer, call):
                 return 0
             raise
 
@@ -95,7 +95,7 @@ class SqlLedger:
 
     async def follow_up(self, customer: CustomerId, proposal: ProposalId) -> bool:
         """See to it that the customer is told what became of a yes of which nobody knows; whether that is certain."""
-        return await self._parts.promises.follow_up(customer, proposal)
+        return await self._deps.promises.follow_up(customer, proposal)
 
     async def told(self, customer: CustomerId, receipt: TransferReceipt) -> None:
         """Note that the customer heard how a transfer ended; a later end is owed anew."""
@@ -103,8 +103,8 @@ class SqlLedger:
 
     async def open_proposal(self, customer: CustomerId) -> Proposal | None:
         """The customer's live proposal, of whichever call; None also when its row was tampered with."""
-        if self._parts.promises.waiting:
-            await self._parts.promises.settle()  # it may have been called off while the database was away
+        if self._deps.promises.waiting:
+            await self._deps.promises.settle()  # it may have been called off while the database was away
         now = self._clock.now()
         entry = await self._store.look(lambda connection: transfers.live(customer, connection, now))
         return entry.proposal if entry is not None and self._proposals.lives(entry) else None

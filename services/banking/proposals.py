@@ -10,8 +10,8 @@ from schemas.errors import ConfirmationExpired, ConfirmationUsed, MoneyWaits, No
 from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.transfer import Proposal
 from services.banking import transfers
-from services.banking.checks import Standing
-from services.banking.entries import OPEN, Entry
+from services.banking.checks import BankSnapshot
+from services.banking.entries import OPEN, LedgerEntry
 from services.banking.lifetimes import Lifetimes
 from services.banking.promises import Promises
 from services.banking.seal import Binding, Sealer, fingerprint
@@ -23,7 +23,7 @@ _RECORDS_AGAIN_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class LedgerDeps:
     """What the ledger stands on."""
 
     store: Store
@@ -39,9 +39,9 @@ class Parts:
 class Proposals:
     """Proposals over a Store, as one process sees them."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
+    def __init__(self, deps: LedgerDeps) -> None:
+        self._deps = deps
+        self._store, self._clock, self._policy = deps.store, deps.clock, deps.policy
         self._lifetimes = Lifetimes()
 
     def begin(self, proposal: Proposal, life_s: float) -> None:
@@ -50,15 +50,15 @@ class Proposals:
 
     def admit(self) -> None:
         """Money moves only while what was done before is on record."""
-        if self._parts.records.waiting:
+        if self._deps.records.waiting:
             raise MoneyWaits("what was done waits to be put on record", retry_after_s=_RECORDS_AGAIN_S)
 
-    async def standing(self, customer: CustomerId, order: TransferOrder) -> Standing:
+    async def snapshot(self, customer: CustomerId, order: TransferOrder) -> BankSnapshot:
         """What the bank says now of all that an order touches. Raises NotFound, BankUnavailable."""
-        bank = self._parts.bank
+        bank = self._deps.bank
         if order.payee_id is None:
-            return Standing(await bank.profile(customer), None, PayeeVerification.MATCH)
-        return Standing(
+            return BankSnapshot(await bank.profile(customer), None, PayeeVerification.MATCH)
+        return BankSnapshot(
             *await asyncio.gather(
                 bank.profile(customer),
                 bank.payee(customer, order.payee_id),
@@ -66,7 +66,7 @@ class Proposals:
             )
         )
 
-    async def find(self, customer: CustomerId, proposal: ProposalId) -> Entry:
+    async def find(self, customer: CustomerId, proposal: ProposalId) -> LedgerEntry:
         """One of the customer's. Raises NotFound."""
         entry = await self._store.look(lambda connection: transfers.find(customer, connection, proposal))
         if entry is None:
@@ -75,33 +75,33 @@ class Proposals:
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """With its seal."""
-        return replace(proposal, seal=self._parts.sealer.seal(binding(proposal)))
+        return replace(proposal, seal=self._deps.sealer.seal(binding(proposal)))
 
     def renewed(self, old: Proposal, call: CallId) -> Proposal:
         """The same promise for another call: a nonce and seal of its own, and to be heard again."""
         new, nonce = ProposalId(self._clock.new_id()), self._clock.new_id()
         return self.sealed(replace(old, id=new, call=call, nonce=nonce, delivered_at=None))
 
-    def check_open(self, entry: Entry) -> None:
+    def check_open(self, entry: LedgerEntry) -> None:
         """That a yes is still awaited. Raises ConfirmationExpired, ConfirmationUsed."""
         if entry.state is TransferState.EXPIRED or (entry.state is TransferState.PROPOSED and not self._timely(entry)):
             raise ConfirmationExpired
         if entry.state is not TransferState.PROPOSED:
             raise ConfirmationUsed
 
-    def lives(self, entry: Entry) -> bool:
+    def lives(self, entry: LedgerEntry) -> bool:
         """Whether it is in time, and to the letter what was sealed."""
         return self._timely(entry) and self.intact(entry)
 
-    def _timely(self, entry: Entry) -> bool:
+    def _timely(self, entry: LedgerEntry) -> bool:
         """Whether a proposal's time has begun and is not over, also by a clock that nobody can set back."""
         now, proposal = self._clock.now(), entry.proposal
         in_time = now < proposal.expires_at <= now + self._policy.longest_life
         return in_time and not self._lifetimes.over(proposal.customer, proposal.id, self._clock.monotonic())
 
-    def intact(self, entry: Entry) -> bool:
+    def intact(self, entry: LedgerEntry) -> bool:
         """Whether its row is to the letter what was sealed."""
-        return self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal)
+        return self._deps.sealer.fits(binding(entry.proposal), entry.proposal.seal)
 
 
 def binding(proposal: Proposal) -> Binding:
@@ -110,7 +110,7 @@ def binding(proposal: Proposal) -> Binding:
     return Binding(p.id, p.customer, p.call, p.order, p.step_up_required, p.nonce, p.expires_at)
 
 
-def new_entry(customer: CustomerId, proposal: Proposal) -> Entry:
+def new_entry(customer: CustomerId, proposal: Proposal) -> LedgerEntry:
     """With the one idempotency key a proposal can ever be submitted under, and what that key stands for."""
     key, stands_for = f"tl-{proposal.id}", fingerprint(customer, proposal.order)
-    return Entry(proposal, OPEN, key, stands_for, "", "", None, 0, None, None)
+    return LedgerEntry(proposal, OPEN, key, stands_for, "", "", None, 0, None, None)

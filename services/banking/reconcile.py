@@ -17,8 +17,8 @@ from schemas.banking import BankOutcome, BankReceipt, TransferState
 from schemas.ids import CustomerId, ProposalId
 from schemas.transfer import TransferReceipt
 from services.banking import transfers
-from services.banking.entries import Entry
-from services.banking.proposals import Parts, binding
+from services.banking.entries import LedgerEntry
+from services.banking.proposals import LedgerDeps, binding
 from services.banking.submit import Submitter
 from services.store import micros
 
@@ -31,14 +31,14 @@ BATCH: Final = 100
 class Reconciler:
     """Settles what the ledger left unsettled, a pass at a time."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._store, self._clock, self._policy = parts.store, parts.clock, parts.policy
-        self._submitter = Submitter(parts.store, parts.bank, parts.clock, parts.policy)
+    def __init__(self, deps: LedgerDeps) -> None:
+        self._deps = deps
+        self._store, self._clock, self._policy = deps.store, deps.clock, deps.policy
+        self._submitter = Submitter(deps.store, deps.bank, deps.clock, deps.policy)
 
     async def run_once(self) -> int:
         """One pass over what is due; how many transfers were settled. Raises StoreUnavailable."""
-        await self._parts.promises.settle()
+        await self._deps.promises.settle()
         await transfers.expire(self._store, self._clock.now(), self._policy.longest_life)
         settled, now = 0, self._clock.now()
         for customer, proposal in await transfers.due(self._store, now, self._policy.longest_wait, BATCH):
@@ -51,7 +51,7 @@ class Reconciler:
         entry = await self._lease(customer, proposal)
         if entry is None:
             return None
-        if not self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal):
+        if not self._deps.sealer.fits(binding(entry.proposal), entry.proposal.seal):
             log.error("a transfer's row no longer fits its seal; it waits for a person")
             return await self._submitter.settle(customer, entry, BankReceipt(BankOutcome.PENDING, reason="seal_broken"))
         if entry.state is TransferState.CONFIRMED:
@@ -64,12 +64,12 @@ class Reconciler:
             answer = replace(answer, reason="too_old_to_resend")
         return await self._submitter.settle(customer, entry, answer)
 
-    async def _lease(self, customer: CustomerId, proposal: ProposalId) -> Entry | None:
+    async def _lease(self, customer: CustomerId, proposal: ProposalId) -> LedgerEntry | None:
         """Take a transfer for one attempt; None when another worker was faster."""
         now = self._clock.now()
         until = now + timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
 
-        def leasing(connection: sa.Connection) -> Entry | None:
+        def leasing(connection: sa.Connection) -> LedgerEntry | None:
             entry = transfers.find(customer, connection, proposal)
             if entry is None or entry.state not in transfers.UNSETTLED:
                 return None
@@ -79,7 +79,7 @@ class Reconciler:
 
         return await self._store.transact("reconcile.lease", leasing)
 
-    async def _start(self, customer: CustomerId, entry: Entry) -> TransferReceipt | None:
+    async def _start(self, customer: CustomerId, entry: LedgerEntry) -> TransferReceipt | None:
         """The day of a confirmed transfer has come."""
         change = ((TransferState.CONFIRMED,), TransferState.SUBMITTING)
         now = self._clock.now()
@@ -88,7 +88,7 @@ class Reconciler:
             return None
         return await self._submitter.submit(customer, replace(entry, state=TransferState.SUBMITTING, submitted_at=now))
 
-    def _may_resend(self, entry: Entry) -> bool:
+    def _may_resend(self, entry: LedgerEntry) -> bool:
         """Only while the bank still remembers keys: later a repeat could move the money a second time."""
         since = entry.submitted_at
         return since is not None and self._clock.now() - since < timedelta(seconds=self._policy.resend_within_s)

@@ -17,7 +17,7 @@ from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId
 from schemas.transfer import TransferReceipt
 from services.banking import spending, transfers
-from services.banking.entries import Entry
+from services.banking.entries import LedgerEntry
 from services.ports import Clock, CoreBank
 from services.store import Store, micros
 
@@ -36,12 +36,12 @@ class Submitter:
         self._clock = clock
         self._policy = policy
 
-    async def submit(self, customer: CustomerId, entry: Entry) -> TransferReceipt:
+    async def submit(self, customer: CustomerId, entry: LedgerEntry) -> TransferReceipt:
         """Ask the bank to move the money, once for the entry's key, and settle."""
         asking = self._bank.transfer(customer, entry.proposal.order, entry.bank_key)
         return await self.settle(customer, entry, await self._answer(asking))
 
-    async def outcome(self, customer: CustomerId, entry: Entry) -> BankReceipt:
+    async def outcome(self, customer: CustomerId, entry: LedgerEntry) -> BankReceipt:
         """What the bank says became of a transfer that was submitted before; it moves nothing."""
         return await self._answer(self._bank.transfer_outcome(customer, entry.bank_key))
 
@@ -58,7 +58,7 @@ class Submitter:
             log.exception("the bank failed in an unforeseen way")
             return BankReceipt(BankOutcome.PENDING, reason=type(error).__name__[:64])
 
-    async def settle(self, customer: CustomerId, entry: Entry, answer: BankReceipt) -> TransferReceipt:
+    async def settle(self, customer: CustomerId, entry: LedgerEntry, answer: BankReceipt) -> TransferReceipt:
         """Write down the bank's answer. Where that fails the transfer stays unsettled, and the receipt says UNKNOWN."""
         state = _FINAL.get(answer.outcome, TransferState.UNKNOWN)
         unknown = TransferReceipt(entry.proposal.id, TransferState.UNKNOWN, reason=answer.reason)
@@ -81,7 +81,9 @@ class Submitter:
             return unknown
         return unknown if found is None else found.receipt
 
-    async def _move(self, customer: CustomerId, entry: Entry, state: TransferState, values: Mapping[str, Any]) -> bool:
+    async def _move(
+        self, customer: CustomerId, entry: LedgerEntry, state: TransferState, values: Mapping[str, Any]
+    ) -> bool:
         """Into the state the bank's answer means; whether the transfer still waited for one."""
         proposal, change = entry.proposal, (_PENDING, state)
         if state is not TransferState.FAILED or entry.spend_day is None:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from schemas.banking import TransferState
 from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.transfer import Owed, TransferReceipt
-from services.banking.entries import OPEN, SEALED, Entry, Spending, entry_of, sealed_columns
+from services.banking.entries import OPEN, SEALED, LedgerEntry, Spending, entry_of, sealed_columns
 from services.banking.tables import transfers
 from services.store import Store, changed, micros
 
@@ -55,7 +55,7 @@ _LEASE: Final = (
 )
 
 
-def insert(customer: CustomerId, connection: sa.Connection, entry: Entry, at: datetime) -> None:
+def insert(customer: CustomerId, connection: sa.Connection, entry: LedgerEntry, at: datetime) -> None:
     """Store a proposal with its idempotency key and fingerprint: both are durable before anything can be confirmed."""
     proposal = entry.proposal
     row = {
@@ -73,13 +73,13 @@ def insert(customer: CustomerId, connection: sa.Connection, entry: Entry, at: da
     connection.execute(sa.insert(transfers), row | sealed_columns(proposal))
 
 
-def find(customer: CustomerId, connection: sa.Connection, proposal: ProposalId) -> Entry | None:
+def find(customer: CustomerId, connection: sa.Connection, proposal: ProposalId) -> LedgerEntry | None:
     """One transfer of the customer."""
     row = connection.execute(_FIND, {"customer": customer, "transfer": proposal}).first()
     return None if row is None else entry_of(row)
 
 
-def live(customer: CustomerId, connection: sa.Connection, now: datetime) -> Entry | None:
+def live(customer: CustomerId, connection: sa.Connection, now: datetime) -> LedgerEntry | None:
     """The customer's newest open proposal that has not expired."""
     row = connection.execute(_LIVE, {"customer": customer, "now": micros(now)}).first()
     return None if row is None else entry_of(row)
@@ -144,7 +144,7 @@ def _moving(customer: CustomerId, proposal: ProposalId, change: Change, values: 
     return which | {"state": after.value, **values}
 
 
-def lease(customer: CustomerId, connection: sa.Connection, entry: Entry, until: datetime) -> bool:
+def lease(customer: CustomerId, connection: sa.Connection, entry: LedgerEntry, until: datetime) -> bool:
     """Take an unsettled transfer for one attempt; False when another worker has it."""
     seen = None if entry.next_try_at is None else micros(entry.next_try_at)
     which = {"customer": customer, "transfer": entry.proposal.id, "seen_state": entry.state.value, "seen_try": seen}

@@ -12,7 +12,7 @@ from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.transfer import Owed, Proposal
 from schemas.turn import ReadBackReady, ReplyEvent, ReplyId
-from services.dialogue import ReadbackDelivered, ReadbackUnheard, Resumed, Silence
+from services.dialogue import ProposalResumed, ReadbackDelivered, ReadbackUnheard, Silence
 from services.execution import ActionExecutor, Banking, Deeds, News
 from services.interpretation import Interpreter
 from services.observability.metrics import Stamps
@@ -114,7 +114,7 @@ class Agent:
     async def _taken_up(self, pending: Proposal, trace: TurnTrace) -> ReplyEvents:
         self._executor.take_up(pending)
         yield ReadBackReady(pending)
-        async for event in self._pipeline.event(Resumed(pending), trace):
+        async for event in self._pipeline.event(ProposalResumed(pending), trace):
             yield event
 
     async def _welcomed(self, trace: TurnTrace) -> ReplyEvents:

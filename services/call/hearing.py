@@ -15,7 +15,7 @@ from services.ports import Clock
 _PER_MS: Final = SAMPLE_RATE // 1000
 
 
-class Hearing:
+class InboundAudio:
     """One call's sound, in order. It waits where more sound would outrun words that are still being decoded."""
 
     def __init__(

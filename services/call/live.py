@@ -27,8 +27,8 @@ from schemas.ids import Locale
 from services.audio.endpointing import timing
 from services.call.arrivals import Arrivals
 from services.call.conversation import Conversation
-from services.call.hearing import Hearing
-from services.call.outbox import Outbox
+from services.call.hearing import InboundAudio
+from services.call.outbound import OutboundQueue
 from services.call.own_voice import OwnVoice
 from services.call.ports import CallPorts
 from services.call.turn_taking import TurnTaking
@@ -48,24 +48,24 @@ class _Over(Exception):
 
 
 class LiveCall:
-    """One call. `put` feeds it, the outbox tells what happens, `run` lives as long as the call.
+    """One call. `put` feeds it, the outbound queue tells what happens, `run` lives as long as the call.
 
     `hung_up` is for the transport to set when the client ended the call in good order.
     """
 
-    def __init__(self, ports: CallPorts, outbox: Outbox, config: CallConfig, *, seconds: float) -> None:
+    def __init__(self, ports: CallPorts, outbound: OutboundQueue, config: CallConfig, *, seconds: float) -> None:
         self._handler = ports.handler
         self._clock = ports.clock
-        self._outbox = outbox
+        self._outbound = outbound
         self._config = config
         self._seconds = seconds
         self._timing = timing()
         self._inbox: asyncio.Queue[tuple[CallInput, str | None, float]] = asyncio.Queue(_INBOX)
         arrivals = Arrivals(ports.clock)
         echo = OwnVoice(ports.clock)
-        self._conversation = Conversation(ports.handler, ports.clock, echo.noting(outbox.put), ports.synthesizer)
-        self._turns = TurnTaking(ports, outbox, self._conversation, arrivals, config)
-        self._hearing = Hearing(ports.vad, ports.clock, arrivals, self._turns, echo, config.form)
+        self._conversation = Conversation(ports.handler, ports.clock, echo.noting(outbound.put), ports.synthesizer)
+        self._turns = TurnTaking(ports, outbound, self._conversation, arrivals, config)
+        self._hearing = InboundAudio(ports.vad, ports.clock, arrivals, self._turns, echo, config.form)
         self._greeted = False
         self._later: list[ConfigureIn] = []
         self.hung_up = False
@@ -158,7 +158,7 @@ class LiveCall:
         except TellerlineError as error:
             if error.fatal:
                 raise
-            self._outbox.put(Fault(error, cause))
+            self._outbound.put(Fault(error, cause))
 
     def _greet(self) -> None:
         """Before anything is heard, and once the client's settings are known, of which the language is one."""
@@ -201,7 +201,7 @@ class LiveCall:
         if config.form != self._config.form:
             self._hearing.change(config.form)
         self._apply(config)
-        self._outbox.put(Configured(config))
+        self._outbound.put(Configured(config))
 
     def _postpone(self, given: ConfigureIn) -> None:
         """Settings change between turns; the format does at once. Raises WrongState where the client can't wait."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.call import CallEvent, Fault, ReplyBegan, ReplyEnded, ReplyStatus, Said, Timed, Voiced
+from schemas.call import CallEvent, Fault, ReplyBegan, ReplyEnded, ReplyProgress, ReplyStatus, Timed, Voiced
 from schemas.errors import Busy, InternalFault, SpeechUnavailable, TellerlineError, TimedOut
 from schemas.ids import Locale
 from schemas.speech import SpokenChunk
@@ -79,7 +79,7 @@ class ReplyStream:
                     case ReplyDone():
                         done = event
                     case _:
-                        self._emit(Said(reply.id, event))
+                        self._emit(ReplyProgress(reply.id, event))
             if mouth is not None:
                 await self._spoken(reply, mouth)
         finally:
@@ -137,7 +137,7 @@ class ReplyStream:
         if first:
             self._emit(ReplyBegan(reply.id, reply.item))
         reply.speak(said.text, self._seconds(said.text) if mouth is None else 0.0, self._lead_s, now)
-        self._emit(Said(reply.id, said))
+        self._emit(ReplyProgress(reply.id, said))
         if mouth is not None:
             mouth.say(said.text)
         return now if first else None

@@ -21,7 +21,7 @@ from services.call.barge_in import BargeIn
 from services.call.conversation import Conversation
 from services.call.decodes import Decodes
 from services.call.floor import TYPED, Floor
-from services.call.outbox import Outbox
+from services.call.outbound import OutboundQueue
 from services.call.ports import CallPorts
 from services.call.user_turn import Commitment, UserTurn
 from services.ports import Clock
@@ -35,11 +35,16 @@ class TurnTaking:
     """The caller's side of a call. Times are seconds of the call's clock, `_ms` those of its audio."""
 
     def __init__(
-        self, ports: CallPorts, outbox: Outbox, conversation: Conversation, arrivals: Arrivals, config: CallConfig
+        self,
+        ports: CallPorts,
+        outbound: OutboundQueue,
+        conversation: Conversation,
+        arrivals: Arrivals,
+        config: CallConfig,
     ) -> None:
         self._handler = ports.handler
         self._clock = ports.clock
-        self._outbox = outbox
+        self._outbound = outbound
         self._conversation = conversation
         self._arrivals = arrivals
         self._locale = config.locale
@@ -117,7 +122,7 @@ class TurnTaking:
 
     def key(self, key: str, at: float) -> None:
         """A key stops a reply, and may end the digits."""
-        self._outbox.put(KeyPressed(key))
+        self._outbound.put(KeyPressed(key))
         self._on(self._listener.clear())  # the tone of the key is no speech
         self._conversation.cut(CutReason.TURN_DETECTED)
         self.active()
@@ -134,7 +139,7 @@ class TurnTaking:
     def clear(self) -> None:
         """Drop the utterance in progress."""
         self._on(self._listener.clear())
-        self._outbox.put(Cleared())
+        self._outbound.put(Cleared())
 
     def undone_for(self, item: ItemId) -> None:
         """The turn before `item` was undone: both are one, unless `item` has ended meanwhile."""
@@ -170,19 +175,19 @@ class TurnTaking:
                 case Ended():
                     self._end_speech(signal)
                 case Partial(text=text) | Eager(transcript=Transcript(text=text)):
-                    self._outbox.put(signal)
+                    self._outbound.put(signal)
                     self._barge_in.words(text, self._locale)
                     if isinstance(signal, Eager):
                         self._eager = signal
                 case Discarded():
                     self._discard(signal)
                 case _:
-                    self._outbox.put(signal)
+                    self._outbound.put(signal)
             if isinstance(signal, SpeechStarted):
                 self.active()
 
     def _discard(self, discarded: Discarded) -> None:
-        self._outbox.put(discarded)
+        self._outbound.put(discarded)
         self._conversation.released()
 
     # Turns
@@ -206,7 +211,7 @@ class TurnTaking:
     def _end_turn(self, ended: Ended, source: Source, since: float) -> UserTurn:
         self.active()
         moments = self._decodes.moments(ended.revision) | {"turn_end": self._clock.monotonic()}
-        self._outbox.put(ended)
+        self._outbound.put(ended)
         self._conversation.cut(CutReason.TURN_DETECTED)
         turn = UserTurn(ended.item, ended.transcript, source, ended.rule, ended.voiced_until_ms, since, moments)
         self._last = Commitment(turn, self._floor)
@@ -242,7 +247,7 @@ class TurnTaking:
         wanted = request.final and self._listener.wants(request.revision)
         self._on(self._listener.unheard(request.revision))
         if wanted:
-            self._outbox.put(Fault(error))
+            self._outbound.put(Fault(error))
             self._conversation.fail(error)
 
 

@@ -33,7 +33,17 @@ from services.dialogue.names import (
     said_name,
     same_but_for_bank,
 )
-from services.dialogue.phases import Asking, DialogueState, Doubt, Memory, Offering, Proposing, Step, Task, Unlocking
+from services.dialogue.phases import (
+    Asking,
+    DialogueState,
+    Disambiguation,
+    Memory,
+    Offering,
+    Proposing,
+    Step,
+    Task,
+    Unlocking,
+)
 from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
 
@@ -160,7 +170,7 @@ def _which(memory: Memory, task: Task, facts: Facts) -> Step | None:
     return ask(memory, asked, reply(f"ask.{doubt.slot.value}_either", choices=names))
 
 
-def _named(doubt: Doubt, key: str, facts: Facts) -> ReplyParam:
+def _named(doubt: Disambiguation, key: str, facts: Facts) -> ReplyParam:
     """What is offered under this key, as said aloud."""
     match doubt.slot:
         case SlotName.DATE:

@@ -12,11 +12,11 @@ from schemas.ids import Locale, language
 from schemas.intent import Intent
 from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
-from services.dialogue.phases import DialogueState, Done, Idle, Memory, OfferingPerson, Outcome, Step
+from services.dialogue.phases import ActionOutcome, DialogueState, Idle, Memory, OfferingPerson, Outcome, Step
 
 _PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
 _UNSPACED: Final = frozenset({"ja"})
-_PERSON_HELPS: Final = frozenset({Done.MOVED, Done.BOOKED, Done.PENDING})
+_PERSON_HELPS: Final = frozenset({ActionOutcome.MOVED, ActionOutcome.BOOKED, ActionOutcome.PENDING})
 """What nothing in the bank's core takes back: a person may."""
 _ACTS: Final = frozenset(
     {Intent.CONFIRM, Intent.DENY, Intent.CANCEL, Intent.CORRECT, Intent.INFORM, Intent.WAIT, Intent.FAREWELL, None}
@@ -31,17 +31,17 @@ class Aftermath(RuleFile):
     regret: tuple[str, ...]
 
 
-def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> Done:
+def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> ActionOutcome:
     """What became of a transfer, as callers mind it."""
     if state in {TransferState.UNKNOWN, TransferState.SUBMITTING}:
-        return Done.PENDING
+        return ActionOutcome.PENDING
     if state not in {TransferState.SUCCEEDED, TransferState.CONFIRMED}:
-        return Done.NOTHING
+        return ActionOutcome.NOTHING
     later = order is not None and order.on is not None and order.on > facts.today
-    return Done.BOOKED if later else Done.MOVED
+    return ActionOutcome.BOOKED if later else ActionOutcome.MOVED
 
 
-def noted(memory: Memory, done: Done, told: Reply) -> Memory:
+def noted(memory: Memory, done: ActionOutcome, told: Reply) -> Memory:
     """With something done, which `told` says, to be told until it was heard."""
     return replace(memory, outcomes=(*_unheard(memory), Outcome(done, told)))
 
@@ -99,7 +99,7 @@ def _too_late(state: DialogueState, *, told_now: bool) -> Step:
     """The truth: what was done stands, and what can still be done about it."""
     last = state.memory.outcomes[-1]
     said = reply(f"after.{last.done.value}")
-    if not told_now and last.done is not Done.NOTHING:
+    if not told_now and last.done is not ActionOutcome.NOTHING:
         said = both(last.told, said)
     if last.done in _PERSON_HELPS:
         return state.at(OfferingPerson()), Clarify(said)

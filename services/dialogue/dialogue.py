@@ -12,10 +12,10 @@ from services.dialogue.events import (
     Event,
     Facts,
     OutcomesHeard,
+    ProposalResumed,
     Proposed,
     ReadbackDelivered,
     ReadbackUnheard,
-    Resumed,
     Silence,
     StepUpFailed,
     StepUpPassed,
@@ -65,7 +65,7 @@ def _dispatch(state: DialogueState, event: Event, facts: Facts) -> Step:  # noqa
             return silent(state, facts)
         case Proposed():
             return outcomes.proposed(state, event, facts)
-        case Resumed():
+        case ProposalResumed():
             return outcomes.resumed(state, event, facts)
         case ReadbackDelivered(proposal):
             return outcomes.delivered(state, proposal)

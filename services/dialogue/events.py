@@ -47,7 +47,7 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Resumed:
+class ProposalResumed:
     """A proposal of a call that was cut off is now this call's."""
 
     proposal: Proposal
@@ -122,7 +122,7 @@ Event = (
     UserUtterance
     | Silence
     | Proposed
-    | Resumed
+    | ProposalResumed
     | ReadbackDelivered
     | ReadbackUnheard
     | OutcomesHeard

@@ -16,18 +16,18 @@ from services.dialogue.events import (
     ActionDone,
     ActionFailed,
     Facts,
+    ProposalResumed,
     Proposed,
-    Resumed,
     StepUpFailed,
     StepUpStarted,
     TransferSettled,
 )
 from services.dialogue.names import both, reply
 from services.dialogue.phases import (
+    ActionOutcome,
     Asking,
     Confirming,
     DialogueState,
-    Done,
     Idle,
     Memory,
     Proposing,
@@ -77,7 +77,7 @@ def undelivered(state: DialogueState, proposal: ProposalId) -> Step:
             return state, Answer()
 
 
-def resumed(state: DialogueState, event: Resumed, facts: Facts) -> Step:
+def resumed(state: DialogueState, event: ProposalResumed, facts: Facts) -> Step:
     """Read back what a dropped call left open, as if it had been asked for in this one."""
     if not isinstance(state.phase, Idle):
         return state, Clarify(reply("confirm.start_again"))
@@ -95,9 +95,9 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
     said = result(event, facts)
     match event.action:
         case LockCard():
-            state = state.keeping(noted(state.memory, Done.LOCKED, said))
+            state = state.keeping(noted(state.memory, ActionOutcome.LOCKED, said))
         case UnlockCard():
-            state = _unlocked(state).keeping(noted(state.memory, Done.UNLOCKED, said))
+            state = _unlocked(state).keeping(noted(state.memory, ActionOutcome.UNLOCKED, said))
     return go_on(state, said, facts)
 
 
@@ -173,7 +173,7 @@ def transfer_settled(state: DialogueState, event: TransferSettled, facts: Facts)
     done = done_with(event.receipt.state, order, facts)
     memory = noted(state.memory, done, said)
     if order is not None:
-        memory = replace(memory, ordered=None if done is Done.NOTHING else task_for(order))
+        memory = replace(memory, ordered=None if done is ActionOutcome.NOTHING else task_for(order))
     return go_on(state.keeping(memory) if order is None else DialogueState(memory=memory), said, facts)
 
 

@@ -13,7 +13,7 @@ from schemas.span import DateValue, MoneyValue
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class Disambiguation:
     """One of these was meant, by id or day; which one is asked."""
 
     slot: SlotName
@@ -39,7 +39,7 @@ class Task:
     on: date | None = None
     date_heard: str = ""  # words about the day that name no single one
     unread: str = ""  # words of the command that nothing was made of
-    doubts: tuple[Doubt, ...] = ()  # of which several were named, and one is meant
+    doubts: tuple[Disambiguation, ...] = ()  # of which several were named, and one is meant
     period: DateValue | None = None
     merchant: str = ""
     received: bool = False  # of an account's history: only what came in
@@ -48,7 +48,7 @@ class Task:
     portion: str = ""
 
 
-class Done(StrEnum):
+class ActionOutcome(StrEnum):
     """What was done, as callers mind it; after each, something else can still be done."""
 
     MOVED = "moved"
@@ -63,7 +63,7 @@ class Done(StrEnum):
 class Outcome:
     """Something irrevocable that was done, and how it is told: until it was heard."""
 
-    done: Done
+    done: ActionOutcome
     told: Reply
     heard: bool = False
 

@@ -9,7 +9,7 @@ from schemas.ids import PayeeId
 from schemas.intent import Intent, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue
-from services.dialogue.phases import Doubt, Task
+from services.dialogue.phases import Disambiguation, Task
 
 RECEIVED: Final = "received"
 """The topic of a question about what came into an account."""
@@ -128,7 +128,7 @@ def _doubted(task: Task, understood: Understood, limit: int) -> Task:
         task = settled(task, name)
         if name in understood.doubted:
             said = tuple(dict.fromkeys(_key(each) for each in (slot.value, *slot.readings)))[:limit]
-            open_: dict[str, Any] = {where: None, "doubts": (*task.doubts, Doubt(name, said))}
+            open_: dict[str, Any] = {where: None, "doubts": (*task.doubts, Disambiguation(name, said))}
             task = replace(task, **open_)
     return task
 

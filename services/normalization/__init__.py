@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from schemas.ids import Locale
 from schemas.span import Span
-from services.normalization.engine import Engine
+from services.normalization.engine import NormalizationEngine
 from services.normalization.trace import Note
 
 __all__ = ["Normalizer", "Note"]
@@ -20,7 +20,7 @@ class Normalizer:
     __slots__ = ("_engine",)
 
     def __init__(self, locale: Locale) -> None:
-        self._engine = Engine(locale)
+        self._engine = NormalizationEngine(locale)
 
     @classmethod
     def for_locale(cls, locale: str) -> "Normalizer":

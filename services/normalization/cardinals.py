@@ -8,7 +8,7 @@ numbers, never one.
 from dataclasses import dataclass
 from typing import Final
 
-from services.normalization.scan import Atom, Cardinal, Scan
+from services.normalization.scan import Cardinal, NumberAtom, Scan
 
 MAX_VALUE: Final = 10**18
 """No cardinal reaches this."""
@@ -38,7 +38,7 @@ class _Sum:
     def value(self) -> int:
         return self.total + self.group + (self.pending or 0)
 
-    def add(self, atom: Atom) -> bool:
+    def add(self, atom: NumberAtom) -> bool:
         """Take an atom, if its place fits."""
         if self.pending is None:
             if atom.value >= min(self.floor, self.ceiling) or (atom.value == 0 and self.scaled):
@@ -75,7 +75,7 @@ class _Sum:
         return True
 
 
-def atom(scan: Scan, at: int) -> Atom | None:
+def atom(scan: Scan, at: int) -> NumberAtom | None:
     """The atom at a place: a word's value, a whole numeral, or digits written side by side. Remembered."""
     if at >= len(scan.tokens):
         return None
@@ -84,27 +84,27 @@ def atom(scan: Scan, at: int) -> Atom | None:
     return scan.atoms[at]
 
 
-def _atom(scan: Scan, at: int) -> Atom | None:
+def _atom(scan: Scan, at: int) -> NumberAtom | None:
     token = scan.tokens[at]
     if token.numeral is not None:
         value = token.numeral.whole
-        return Atom(value, 1, at + 1, False) if value is not None and not scan.labelled(at) else None
+        return NumberAtom(value, 1, at + 1, False) if value is not None and not scan.labelled(at) else None
     if scan.style.language.positional and token.word.digit is not None:
         return _positional(scan, at)
     value = token.word.value
     if value is None:
         return None
     place = place_of(value)
-    return Atom(value, place, at + 1, place > 1 and value >= scan.style.language.joins_from)
+    return NumberAtom(value, place, at + 1, place > 1 and value >= scan.style.language.joins_from)
 
 
-def _positional(scan: Scan, at: int) -> Atom:
+def _positional(scan: Scan, at: int) -> NumberAtom:
     digits = [scan.tokens[at].word.digit or ""]
     end = at + 1
     while len(digits) < _MAX_ATOM_DIGITS and scan.glued(end) and scan.words[end].digit is not None:
         digits.append(scan.words[end].digit or "")
         end += 1
-    return Atom(int("".join(digits)), 1, end, False)
+    return NumberAtom(int("".join(digits)), 1, end, False)
 
 
 def spoken_pair(scan: Scan, at: int) -> tuple[int, int] | None:

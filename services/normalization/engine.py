@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from schemas.ids import Locale, language
-from schemas.span import Ambiguity, Reading, Span, SpanKind
+from schemas.span import Ambiguity, Span, SpanKind, SpanReading
 from services.normalization.context import context_after, is_name, tail_announced
 from services.normalization.dates_checked import checked_behind
 from services.normalization.fold import fold
@@ -31,7 +31,7 @@ MAX_FOUND: Final = 96
 """Expressions read of one text; nobody says more in a breath."""
 
 
-class Engine:
+class NormalizationEngine:
     """A locale's normalizer. Holds compiled data only, so that one instance serves every call."""
 
     def __init__(self, locale: Locale) -> None:
@@ -100,8 +100,8 @@ class Engine:
             value=best.value,
             rule=rule(best.rule),
             ambiguity=best.ambiguity,
-            readings=tuple(Reading(kind, value, rule(best.rule)) for kind, value in best.readings),
-            rejected=tuple(Reading(m.kind, m.value, rule(m.rule)) for m in rejected),
+            readings=tuple(SpanReading(kind, value, rule(best.rule)) for kind, value in best.readings),
+            rejected=tuple(SpanReading(m.kind, m.value, rule(m.rule)) for m in rejected),
         )
 
 

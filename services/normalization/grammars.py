@@ -16,14 +16,14 @@ from services.normalization.scan import Match, Scan
 from services.normalization.style import LanguageStyle
 from services.normalization.times import find_time
 from services.normalization.times_counted import find_counted_time
-from services.normalization.tokens import Token
+from services.normalization.tokens import TextToken
 from services.normalization.words import Word
 
 Grammar = Callable[[Scan, int], Match | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class GrammarEntry:
     """A grammar, the words that open it, and whether a written numeral does."""
 
     grammar: Grammar
@@ -84,21 +84,21 @@ def _ranks(word: Word) -> bool:
     return word.ordinal is not None or word.ordinal_prefix or _counts(word)
 
 
-GRAMMARS: Final[Sequence[Entry]] = (
-    Entry(find_money, _pays),
-    Entry(find_named, _names_day, form="named"),
-    Entry(find_checked, lambda word: word.weekday is not None, numeral=False, form="named"),
-    Entry(find_suffixed, _marks_day, form="suffixed"),
-    Entry(dates.find_written, lambda _: False),
-    Entry(dates.find_weekday, _weekdays, numeral=False),
-    Entry(dates.find_counted, _measures),
-    Entry(find_counted_time, lambda word: _measures(word) or word.fraction is not None),
-    Entry(dates.find_day_word, lambda word: word.day is not None, numeral=False),
-    Entry(dates.find_period, _bounds, numeral=False),
-    Entry(find_time, _clocks),
-    Entry(find_digits, _spells),
-    Entry(find_ordinal, _ranks),
-    Entry(find_number, _amounts),
+GRAMMARS: Final[Sequence[GrammarEntry]] = (
+    GrammarEntry(find_money, _pays),
+    GrammarEntry(find_named, _names_day, form="named"),
+    GrammarEntry(find_checked, lambda word: word.weekday is not None, numeral=False, form="named"),
+    GrammarEntry(find_suffixed, _marks_day, form="suffixed"),
+    GrammarEntry(dates.find_written, lambda _: False),
+    GrammarEntry(dates.find_weekday, _weekdays, numeral=False),
+    GrammarEntry(dates.find_counted, _measures),
+    GrammarEntry(find_counted_time, lambda word: _measures(word) or word.fraction is not None),
+    GrammarEntry(dates.find_day_word, lambda word: word.day is not None, numeral=False),
+    GrammarEntry(dates.find_period, _bounds, numeral=False),
+    GrammarEntry(find_time, _clocks),
+    GrammarEntry(find_digits, _spells),
+    GrammarEntry(find_ordinal, _ranks),
+    GrammarEntry(find_number, _amounts),
 )
 """Of readings of equal length the earlier grammar's wins."""
 
@@ -112,7 +112,7 @@ class Dispatch:
         self._bracket = (find_digits,)
         self._known: dict[int, tuple[Grammar, ...]] = {}
 
-    def __call__(self, token: Token) -> tuple[Grammar, ...]:
+    def __call__(self, token: TextToken) -> tuple[Grammar, ...]:
         """The grammars that may start at a token, in order."""
         if token.numeral is not None:
             return self._numeral

@@ -9,12 +9,12 @@ from typing import Final
 from schemas.span import Ambiguity, DateValue, SpanKind, SpanValue
 from services.normalization.fold import Folded
 from services.normalization.style import Style
-from services.normalization.tokens import Token
+from services.normalization.tokens import TextToken
 from services.normalization.words import UNKNOWN, Word
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class NumberAtom:
     """A value below the scales. `place` is the power of ten that a following atom must stay under."""
 
     value: int
@@ -76,7 +76,7 @@ class Scan:
     """One text being read. Grammars ask it for tokens and for the numbers at a place."""
 
     folded: Folded
-    tokens: Sequence[Token]
+    tokens: Sequence[TextToken]
     style: Style
     now: datetime | None
     currencies: tuple[str, ...]
@@ -84,7 +84,7 @@ class Scan:
     today: date | None = field(init=False)
     words: list[Word] = field(init=False)  # of each token, and a little past both ends the unknown word
     numbers: dict[int, Number | None] = field(default_factory=dict)
-    atoms: dict[int, Atom | None] = field(default_factory=dict)
+    atoms: dict[int, NumberAtom | None] = field(default_factory=dict)
     cardinals: dict[int, Cardinal | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

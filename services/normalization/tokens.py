@@ -19,7 +19,7 @@ _LATIN: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+(?:'[^\W\d_\u2e80-\U0003f
 
 
 @dataclass(slots=True)
-class Token:
+class TextToken:
     """A piece of folded text at `start:end`. `glued` says that nothing stands between it and the token before."""
 
     text: str
@@ -38,7 +38,7 @@ class Lexicon:
         self._readings = readings
         self._sounds: frozenset[str] = readings.firsts if readings is not None else frozenset()
         self.words = dict(entries)
-        self._phrases: dict[str, dict[str, list[tuple[tuple[Token, ...], Word]]]] = {}  # by their first two tokens
+        self._phrases: dict[str, dict[str, list[tuple[tuple[TextToken, ...], Word]]]] = {}  # by their first two tokens
         self._by_first: dict[str, list[tuple[int, dict[str, Word]]]] = {}
         for surface, word in entries.items():
             parts = tuple(self._cut(surface))
@@ -61,12 +61,12 @@ class Lexicon:
         lengths.append((len(surface), {surface: word}))
         lengths.sort(key=lambda pair: -pair[0])
 
-    def tokens(self, text: str) -> list[Token]:
+    def tokens(self, text: str) -> list[TextToken]:
         """Cut folded text, at most MAX_TOKENS of it."""
         return self._join(self._cut(text))
 
-    def _cut(self, text: str) -> list[Token]:
-        tokens: list[Token] = []
+    def _cut(self, text: str) -> list[TextToken]:
+        tokens: list[TextToken] = []
         at, size, last = 0, len(text), -1
         sounds = self._readings.sounds(text) if self._readings is not None else text
         audible = self._sounds if self._readings is not None and self._readings.anchored(sounds) else frozenset()
@@ -85,7 +85,7 @@ class Lexicon:
             at = last = tokens[-1].end
         return tokens
 
-    def _heard(self, text: str, sounds: str, at: int, before: Token | None) -> list[Token] | None:
+    def _heard(self, text: str, sounds: str, at: int, before: TextToken | None) -> list[TextToken] | None:
         """The tokens of a number read from its sounds: the number, and its currency if that is spelled too."""
         if self._readings is None or (before is not None and _open(before)):
             return None
@@ -93,9 +93,9 @@ class Lexicon:
         found = self._readings.hear(sounds, at, particle=loose, bounded=lambda end: self._bounded(text, end))
         if found is None:
             return None
-        tokens = [Token(text[at : found.end], at, found.end, before is not None, UNKNOWN, found.numeral)]
+        tokens = [TextToken(text[at : found.end], at, found.end, before is not None, UNKNOWN, found.numeral)]
         if found.unit is not None:
-            tokens.append(Token(found.unit, found.end, found.unit_end, True, self.words[found.unit]))
+            tokens.append(TextToken(found.unit, found.end, found.unit_end, True, self.words[found.unit]))
         return tokens
 
     def _bounded(self, text: str, end: int) -> bool:
@@ -105,31 +105,31 @@ class Lexicon:
         lengths = self._by_first.get(text[end], ())
         return any(self.words.get(text[end : end + size], UNKNOWN) is not UNKNOWN for size, _ in lengths)
 
-    def _at(self, text: str, at: int, before: Token | None) -> Token:
+    def _at(self, text: str, at: int, before: TextToken | None) -> TextToken:
         """The longest word, the numeral or the mark at a place; `before` is the token that touches it."""
         char, glued = text[at], before is not None
         for length, table in self._by_first.get(char, ()):
             word = table.get(text[at : at + length])
             if word is not None and not (word.protected and before is not None and _numeric(before)):
-                return Token(text[at : at + length], at, at + length, glued, word)
+                return TextToken(text[at : at + length], at, at + length, glued, word)
         numeral = numeral_at(text, at)
         if numeral is not None:
-            return Token(numeral[0].text, at, numeral[1], glued, UNKNOWN, numeral[0])
+            return TextToken(numeral[0].text, at, numeral[1], glued, UNKNOWN, numeral[0])
         return self._word(text, at, glued)
 
-    def _word(self, text: str, at: int, glued: bool) -> Token:
+    def _word(self, text: str, at: int, glued: bool) -> TextToken:
         """The letters at a place as one token; anything else is one of its own."""
         found = _LATIN.match(text, at)
         end = found.end() if found is not None else at + 1
         surface = text[at:end]
-        return Token(surface, at, end, glued, self.words.get(surface, UNKNOWN))
+        return TextToken(surface, at, end, glued, self.words.get(surface, UNKNOWN))
 
-    def _join(self, tokens: list[Token]) -> list[Token]:
+    def _join(self, tokens: list[TextToken]) -> list[TextToken]:
         """Merge the tokens of multi-word surfaces into one."""
         phrases = self._phrases
         if not phrases:
             return tokens
-        joined: list[Token] = []
+        joined: list[TextToken] = []
         at, size = 0, len(tokens)
         while at < size:
             token = tokens[at]
@@ -143,7 +143,7 @@ class Lexicon:
             at += 1
         return joined
 
-    def _half_day(self, tokens: list[Token], at: int) -> bool:
+    def _half_day(self, tokens: list[TextToken], at: int) -> bool:
         """Whether "a.m." or "p.m." begins at a place: "seven eleven p.m." is a time and no shop."""
         if at >= len(tokens):
             return False
@@ -159,8 +159,8 @@ def _hyphen(text: str, at: int) -> bool:
 
 
 def _joined(
-    tokens: list[Token], at: int, phrases: Sequence[tuple[tuple[Token, ...], Word]], inside: bool
-) -> tuple[Token, int]:
+    tokens: list[TextToken], at: int, phrases: Sequence[tuple[tuple[TextToken, ...], Word]], inside: bool
+) -> tuple[TextToken, int]:
     """The longest phrase at a place as one token, or the token there; and the last place that it takes."""
     first = tokens[at]
     for parts, word in phrases:
@@ -169,16 +169,16 @@ def _joined(
         last = at + len(parts) - 1
         if last < len(tokens) and all(map(_fits, tokens[at + 1 : last + 1], parts[1:])):
             text = " ".join(part.text for part in parts)
-            return Token(text, first.start, tokens[last].end, first.glued, word), last
+            return TextToken(text, first.start, tokens[last].end, first.glued, word), last
     return first, at
 
 
-def _fits(token: Token, part: Token) -> bool:
+def _fits(token: TextToken, part: TextToken) -> bool:
     """Whether a token is that part of a phrase; what the phrase writes together must be together."""
     return token.text == part.text and (token.glued or not part.glued)
 
 
-def _numeric(token: Token) -> bool:
+def _numeric(token: TextToken) -> bool:
     return token.numeral is not None or token.word.value is not None or token.word.scale is not None
 
 
@@ -186,7 +186,7 @@ def _spells(char: str) -> bool:
     return "\u3041" <= char <= "\u30ff" and char != "・"
 
 
-def _open(token: Token) -> bool:
+def _open(token: TextToken) -> bool:
     """Whether a token is an unknown letter of a script that spells by sound, so that a word is still open."""
     return token.word is UNKNOWN and token.numeral is None and _spells(token.text[-1])
 

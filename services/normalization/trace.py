@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Final
 
 from services.normalization.fold import Folded
-from services.normalization.tokens import Token
+from services.normalization.tokens import TextToken
 from services.normalization.words import UNKNOWN, Word
 
 _FIELDS: Final = tuple((f.name, f.default) for f in fields(Word))
@@ -21,7 +21,7 @@ class Note:
     meanings: tuple[str, ...]
 
 
-def notes(folded: Folded, tokens: Sequence[Token]) -> tuple[Note, ...]:
+def notes(folded: Folded, tokens: Sequence[TextToken]) -> tuple[Note, ...]:
     """A note for each token."""
     found = []
     for token in tokens:
@@ -30,7 +30,7 @@ def notes(folded: Folded, tokens: Sequence[Token]) -> tuple[Note, ...]:
     return tuple(found)
 
 
-def meanings(token: Token) -> tuple[str, ...]:
+def meanings(token: TextToken) -> tuple[str, ...]:
     """What a token can mean: "value 5", "scale 1000", "joiner"."""
     if token.numeral is not None:
         value = token.numeral.value

@@ -10,7 +10,7 @@ from services.payees.calibration import Calibration, calibration
 from services.payees.data import finder_rules
 from services.payees.forms import Forms
 from services.payees.said import NameHypotheses
-from services.payees.score import Scored
+from services.payees.score import ScoredPayee
 from services.payees.trust import heard_first, lead, trusted
 
 MAX_ASKED: Final = 3
@@ -24,7 +24,7 @@ class Decision(NamedTuple):
 
 
 def decide(
-    heard: NameHypotheses, scored: Sequence[Scored], nobody: float, forms: Forms, favoured: Collection[int] = ()
+    heard: NameHypotheses, scored: Sequence[ScoredPayee], nobody: float, forms: Forms, favoured: Collection[int] = ()
 ) -> Decision:
     """Never a choice on a near tie, between two of one name, or where a stranger may be meant.
 
@@ -44,12 +44,12 @@ def decide(
     return Decision(MatchOutcome.ASK, plausible)
 
 
-def _rivals(scored: Sequence[Scored], favoured: Collection[int]) -> Sequence[Scored]:
+def _rivals(scored: Sequence[ScoredPayee], favoured: Collection[int]) -> Sequence[ScoredPayee]:
     """Those whom a choice must be set apart from, the likeliest first: of favoured ones, only other favoured ones."""
     return [each for each in scored if each.owner in favoured] if scored[0].owner in favoured else scored
 
 
-def _chosen(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, rules: Calibration) -> bool:
+def _chosen(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms, rules: Calibration) -> bool:
     """Whether the likeliest needs no question: surely the one, and nobody else's name is nearly as near."""
     top, ahead = scored[0], lead(heard, scored, forms)
     if top.evidence.part:
@@ -57,7 +57,7 @@ def _chosen(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, rules
     return choosable(heard, scored, forms, ahead) and trusted(heard, scored, forms, ahead)
 
 
-def choosable(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
+def choosable(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms, ahead: float) -> bool:
     """Whether a whole name, `ahead` of the next one (see `lead`), may be chosen at all; else a person would ask.
 
     Not where kanji were heard that may be read otherwise, where only long vowels differ (Ono is not Ōno), where a
@@ -71,13 +71,13 @@ def choosable(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahe
     return ahead >= calibration().lead
 
 
-def _plausible(scored: Sequence[Scored], rules: Calibration) -> int:
+def _plausible(scored: Sequence[ScoredPayee], rules: Calibration) -> int:
     """The leading candidates worth asking about: one to three."""
     floor = min(rules.ask, rules.ask_ratio * scored[0].probability)
     return max(1, sum(each.probability >= floor for each in scored[:MAX_ASKED]))
 
 
-def _twins(scored: Sequence[Scored], forms: Forms, favoured: Collection[int]) -> bool:
+def _twins(scored: Sequence[ScoredPayee], forms: Forms, favoured: Collection[int]) -> bool:
     """Whether someone else has the very name, or the very sound, of the likeliest."""
     top = scored[0].evidence.form
     alone = scored[0].owner in favoured
@@ -88,7 +88,7 @@ def _twins(scored: Sequence[Scored], forms: Forms, favoured: Collection[int]) ->
     )
 
 
-def _vowels_differ(heard: NameHypotheses, top: Scored, forms: Forms) -> bool:
+def _vowels_differ(heard: NameHypotheses, top: ScoredPayee, forms: Forms) -> bool:
     """Whether the kana heard differ from the payee's only in long vowels, or in how many they have: Ono is not Ōno."""
     lead, form = heard.said[0], top.evidence.form
     if lead.key.isascii():

@@ -16,7 +16,7 @@ from services.payees.calibration import calibration
 from services.payees.forms import Forms, exact_key
 from services.payees.grams import Grams
 from services.payees.phones import consonants, features
-from services.payees.said import NameHypotheses, Said
+from services.payees.said import NameHypotheses, QueryForm
 
 RETRIEVED: Final = 96
 """Forms that are compared in full."""
@@ -195,7 +195,7 @@ class _Context(NamedTuple):
 
 
 def _evidence(
-    context: _Context, form: int, leader: Said, likeness: tuple[float, float, float], bare: tuple[float, float]
+    context: _Context, form: int, leader: QueryForm, likeness: tuple[float, float, float], bare: tuple[float, float]
 ) -> NameEvidence:
     heard, forms, best = context.heard, context.forms, likeness[1]
     part = form >= forms.full

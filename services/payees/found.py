@@ -19,7 +19,7 @@ Searched = dict[tuple[tuple[str, ...], tuple[int, ...], float], tuple[Ranked, De
 """What came of names that were sought in one index: hypotheses, favoured payees, least likeness."""
 
 
-class Found(NamedTuple):
+class PayeeSearchResult(NamedTuple):
     """What a search made of one place."""
 
     place: Place

@@ -15,7 +15,7 @@ from services.payees.decide import Decision, decide, tell_apart
 from services.payees.evidence import ALIKE, SURELY_ALIKE
 from services.payees.fold import japanese
 from services.payees.forms import Forms
-from services.payees.found import Found, Ranked, Searched
+from services.payees.found import PayeeSearchResult, Ranked, Searched
 from services.payees.grams import Grams
 from services.payees.said import MAX_HYPOTHESES, heard, strip_honorific, written_key
 from services.payees.score import score
@@ -120,9 +120,9 @@ class PayeeIndex:
         locale: Locale,
         taken: Sequence[tuple[int, int]],
         searched: Searched,
-    ) -> Found | None:
+    ) -> PayeeSearchResult | None:
         """The likeliest place of a name in an utterance, with what a search made of it."""
-        best: Found | None = None
+        best: PayeeSearchResult | None = None
         for place in self._places(text, locale, taken):
             names = [text[place.start : place.end], *(self._aligned(text, place, other, locale) for other in others)]
             favoured = self._related.get(place.relationship, ())
@@ -130,7 +130,7 @@ class PayeeIndex:
             ranked, decision = self._search([name for name in names if name], searched, favoured, least)
             if favoured and language(locale) == "ja":
                 ranked, decision = told_by(ranked, decision, favoured)
-            found = Found(place, ranked, decision)
+            found = PayeeSearchResult(place, ranked, decision)
             if best is None or found.worth > best.worth:
                 best = found
             if best.settled:

@@ -31,7 +31,7 @@ class Book(Protocol):
         ...
 
 
-class Said(NamedTuple):
+class QueryForm(NamedTuple):
     """One reading of one hypothesis."""
 
     rank: int
@@ -67,14 +67,16 @@ def latin_words(text: str) -> list[str]:
     return strip_company(untitled(tokens))[0]
 
 
-def _said(rank: int, tokens: tuple[str, ...], *, literal: bool = True, wide: bool = True, readings: int = 1) -> Said:
+def _said(
+    rank: int, tokens: tuple[str, ...], *, literal: bool = True, wide: bool = True, readings: int = 1
+) -> QueryForm:
     each = [keys(token) for token in tokens]
     spelled = "".join([k.spelled for k in each])
     sound = "".join([k.sounds[0] for k in each])
-    return Said(rank, spelled, sound, exact_key(tokens), tokens, literal, wide, readings)
+    return QueryForm(rank, spelled, sound, exact_key(tokens), tokens, literal, wide, readings)
 
 
-def _latin(rank: int, text: str) -> list[Said]:
+def _latin(rank: int, text: str) -> list[QueryForm]:
     tokens = tuple(latin_words(text))
     if not tokens:
         return []
@@ -90,7 +92,7 @@ def _latin(rank: int, text: str) -> list[Said]:
     return found
 
 
-def _japanese(rank: int, text: str, book: Book) -> list[Said]:
+def _japanese(rank: int, text: str, book: Book) -> list[QueryForm]:
     folded = strip_honorific(bare(text)[0])
     if not has_kanji(folded):
         return [_said(rank, tuple(folded.split(" ")))]
@@ -109,7 +111,7 @@ def _japanese(rank: int, text: str, book: Book) -> list[Said]:
 class NameHypotheses(NamedTuple):
     """All that was heard of one name. `weights[rank]` is how much a hypothesis counts; they sum to 1."""
 
-    said: tuple[Said, ...]
+    said: tuple[QueryForm, ...]
     weights: tuple[float, ...]
 
 
@@ -119,7 +121,7 @@ def heard(names: Sequence[str], book: Book) -> NameHypotheses:
     for place, name in enumerate(names[:MAX_HYPOTHESES]):
         text = name[:MAX_CHARACTERS]
         weights[text] = weights.get(text, 0.0) + DECAY**place
-    said: list[Said] = []
+    said: list[QueryForm] = []
     for rank, text in enumerate(weights):
         found = _japanese(rank, text, book) if is_japanese(text) else _latin(rank, text)
         said.extend(each for each in found if each.sound)

@@ -29,7 +29,7 @@ def _candidate_weights() -> tuple[float, ...]:
     return tuple(calibration().candidate[name] for name in CANDIDATE)
 
 
-class Choice(NamedTuple):
+class WeighedPayee(NamedTuple):
     """A payee (position in the book) who may be meant, with the best evidence for it."""
 
     owner: int
@@ -37,7 +37,7 @@ class Choice(NamedTuple):
     evidence: NameEvidence
 
 
-class Scored(NamedTuple):
+class ScoredPayee(NamedTuple):
     """A payee (position in the book) with its probability and its best evidence."""
 
     owner: int
@@ -68,10 +68,10 @@ def choices(
     recent: Sequence[float],
     favoured: Collection[int] = (),
     least: float = ALIKE,
-) -> tuple[list[Choice], float]:
+) -> tuple[list[WeighedPayee], float]:
     """Who may be meant, in no order; and the weight (exp of utility) of further owners of shared parts left out."""
     weights, favour, near = _candidate_weights(), calibration().favour, calibration().near
-    best: dict[int, Choice] = {}
+    best: dict[int, WeighedPayee] = {}
     thinned = 0.0
     found, nearness = evidence(heard, forms, retrieve(heard, forms, grams, least), least)
     for each in found:
@@ -89,10 +89,10 @@ def choices(
             value = min(value, _STEEP)
             known = best.get(owner)
             if known is None:
-                best[owner] = Choice(owner, value, each)
+                best[owner] = WeighedPayee(owner, value, each)
             else:  # a part that was heard alone, and the whole name: both speak for the one who has both
                 both = max(value, known.utility) + log1p(exp(-abs(value - known.utility)))
-                best[owner] = Choice(owner, min(both, _STEEP), each if value > known.utility else known.evidence)
+                best[owner] = WeighedPayee(owner, min(both, _STEEP), each if value > known.utility else known.evidence)
     return list(best.values()), thinned
 
 
@@ -103,7 +103,7 @@ def score(
     recent: Sequence[float],
     favoured: Collection[int] = (),
     least: float = ALIKE,
-) -> tuple[list[Scored], float]:
+) -> tuple[list[ScoredPayee], float]:
     """Payees by falling probability, and the probability of nobody."""
     found, thinned = choices(heard, forms, grams, recent, favoured, least)
     if not found:
@@ -111,7 +111,9 @@ def score(
     nobody = exp(min(nobody_utility(heard, forms), _STEEP))
     each = [exp(choice.utility) for choice in found]
     total = nobody + thinned + sum(each)
-    scored = [Scored(choice.owner, odds / total, choice.evidence) for choice, odds in zip(found, each, strict=True)]
+    scored = [
+        ScoredPayee(choice.owner, odds / total, choice.evidence) for choice, odds in zip(found, each, strict=True)
+    ]
     scored.sort(key=lambda each: (-each.probability, each.owner))
     return scored, nobody / total
 

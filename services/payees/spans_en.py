@@ -19,7 +19,7 @@ _IN_NAMES: Final = frozenset({*_SOFT, "free", "stop", "filler", "weak_lead"})
 _DIGIT: Final = re.compile(r"[\d$£€¥%]")
 
 
-class Word(NamedTuple):
+class TaggedWord(NamedTuple):
     """A word of the utterance, folded, with its place and its part in finding names."""
 
     text: str
@@ -31,8 +31,8 @@ class Word(NamedTuple):
     """Whether a comma or a stop comes before it."""
 
 
-def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], bool]) -> list[Word]:
-    kinds, found = english_finder().kinds, list[Word]()
+def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], bool]) -> list[TaggedWord]:
+    kinds, found = english_finder().kinds, list[TaggedWord]()
     mixed = not text.islower() and not text.isupper() and not text.istitle()
     for match in _WORD.finditer(text[:MAX_TEXT]):
         start, end = match.span()
@@ -49,13 +49,13 @@ def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], b
             named = kind in {"stop", "common", "describer"} and mixed and surface[0].isupper() and found
             kind = "free" if named and (known(folded) or kind == "common") else kind
         breaks = bool(found) and not text[found[-1].end : start].isspace()
-        found.append(Word(folded, start, end, kind, breaks))
+        found.append(TaggedWord(folded, start, end, kind, breaks))
     return _letters(_phrases(found))
 
 
-def _phrases(found: list[Word]) -> list[Word]:
+def _phrases(found: list[TaggedWord]) -> list[TaggedWord]:
     """Relationships of several words become one: "brother in law"."""
-    merged, place = list[Word](), 0
+    merged, place = list[TaggedWord](), 0
     begins = relationship_starts()
     while place < len(found):
         if found[place].text not in begins:
@@ -75,7 +75,7 @@ def _phrases(found: list[Word]) -> list[Word]:
     return merged
 
 
-def _denied(found: list[Word], named: Callable[[str], bool]) -> list[Word]:
+def _denied(found: list[TaggedWord], named: Callable[[str], bool]) -> list[TaggedWord]:
     """Names that are not meant are no names: "not *emily*, priya", "priya instead of *emily*"."""
     marked = list(found)
     for place in range(len(found)):
@@ -93,7 +93,7 @@ def _denied(found: list[Word], named: Callable[[str], bool]) -> list[Word]:
     return marked
 
 
-def _denial(found: list[Word], place: int) -> int:
+def _denial(found: list[TaggedWord], place: int) -> int:
     """How many words of a denial begin here: "not", "instead of"."""
     for said in english_finder().denials.get(found[place].text, ()):
         if [word.text for word in found[place : place + len(said)]] == said:
@@ -101,7 +101,7 @@ def _denial(found: list[Word], place: int) -> int:
     return 0
 
 
-def _first_name(found: list[Word], begin: int, end: int, named: Callable[[str], bool]) -> int:
+def _first_name(found: list[TaggedWord], begin: int, end: int, named: Callable[[str], bool]) -> int:
     """Where the first of two names that follow each other without a pause ends; `end` where there is but one."""
     keys = ["".join([word.text for word in found[begin:stop]]) for stop in range(begin + 1, end + 1)]
     if not keys or named(keys[-1]):
@@ -110,7 +110,7 @@ def _first_name(found: list[Word], begin: int, end: int, named: Callable[[str], 
     return known[-1] if known else end
 
 
-def _letters(found: list[Word]) -> list[Word]:
+def _letters(found: list[TaggedWord]) -> list[TaggedWord]:
     """Words that spell a name are free: single letters side by side, and "n as in november"."""
     free: set[int] = set()
     connectors = spelling_rules().connectors
@@ -127,7 +127,7 @@ def _letters(found: list[Word]) -> list[Word]:
     return [word._replace(kind="free") if place in free else word for place, word in enumerate(found)]
 
 
-def _revived(found: list[Word], known: Callable[[str], bool]) -> list[Word]:
+def _revived(found: list[TaggedWord], known: Callable[[str], bool]) -> list[TaggedWord]:
     """Everyday words that stand in this book's names may belong to one beside a name, and do where one is due."""
     revived = list(found)
     for place, word in enumerate(found):
@@ -141,7 +141,7 @@ def _revived(found: list[Word], known: Callable[[str], bool]) -> list[Word]:
     return revived
 
 
-def _cue(found: list[Word], begin: int, *, paying: bool) -> tuple[Cue, str, int]:
+def _cue(found: list[TaggedWord], begin: int, *, paying: bool) -> tuple[Cue, str, int]:
     """What the words before a run say of it: the cue, a relationship named there, where the phrase begins."""
     place, relationship, possessive = begin, "", False
     while place and found[place - 1].kind in {"filler", "possessive", "describer"}:
@@ -156,9 +156,9 @@ def _cue(found: list[Word], begin: int, *, paying: bool) -> tuple[Cue, str, int]
     return (Cue.NONE if place or begin else Cue.ALONE), relationship, place
 
 
-def _runs(found: list[Word]) -> list[tuple[int, int]]:
+def _runs(found: list[TaggedWord]) -> list[tuple[int, int]]:
     runs, begin = [], -1
-    for place, word in enumerate([*found, Word("", 0, 0, "stop")]):
+    for place, word in enumerate([*found, TaggedWord("", 0, 0, "stop")]):
         if word.kind == "free":
             begin = place if begin < 0 else begin
         elif begin >= 0:
@@ -167,7 +167,7 @@ def _runs(found: list[Word]) -> list[tuple[int, int]]:
     return runs
 
 
-def _wider(found: list[Word], begin: int, end: int) -> tuple[int, int]:
+def _wider(found: list[TaggedWord], begin: int, end: int) -> tuple[int, int]:
     """A run with the everyday words around it, back to the word that leads to it: "to *she von murphy*"."""
     first, last = begin, end
     while first and found[first - 1].kind in _SOFT and end - first < MAX_WORDS:
@@ -178,7 +178,7 @@ def _wider(found: list[Word], begin: int, end: int) -> tuple[int, int]:
     return (first if led else begin), last
 
 
-def _related(found: list[Word], *, paying: bool) -> list[Place]:
+def _related(found: list[TaggedWord], *, paying: bool) -> list[Place]:
     """Relationships said as names: "my landlord", and "mom" where a payee is due."""
     for place, word in enumerate(found):
         if word.text not in relationship_words() or (place + 1 < len(found) and found[place + 1].kind == "free"):
@@ -208,7 +208,7 @@ def places(
     return meant or [place._replace(narrow=True) for place in _places(revived)]
 
 
-def _places(found: list[Word]) -> list[Place]:
+def _places(found: list[TaggedWord]) -> list[Place]:
     paying = any(word.kind == "verb" for word in found)
     candidates: list[Place] = []
     for begin, end in _runs(found):
@@ -240,7 +240,7 @@ def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
                 yield Place(stretch[0].start, stretch[-1].end, Cue.NONE)
 
 
-def _last(found: list[Word], *, paying: bool) -> list[Place]:
+def _last(found: list[TaggedWord], *, paying: bool) -> list[Place]:
     """All that comes after the last word that leads to a payee, everyday words too: "send fifty to *just davies*"."""
     begin = next((place + 1 for place in range(len(found) - 1, -1, -1) if found[place].kind == "lead"), 0)
     kinds = {word.kind for word in found[begin:]}
@@ -249,7 +249,7 @@ def _last(found: list[Word], *, paying: bool) -> list[Place]:
     return [Place(found[begin].start, found[-1].end, Cue.WEAK)]
 
 
-def _everyday(found: list[Word], *, paying: bool) -> list[Place]:
+def _everyday(found: list[TaggedWord], *, paying: bool) -> list[Place]:
     """Everyday words where a payee is due: "send fifty to *when* tomorrow" may be a Nguyen."""
     for place, word in enumerate(found):
         if word.kind not in _SOFT or not place or found[place - 1].kind not in {"lead", "verb"}:

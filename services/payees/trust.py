@@ -14,8 +14,8 @@ from rapidfuzz.distance import Levenshtein
 from services.payees.calibration import CANDIDATE, Script, calibration
 from services.payees.evidence import words_wrong
 from services.payees.forms import Forms
-from services.payees.said import NameHypotheses, Said
-from services.payees.score import Scored
+from services.payees.said import NameHypotheses, QueryForm
+from services.payees.score import ScoredPayee
 
 SIGNALS: Final = (
     *("bias", "sure", "lead", "sure_and_lead", "most_heard", "nearly_heard"),
@@ -49,7 +49,7 @@ class _Hypothesis(NamedTuple):
     """One hypothesis as it was said (not in another order, nor read as the book does not); all shares sum to 1."""
 
     share: float
-    sayings: tuple[Said, ...]
+    sayings: tuple[QueryForm, ...]
 
     def nearest(self, name: _Name) -> tuple[float, str]:
         """Phones between a name and what was heard, and the sound that is so near; no phone apart if spelled alike."""
@@ -60,7 +60,7 @@ class _Hypothesis(NamedTuple):
         return fewest / 2.0, sound
 
 
-def lead(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms) -> float:
+def lead(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms) -> float:
     """Phones by which what was heard is nearer to the likeliest payee than to the next one; below 0 when it is not."""
     hypotheses, least = _hypotheses(heard), MAX_LEAD
     own, *others = (_name(each.evidence.form, forms) for each in scored)
@@ -89,7 +89,7 @@ def heard_first(heard: NameHypotheses, form: int, forms: Forms) -> bool:
     return any(said.spelled == name.spelled or said.sound == name.sound for said in first)
 
 
-def signals(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahead: float) -> tuple[float, ...]:
+def signals(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms, ahead: float) -> tuple[float, ...]:
     """The values of `SIGNALS` for the likeliest payee, `ahead` of the next one (see `lead`).
 
     That some words were heard exactly speaks against a name of which the others were not: a stranger may share them;
@@ -105,12 +105,12 @@ def signals(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahead
     )
 
 
-def script(scored: Sequence[Scored], forms: Forms) -> Script:
+def script(scored: Sequence[ScoredPayee], forms: Forms) -> Script:
     """Which names' trust applies to the likeliest payee."""
     return "latin" if forms.words[scored[0].evidence.form].isascii() else "japanese"
 
 
-def trusted(heard: NameHypotheses, scored: Sequence[Scored], forms: Forms, ahead: float) -> bool:
+def trusted(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms, ahead: float) -> bool:
     """Whether it is likely enough that the likeliest payee is the one who is meant."""
     fitted = calibration().trust[script(scored, forms)]
     values = zip(SIGNALS, signals(heard, scored, forms, ahead), strict=True)
@@ -123,7 +123,7 @@ def _name(form: int, forms: Forms) -> _Name:
 
 def _hypotheses(heard: NameHypotheses) -> list[_Hypothesis]:
     """The hypotheses that have any sayings, best first."""
-    ranks: dict[int, list[Said]] = {}
+    ranks: dict[int, list[QueryForm]] = {}
     for said in filter(lambda said: said.literal, heard.said):
         ranks.setdefault(said.rank, []).append(said)
     total = sum([heard.weights[rank] for rank in ranks])

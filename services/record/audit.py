@@ -22,7 +22,7 @@ from schemas.ids import CustomerId
 from services.guard.redact import open_facts
 from services.record import tables as t
 from services.record.audit_keys import AuditKeys
-from services.record.chain import Head, chain_hash, lock_head, move_head
+from services.record.chain import ChainHead, chain_hash, lock_head, move_head
 from services.store import Store, insert_new, instant, micros
 from services.timing.finish import finish
 
@@ -35,7 +35,7 @@ _SEED_BYTES, _NONCE_BYTES = 32, 12
 class HeadExport(Protocol):
     """Takes heads to a place the database's administrator can't rewrite."""
 
-    def publish(self, head: Head, at: datetime) -> None:
+    def publish(self, head: ChainHead, at: datetime) -> None:
         """Note a new head; older ones than the newest may come late and change nothing. May block: runs on a thread."""
         ...
 
@@ -67,8 +67,8 @@ class ChainedAudit:
         """
         return len(await finish(self._append(name, work)))
 
-    async def _append(self, name: str, work: Work) -> Sequence[Head]:
-        def appending(connection: sa.Connection) -> tuple[Sequence[Given], Sequence[Head]]:
+    async def _append(self, name: str, work: Work) -> Sequence[ChainHead]:
+        def appending(connection: sa.Connection) -> tuple[Sequence[Given], Sequence[ChainHead]]:
             given = work(connection)
             return given, self._chain(connection, given) if given else ()
 
@@ -77,7 +77,7 @@ class ChainedAudit:
             await self._publish(heads[-1], given[-1][1].at)
         return heads
 
-    async def _publish(self, head: Head, at: datetime) -> None:
+    async def _publish(self, head: ChainHead, at: datetime) -> None:
         """The record itself is durable: a disk that falls silent keeps neither it nor the next one waiting."""
         if self._publishing is not None and not self._publishing.done():
             log.error("the audit's head is not exported: its disk does not answer")
@@ -97,17 +97,19 @@ class ChainedAudit:
         found = connection.execute(sa.select(r.seq).where(same & (r.call_id == (record.call or ""))).limit(1))
         return found.first() is not None
 
-    def _chain(self, connection: sa.Connection, given: Sequence[Given]) -> Sequence[Head]:
+    def _chain(self, connection: sa.Connection, given: Sequence[Given]) -> Sequence[ChainHead]:
         """Within a transaction: add records to the chain; its end after each of them."""
         heads, rows = [lock_head(connection)], []
         for customer, record in given:
             rows.append(self._row(customer, connection, heads[-1], record))
-            heads.append(Head(rows[-1]["seq"], rows[-1]["hash"]))
+            heads.append(ChainHead(rows[-1]["seq"], rows[-1]["hash"]))
         connection.execute(sa.insert(t.records), rows)
         move_head(connection, heads[-1])
         return heads[1:]
 
-    def _row(self, customer: CustomerId, connection: sa.Connection, last: Head, record: AuditRecord) -> dict[str, Any]:
+    def _row(
+        self, customer: CustomerId, connection: sa.Connection, last: ChainHead, record: AuditRecord
+    ) -> dict[str, Any]:
         """A record as it is stored after `last`."""
         subject, seq = self._keys.subject(customer), last.seq + 1
         row: dict[str, Any] = {

@@ -21,7 +21,7 @@ _HEAD: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ChainHead:
     """The chain's end at some moment: the record's number and hash (hex)."""
 
     seq: int
@@ -36,14 +36,14 @@ def chain_hash(row: dict[str, Any]) -> str:
     return hashlib.sha256(b"".join(b"%d:%b" % (len(field), field) for field in fields)).hexdigest()
 
 
-async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
+async def verify(store: Store, exported: Iterable[ChainHead] = ()) -> ChainHead:
     """Walk the whole chain; returns its head. Raises AuditBroken naming the first record that does not fit.
 
     A flipped byte breaks its record's hash, a dropped or reordered record the numbering or the link, and a cut-off end
     the head in the database or one of those `exported`.
     """
     anchors = _anchors(exported)
-    last, before = Head(0, GENESIS), await _stored_head(store)
+    last, before = ChainHead(0, GENESIS), await _stored_head(store)
     async for row in _records(store):
         if row["seq"] != last.seq + 1:
             raise AuditBroken(f"record {last.seq + 1} is missing")
@@ -51,7 +51,7 @@ async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
             raise AuditBroken(f"record {row['seq']} does not follow the one before")
         if row["hash"] != chain_hash(row):
             raise AuditBroken(f"record {row['seq']} was changed")
-        last = Head(row["seq"], row["hash"])
+        last = ChainHead(row["seq"], row["hash"])
         if anchors.pop(last.seq, last.hash) != last.hash:
             raise AuditBroken(f"record {last.seq} is not the one whose hash was exported")
         if last.seq == before.seq and last.hash != before.hash:
@@ -65,7 +65,7 @@ async def verify(store: Store, exported: Iterable[Head] = ()) -> Head:
     return last
 
 
-def _anchors(exported: Iterable[Head]) -> dict[int, str]:
+def _anchors(exported: Iterable[ChainHead]) -> dict[int, str]:
     """What records' hashes have to be, by number. Raises AuditBroken where one was exported with two."""
     anchors: dict[int, str] = {}
     for head in exported:
@@ -74,10 +74,10 @@ def _anchors(exported: Iterable[Head]) -> dict[int, str]:
     return anchors
 
 
-async def _stored_head(store: Store) -> Head:
+async def _stored_head(store: Store) -> ChainHead:
     """The chain's end as the database notes it."""
     row = await store.look(lambda connection: connection.execute(sa.select(t.head.c.seq, t.head.c.hash)).first())
-    return Head(0, GENESIS) if row is None else Head(row.seq, row.hash)
+    return ChainHead(0, GENESIS) if row is None else ChainHead(row.seq, row.hash)
 
 
 async def _records(store: Store) -> AsyncIterator[dict[str, Any]]:
@@ -97,16 +97,16 @@ def _batch(after: int, connection: sa.Connection) -> Sequence[sa.Row[Any]]:
     return connection.execute(wanted).all()
 
 
-def lock_head(connection: sa.Connection) -> Head:
+def lock_head(connection: sa.Connection) -> ChainHead:
     """The chain's end, locked until the transaction ends, so that appends follow one another."""
     wanted = sa.select(t.head.c.seq, t.head.c.hash).where(t.head.c.id == _HEAD).with_for_update()
     row = connection.execute(wanted).first()
     if row is None:
         insert_new(connection, t.head, {"id": _HEAD, "seq": 0, "hash": GENESIS})
         row = connection.execute(wanted).one()
-    return Head(row.seq, row.hash)
+    return ChainHead(row.seq, row.hash)
 
 
-def move_head(connection: sa.Connection, head: Head) -> None:
+def move_head(connection: sa.Connection, head: ChainHead) -> None:
     """Within the transaction that locked it: the chain ends here now."""
     connection.execute(sa.update(t.head).where(t.head.c.id == _HEAD).values(seq=head.seq, hash=head.hash))

@@ -11,7 +11,7 @@ from typing import Final
 import orjson
 
 from schemas.errors import AuditBroken
-from services.record.chain import Head
+from services.record.chain import ChainHead
 
 log = logging.getLogger("tellerline.audit.head")
 
@@ -30,7 +30,7 @@ class FileHead:
         self._newest = max((head.seq for head in read_heads(path)), default=0) if path.is_file() else 0
         self._one_at_a_time = Lock()
 
-    def publish(self, head: Head, at: datetime) -> None:
+    def publish(self, head: ChainHead, at: datetime) -> None:
         """Write a head that is newer than the file's. A disk that fails is logged: the record itself is durable."""
         with self._one_at_a_time:
             before = self._newest
@@ -43,7 +43,7 @@ class FileHead:
         if head.seq // LOG_EVERY > before // LOG_EVERY:
             log.info("audit head %d %s", head.seq, head.hash)
 
-    def _written(self, head: Head, at: datetime) -> int:
+    def _written(self, head: ChainHead, at: datetime) -> int:
         """Write it unless another writer's is newer; the newest there. Raises OSError, AuditBroken."""
         line = orjson.dumps({"seq": head.seq, "hash": head.hash, "at": at.isoformat()}) + b"\n"
         with self._path.with_suffix(".lock").open("wb") as lock:
@@ -57,10 +57,10 @@ class FileHead:
         return head.seq
 
 
-def read_heads(path: Path) -> Sequence[Head]:
+def read_heads(path: Path) -> Sequence[ChainHead]:
     """The last heads of a file, one JSON line each; lines gathered from the log will do. Raises AuditBroken."""
     try:
         lines = [orjson.loads(line) for line in path.read_bytes().splitlines()[-_MAX_LINES:] if line.strip()]
-        return [Head(int(line["seq"]), str(line["hash"])) for line in lines]
+        return [ChainHead(int(line["seq"]), str(line["hash"])) for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AuditBroken("the file of exported heads is unreadable") from error

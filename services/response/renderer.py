@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from schemas.answer import Done, Question, Refused, SentenceReady
+from schemas.answer import AnswerDone, Question, Refused, SentenceReady
 from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, Handoff, Reply
 from schemas.ids import CustomerId, Locale, RuleId
 from schemas.intent import Understood
@@ -49,7 +49,7 @@ class ResponseRenderer:
                         trace.models.append(ModelUse("answer", "", outcome=reason))
                         refusal = "answer.no_documents" if reason == "no_documents" else "answer.not_found"
                         yield said_as(Reply(RuleId(refusal)), asked.locale)
-                    case Done(model=model) if model:
+                    case AnswerDone(model=model) if model:
                         trace.models.append(ModelUse("answer", model, outcome="answered"))
 
 

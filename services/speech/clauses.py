@@ -9,23 +9,23 @@ from services.speech.text import prepare
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class SpeechClause:
     """`words` are spoken in one go; `end` characters of the text have been said when they are over."""
 
     words: str
     end: int
 
 
-def clauses(text: str, locale: Locale) -> tuple[Clause, ...]:
+def clauses(text: str, locale: Locale) -> tuple[SpeechClause, ...]:
     """The clauses of a text; the last one ends where the text does. None where there is nothing to be said."""
     where = cuts(language(locale))
     found = [clause for clause in _cut(text, locale, where) if any(map(str.isalnum, clause.words))]
     if found:
-        found[-1] = Clause(found[-1].words, len(text))
+        found[-1] = SpeechClause(found[-1].words, len(text))
     return tuple(found)
 
 
-def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[Clause]:
+def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
     """Cut after marks between what rules have read: never inside an amount, a date or a string of digits.
 
     Nor right behind one, but for a sentence's end: the last sound before a cut is the weakest.
@@ -38,9 +38,9 @@ def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[Clause]:
         for at, character in enumerate(said.words, start=said.start):
             words += character
             if _ends(text, at, begun, where) and (at != figure or text[at] in where.sentence):
-                yield Clause(words.strip(), at + 1)
+                yield SpeechClause(words.strip(), at + 1)
                 words, begun = "", at + 1
-    yield Clause(words.strip(), len(text))
+    yield SpeechClause(words.strip(), len(text))
 
 
 def _ends(text: str, at: int, begun: int, where: Cuts) -> bool:

@@ -15,7 +15,7 @@ class Sound:
     rate: int
 
 
-class Engine(Protocol):
+class SpeechEngine(Protocol):
     """A synthesiser of prepared words."""
 
     @property

@@ -56,7 +56,7 @@ class KokoroSettings:
 
 
 class KokoroEngine:
-    """`Engine` on a model of its own. One event loop uses it."""
+    """`SpeechEngine` on a model of its own. One event loop uses it."""
 
     def __init__(self, settings: KokoroSettings | None = None) -> None:
         """Load the model. Raises SpeechUnavailable where the extra is not installed, or not whole."""

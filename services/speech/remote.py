@@ -35,7 +35,7 @@ class SpeechEndpoint:
 
 
 class RemoteEngine:
-    """`Engine` over HTTP. One event loop uses it."""
+    """`SpeechEngine` over HTTP. One event loop uses it."""
 
     def __init__(self, endpoint: SpeechEndpoint, voices: Mapping[str, str], breaker: Breaker) -> None:
         """`voices` by locale."""

@@ -10,7 +10,7 @@ from schemas.ids import Locale
 from schemas.speech import SpokenChunk
 from services.speech.cache import SoundCache
 from services.speech.clauses import clauses
-from services.speech.engine import Engine, Sound
+from services.speech.engine import Sound, SpeechEngine
 
 _AHEAD: Final = 1
 """Clauses that are made ahead of the one that is taken: a reply that is cut has cost little more than was heard."""
@@ -25,7 +25,7 @@ Repeating = Collection[tuple[Locale, str]]
 class Speaker:
     """Speaks by one engine; keeps the clauses that repeat. One event loop uses it."""
 
-    def __init__(self, engine: Engine, repeating: Repeating = (), cache: SoundCache | None = None) -> None:
+    def __init__(self, engine: SpeechEngine, repeating: Repeating = (), cache: SoundCache | None = None) -> None:
         self._engine = engine
         self._repeating = frozenset(repeating)
         self._cache = cache or SoundCache()

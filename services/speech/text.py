@@ -29,7 +29,7 @@ Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpokenForm:
     """`words` are said for `text[start:end]`; `read` where a rule made them, so that they are never cut apart."""
 
     start: int
@@ -38,7 +38,7 @@ class Said:
     read: bool
 
 
-def prepare(text: str, locale: Locale) -> tuple[Said, ...]:
+def prepare(text: str, locale: Locale) -> tuple[SpokenForm, ...]:
     """What is said for `text`, from its first character to its last, without gap or overlap."""
     text = text[:MAX_CHARS].translate(_NARROW)
     return tuple(_filled(text, _read(text, _readers(locale))))
@@ -60,7 +60,7 @@ def _readers(locale: Locale) -> Sequence[Reader]:
             return ()
 
 
-def _read(text: str, readers: Sequence[Reader]) -> Iterator[Said]:
+def _read(text: str, readers: Sequence[Reader]) -> Iterator[SpokenForm]:
     """What rules read, left to right: the leftmost form, and of several there the one that comes first in order."""
     at = 0
     nearest: list[re.Match[str] | None] = [pattern.search(text) for pattern, _ in readers]
@@ -78,16 +78,16 @@ def _read(text: str, readers: Sequence[Reader]) -> Iterator[Said]:
         if words is None:
             nearest[index] = readers[index][0].search(text, start + 1)
             continue
-        yield Said(start, found.end(), words, read=True)
+        yield SpokenForm(start, found.end(), words, read=True)
         at = found.end()
 
 
-def _filled(text: str, found: Iterator[Said]) -> Iterator[Said]:
+def _filled(text: str, found: Iterator[SpokenForm]) -> Iterator[SpokenForm]:
     at = 0
     for said in found:
         if said.start > at:
-            yield Said(at, said.start, text[at : said.start], read=False)
+            yield SpokenForm(at, said.start, text[at : said.start], read=False)
         yield said
         at = said.end
     if at < len(text):
-        yield Said(at, len(text), text[at:], read=False)
+        yield SpokenForm(at, len(text), text[at:], read=False)

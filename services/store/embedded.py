@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 
-from services.store.work import POOL, WRITES, Piece
+from services.store.work import POOL, WRITES, WorkItem
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class EmbeddedDatabase:
         self._writers = asyncio.Lock()
         self._file = EmbeddedFile(self.engine)
 
-    async def run(self, piece: Piece, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
+    async def run(self, piece: WorkItem, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
         """Run `work` on a thread with a connection; `writing` waits for the other writers of this process."""
 
         def working() -> T:

@@ -10,7 +10,7 @@ from asyncpg import PostgresError
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError, InvalidRequestError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from services.store.work import ANSWER_S, POOL, Piece, lost
+from services.store.work import ANSWER_S, POOL, WorkItem, lost
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ class SharedDatabase:
         self.engine = self._transactions.sync_engine
         _keep_alive(self.engine)
 
-    async def run(self, piece: Piece, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
+    async def run(self, piece: WorkItem, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
         """Run `work` with a connection that lives. Unless `writing`, each of its statements commits by itself.
 
         Once more where the connection turned out to be dead before anything could have been made durable.
@@ -65,7 +65,7 @@ class SharedDatabase:
         """Nothing is left to let go."""
 
 
-async def _once(engine: AsyncEngine, piece: Piece, work: Callable[[sa.Connection], T]) -> T:
+async def _once(engine: AsyncEngine, piece: WorkItem, work: Callable[[sa.Connection], T]) -> T:
     try:
         connection = await engine.connect()
     except InvalidRequestError as error:  # the pool found none alive

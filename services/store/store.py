@@ -23,7 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
 from services.store.embedded import EmbeddedDatabase
 from services.store.shared import SharedDatabase
-from services.store.work import ANSWER_S, WRITES, Piece, end, refused
+from services.store.work import ANSWER_S, WRITES, WorkItem, end, refused
 from services.timing.deadline import left
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Database(Protocol):
         """For what depends on the dialect."""
         ...
 
-    async def run(self, piece: Piece, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
+    async def run(self, piece: WorkItem, work: Callable[[sa.Connection], T], *, writing: bool) -> T:
         """Run `work` with a connection that lives, as one piece; `writing` where it begins transactions."""
         ...
 
@@ -129,14 +129,14 @@ class Store:
 
     async def look(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work`, which changes nothing; each of its statements sees what is committed when it runs."""
-        return await self._drive("reading", Piece(), work)
+        return await self._drive("reading", WorkItem(), work)
 
     async def transact(self, name: str, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction: all of it is durable when this returns. It may run twice, the first undone.
 
         Raises StoreRefused: none of it happened; StoreUnavailable: that, or all of it and the answer was lost.
         """
-        piece = Piece()
+        piece = WorkItem()
 
         def working(connection: sa.Connection) -> T:
             writing = connection.execution_options(**WRITES)
@@ -163,7 +163,7 @@ class Store:
         if self.embedded:
             return await self.transact(name, lambda connection: changed(connection.execute(statement, values)))
 
-        piece = Piece()
+        piece = WorkItem()
 
         def executing(connection: sa.Connection) -> int:
             self.probe(f"{name}:begin")
@@ -186,7 +186,7 @@ class Store:
     async def erased(self, name: str) -> None:
         """Have rows that were deleted leave SQLite's files too. Raises StoreUnavailable."""
         if self.embedded:
-            await self._drive(f"emptying the log after {name}", Piece(), _empty_wal, writing=True)
+            await self._drive(f"emptying the log after {name}", WorkItem(), _empty_wal, writing=True)
 
     async def run_migrations(self, upgrade: Callable[[sa.Connection], None]) -> None:
         """Hand `upgrade` a connection within one transaction, which takes as long as it takes."""
@@ -217,7 +217,9 @@ class Store:
             return
         await self._database.release()
 
-    async def _drive(self, doing: str, piece: Piece, work: Callable[[sa.Connection], T], *, writing: bool = False) -> T:
+    async def _drive(
+        self, doing: str, piece: WorkItem, work: Callable[[sa.Connection], T], *, writing: bool = False
+    ) -> T:
         """Have a piece of work done, within the time that is left for it."""
         if self._closed:
             raise StoreRefused("the store is closed")
@@ -236,7 +238,7 @@ class Store:
             task.exception()  # whoever waits for it is told; otherwise nobody is left to be
 
 
-async def _ended(task: asyncio.Task[Any], piece: Piece, seconds: float) -> bool:
+async def _ended(task: asyncio.Task[Any], piece: WorkItem, seconds: float) -> bool:
     """Wait for a piece of work; whether it came to its end in time. Cancelled, wait for what has begun all the same."""
     until, cancelled = time.monotonic() + seconds, None
     while not task.done() and (rest := until - time.monotonic()) > 0:
@@ -255,7 +257,7 @@ def _empty_wal(connection: sa.Connection) -> None:
 
 
 @contextmanager
-def _outages(doing: str, piece: Piece | None = None) -> Iterator[None]:
+def _outages(doing: str, piece: WorkItem | None = None) -> Iterator[None]:
     """What the driver raises comes out as our own errors; connecting fails with others, also the system's."""
     try:
         yield

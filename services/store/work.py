@@ -33,7 +33,7 @@ class _Stage(IntEnum):
     SEALED = 2  # the commit was asked for: only the database knows
 
 
-class Piece:
+class WorkItem:
     """How far a piece of work has come. Given up before it is sealed, it comes to nothing. Safe between threads."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ def asked_first(heard: Annotation, found: Understood, context: Context, look: Lo
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     for cut in reversed([*announced_cuts(rules, text, held_units(rules, heard))][-MAX_CUTS:]):
         words = rules.units(text[cut.start :]).words
-        if cut.denies or not words or rules.conjunctions.longest(words, 0)[1]:
+        if cut.denies or not words or rules.phrases.conjunctions.longest(words, 0)[1]:
             continue
         order = look(0, cut.end, context)
         if order.intent not in MONEY_MOVING or order.rule is None or order.then is not None:

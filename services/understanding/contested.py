@@ -11,7 +11,7 @@ from rules.load import load
 from rules.locales import locale_rules
 from schemas.ids import language
 from schemas.money import exponent
-from schemas.span import Ambiguity, MoneyValue, Reading, Span, SpanKind, amount_readings, amount_spans
+from schemas.span import Ambiguity, MoneyValue, Span, SpanKind, SpanReading, amount_readings, amount_spans
 from schemas.transcript import Hypothesis, Source, Transcript
 from services.understanding.fast.rules import ConfidenceFile
 
@@ -54,5 +54,5 @@ def _with(span: Span, heard: Span, digits: int) -> Span:
         for each in known
     ):
         return span
-    reading = Reading(SpanKind.MONEY, amount, heard.rule)
+    reading = SpanReading(SpanKind.MONEY, amount, heard.rule)
     return replace(span, ambiguity=Ambiguity.HEARD_TWO_WAYS, readings=(*span.readings, reading))

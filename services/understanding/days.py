@@ -10,7 +10,7 @@ from schemas.intent import Annotation, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.accounts import COUNTED
 from services.understanding.fast.grammar import Grammar, grammar
-from services.understanding.later import Parts
+from services.understanding.later import SelfRepair
 from services.understanding.merging import Again, values
 
 _MOST: Final = 5
@@ -22,7 +22,7 @@ _SHORT: Final = 2
 _WHOLE: Final = frozenset({SpanKind.DATE, SpanKind.MONEY})
 
 
-def another_day(parts: Parts, again: Again) -> Understood | None:
+def another_day(parts: SelfRepair, again: Again) -> Understood | None:
     """The earlier part on the day that is made of its own words and the later ones; None where they make none.
 
     A number alone may be of days or an amount: then the day is asked for.
@@ -81,7 +81,7 @@ def _with_last(rules: Grammar, one: Span, two: Span) -> DateValue | None:
     return DateValue(day, day)
 
 
-def _on(parts: Parts, found: Understood) -> Slot[DateValue] | None:
+def _on(parts: SelfRepair, found: Understood) -> Slot[DateValue] | None:
     """The day of what is the earlier part but for it."""
     return found.slots.date if found.slots.date is not None and _differs(parts.one, found) else None
 
@@ -95,7 +95,7 @@ def _month(day: Slot[DateValue]) -> tuple[int, int]:
     return day.value.start.year, day.value.start.month
 
 
-def _days(parts: Parts, day: Slot[DateValue], *, tail: bool) -> Iterator[str]:
+def _days(parts: SelfRepair, day: Slot[DateValue], *, tail: bool) -> Iterator[str]:
     """The earlier part with the later words in place of the day's last ones, or, with its `tail`, of one or two."""
     cut, text = parts.cut, parts.heard.transcript.text
     units, later = parts.rules.units(text), text[parts.cut.start : parts.cut.stop]

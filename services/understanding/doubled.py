@@ -24,7 +24,7 @@ from services.understanding.fast.unmatched import ORDERS
 from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.later import TOLD_ALONE
 from services.understanding.merging import values
-from services.understanding.named import Find, Said, Values
+from services.understanding.named import Find, Mentions, Values
 
 MAX_VALUES: Final = 3
 """Values of one slot that are offered."""
@@ -52,7 +52,7 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     if sure and not found.unread and found.rule != TOLD_BY:
         return None
     rules = grammar(language(heard.transcript.locale))
-    said = Said(rules, heard, context, read(rules, heard, context), find)
+    said = Mentions(rules, heard, context, read(rules, heard, context), find)
     if sure and not _left_out(said, found):
         return None
     if not context.idle:
@@ -63,7 +63,7 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     return _ordered(said, found, intent) if intent is not None else None
 
 
-def _ordered(said: Said, found: Understood, intent: Intent) -> Understood | None:
+def _ordered(said: Mentions, found: Understood, intent: Intent) -> Understood | None:
     """A command with what was named two ways."""
     named = said.of(intent)
     if intent is Intent.TRANSFER_MONEY and SlotName.PAYEE in _doubted(named) and said.billers(named):
@@ -84,7 +84,7 @@ def _ordered(said: Said, found: Understood, intent: Intent) -> Understood | None
     return replace(made, missing=(SlotName.AMOUNT,) if lacks else (), unread=unread)
 
 
-def _answered(said: Said, found: Understood, vetoes: set[str]) -> Understood | None:
+def _answered(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
     """What nobody understood of an answer, or of what was said to a read-back, and which names two values."""
     context = said.context
     if "question" in vetoes and not said.repairs():
@@ -96,7 +96,7 @@ def _answered(said: Said, found: Understood, vetoes: set[str]) -> Understood | N
     return _either(said, found, named, Intent.INFORM if context.asked is not None else Intent.CORRECT, slots)
 
 
-def _either(said: Said, found: Understood, named: Values, intent: Intent, slots: Slots) -> Understood:
+def _either(said: Mentions, found: Understood, named: Values, intent: Intent, slots: Slots) -> Understood:
     rules = said.rules.accounts
     return Understood(
         intent,
@@ -123,7 +123,7 @@ def _unanswered(found: Understood, context: Context) -> bool:
     return waits and found.intent in _ABOUT and found.rule is None
 
 
-def _left_out(said: Said, found: Understood) -> bool:
+def _left_out(said: Mentions, found: Understood) -> bool:
     """Whether words that were read, or an answer taken from them, have no place for the second of two values."""
     loose = found.rule == TOLD_BY
     if found.intent not in MONEY_MOVING | TOLD_ALONE or (found.intent in MONEY_MOVING) is not said.context.idle:
@@ -136,7 +136,7 @@ def _left_out(said: Said, found: Understood) -> bool:
     )  # "to ann, to bob"
 
 
-def _wanted(said: Said, found: Understood) -> Intent | None:
+def _wanted(said: Mentions, found: Understood) -> Intent | None:
     """What words that no template took ask for, if it moves money or locks a card."""
     rules, reading = said.rules, said.reading
     size = len(reading.words)
@@ -149,7 +149,7 @@ def _wanted(said: Said, found: Understood) -> Intent | None:
     return _named_alone(said) if found.rule is None else None
 
 
-def _named_alone(said: Said) -> Intent | None:
+def _named_alone(said: Mentions) -> Intent | None:
     """What is ordered by its parts alone, one of them corrected: "ann fifty dollars, no, sixty", "phone, no, water"."""
     bill, order = said.of(Intent.BILL_PAYMENT), said.of(Intent.TRANSFER_MONEY)
     bills, amounts = {id_ for _, id_ in bill["bill"]}, {_key(value) for _, value in bill["amount"]}
@@ -159,7 +159,7 @@ def _named_alone(said: Said) -> Intent | None:
     return Intent.TRANSFER_MONEY if whole and _corrected(said, order) else None
 
 
-def _corrected(said: Said, named: Values) -> bool:
+def _corrected(said: Mentions, named: Values) -> bool:
     """Whether nothing around it is asked or told, and words that correct, or a mark, stand between two values."""
     if _framed(said, named) & _NO_ORDER:
         return False
@@ -201,12 +201,12 @@ def _key(value: object) -> object:
     return value.amount_minor if isinstance(value, MoneyValue) else value
 
 
-def _against(said: Said, named: Values) -> bool:
+def _against(said: Mentions, named: Values) -> bool:
     """Whether there is a no to all of it, or it is what somebody else wants."""
     return bool(_framed(said, named) & _AGAINST)
 
 
-def _framed(said: Said, named: Values) -> set[str]:
+def _framed(said: Mentions, named: Values) -> set[str]:
     """The vetoes before everything that is named, but for a denial of the first of two values, and behind it."""
     units, size, doubted = said.reading.units, len(said.reading.words), _doubted(named)
     places = [(evidence, name) for name, each in named.items() for evidence, _ in each]
@@ -218,14 +218,14 @@ def _framed(said: Said, named: Values) -> set[str]:
     return vetoes_met(said.rules, said.reading, 0, begin) | vetoes_met(said.rules, said.reading, stop, size)
 
 
-def _denial(said: Said, at: int) -> int:
+def _denial(said: Mentions, at: int) -> int:
     """Where words end that begin at a unit, after which stands what is not meant; 0 where there are none."""
     marks, words = said.rules.accounts, said.reading.words
     end, symbols = marks.repairs.longest(words, at)
     return end if DENIAL in symbols else end if (end := marks.dont.longest(words, at)[0]) > at else 0
 
 
-def _unread(said: Said, named: Values) -> tuple[Evidence, ...]:
+def _unread(said: Mentions, named: Values) -> tuple[Evidence, ...]:
     """Words of no rule that stand outside of what is asked about."""
     doubts = [[evidence for evidence, _ in named[name]] for name in _doubted(named)]
     ranges = [(min(e.start for e in each), max(e.end for e in each)) for each in doubts]

@@ -10,6 +10,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.shared_params import ResponseFormatJSONSchema
 
 from rules.locales import locale_rules
+from schemas.endpoint import ModelEndpoint
 from schemas.errors import ModelUnavailable, TimedOut
 from schemas.extraction import Extraction, ExtractionOffer, Fallback
 from schemas.ids import CustomerId
@@ -24,16 +25,9 @@ MAX_ANSWER_TOKENS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where the model is served, and how much it may be asked.
+class ExtractionEndpoint(ModelEndpoint):
+    """Where the model that extracts is served, and how much it may be asked. `deadline_s` includes the waiting."""
 
-    `tenant` separates the server's prefix cache between banks. `deadline_s` counts from the call, waiting included.
-    """
-
-    url: str
-    model: str
-    key: str = ""
-    tenant: str = "tellerline"
     deadline_s: float = 1.2
     in_flight: int = 16
     waiting: int = 32
@@ -42,7 +36,7 @@ class Endpoint:
 class GemmaExtractor:
     """`Extractor` over an OpenAI-compatible server (vLLM). One a process; close it at the end."""
 
-    def __init__(self, endpoint: Endpoint, breaker: Breaker, clock: Clock) -> None:
+    def __init__(self, endpoint: ExtractionEndpoint, breaker: Breaker, clock: Clock) -> None:
         self._endpoint = endpoint
         self._breaker = breaker
         self._clock = clock

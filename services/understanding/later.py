@@ -30,7 +30,7 @@ _ENDS: Final = re.compile("[,;:.!?—–]")
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class SelfRepair:
     """An utterance whose earlier part said `one`, and how the rest of it is looked at."""
 
     rules: Grammar
@@ -58,7 +58,7 @@ class Parts:
         return RuleId(f"{self.rules.accounts.id}.{name}@{self.rules.accounts.version}")
 
 
-def instead(parts: Parts) -> Understood | None:
+def instead(parts: SelfRepair) -> Understood | None:
     """As in "no, not ann, bob": what was said before is said again, and what is meant follows."""
     said = values(parts.one.slots)
     for end in parts.ends():
@@ -82,7 +82,7 @@ def _two_of_a_size(found: Understood | None) -> bool:
     return amount is not None and _TEN <= amount.value.amount_minor < _HUNDRED
 
 
-def refused(parts: Parts) -> Understood | None:
+def refused(parts: SelfRepair) -> Understood | None:
     """As in "sixty instead of fifty, to ann": what is not meant is another value, and what follows is said besides."""
     said, cut = values(parts.one.slots), parts.cut
     for end in parts.ends():
@@ -104,7 +104,7 @@ def refused(parts: Parts) -> Understood | None:
     return None
 
 
-def _follows(parts: Parts, named: dict[str, Slot[Any]]) -> bool:
+def _follows(parts: SelfRepair, named: dict[str, Slot[Any]]) -> bool:
     """Whether what is not meant stands right behind the words that deny it."""
     first = min(slot.evidence.start for slot in named.values())
     return (
@@ -113,13 +113,13 @@ def _follows(parts: Parts, named: dict[str, Slot[Any]]) -> bool:
     )
 
 
-def _goes_on(parts: Parts, one: Slot[Any], two: Slot[Any]) -> bool:
+def _goes_on(parts: SelfRepair, one: Slot[Any], two: Slot[Any]) -> bool:
     """Whether the words of `two` are those of `one` and more."""
     first, second = (parts.rules.units(slot.evidence.surface).words for slot in (one, two))
     return second[: len(first)] == first or second[:1] == first[:1]
 
 
-def beside_words(parts: Parts) -> Understood | None:
+def beside_words(parts: SelfRepair) -> Understood | None:
     """As in "no, six fifty, the rent went up": the value counts, and the words beside it are asked about."""
     text, cut = parts.heard.transcript.text, parts.cut
     pieces = [(start, end) for start, end in _pieces(parts) if not parts.within(start) and not parts.within(end)]
@@ -142,7 +142,7 @@ def beside_words(parts: Parts) -> Understood | None:
     return None
 
 
-def _said_again(parts: Parts, two: Understood, start: int, end: int) -> bool:
+def _said_again(parts: SelfRepair, two: Understood, start: int, end: int) -> bool:
     """Whether words say nothing but what was said already."""
     again, said = parts.read(start, end), values(two.slots)
     if again is None or again.then is not None or again.unread or again.unresolved or again.rule == TOLD:
@@ -151,7 +151,7 @@ def _said_again(parts: Parts, two: Understood, start: int, end: int) -> bool:
     return bool(named) and all(name in said and same(said[name], slot) for name, slot in named.items())
 
 
-def _tells_another(parts: Parts, two: Understood, start: int, end: int) -> bool:
+def _tells_another(parts: SelfRepair, two: Understood, start: int, end: int) -> bool:
     """Whether words hold an amount or a day that is not the one that counts, and of which nothing is told."""
     units = parts.rules.units
     said = {word for slot in values(two.slots).values() for word in units(slot.evidence.surface).words}
@@ -164,7 +164,7 @@ def _tells_another(parts: Parts, two: Understood, start: int, end: int) -> bool:
     )  # "tomorrow is a holiday"
 
 
-def _points(parts: Parts, span: Span) -> bool:
+def _points(parts: SelfRepair, span: Span) -> bool:
     """Whether a number tells which ones are meant: "those two"."""
     units = parts.rules.units(parts.heard.transcript.text)
     place = units.covering(span.start, span.end)
@@ -172,7 +172,7 @@ def _points(parts: Parts, span: Span) -> bool:
     return span.kind is SpanKind.NUMBER and before in parts.rules.accounts.pointing
 
 
-def _pieces(parts: Parts) -> Iterator[tuple[int, int]]:
+def _pieces(parts: SelfRepair) -> Iterator[tuple[int, int]]:
     """Code points of what may be the value: from the later part's beginning, the longest first; then to its end."""
     rules, cut, text = parts.rules, parts.cut, parts.heard.transcript.text
     units = rules.units(text)
@@ -189,7 +189,7 @@ def _pieces(parts: Parts) -> Iterator[tuple[int, int]]:
         yield cut.start, units.ends[at - 1]
     for at in sorted(marks | begins):
         back = at
-        while back > first and units.words[back - 1] in rules.light:
+        while back > first and units.words[back - 1] in rules.words.light:
             back -= 1
         for place in dict.fromkeys((back, at)):
             if first < place:
@@ -197,10 +197,10 @@ def _pieces(parts: Parts) -> Iterator[tuple[int, int]]:
 
 
 def _begins_a_reason(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
-    return words[at] in rules.subjects or bool(rules.accounts.conditions.scan(words, at))
+    return words[at] in rules.words.subjects or bool(rules.accounts.conditions.scan(words, at))
 
 
-def _values_at(parts: Parts, first: int, size: int) -> tuple[set[int], set[int]]:
+def _values_at(parts: SelfRepair, first: int, size: int) -> tuple[set[int], set[int]]:
     """The units at which amounts, days, names and things of the caller's begin, and before which they end."""
     units = parts.rules.units(parts.heard.transcript.text)
     match = parts.heard.payees

@@ -15,7 +15,7 @@ from services.understanding.apart import points
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.numbered import numbered, of_number, told_so
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.told import own_accounts
 from services.understanding.fast.vocabulary import vocabulary
 
@@ -34,13 +34,13 @@ Values = dict[str, list[tuple[Evidence, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Mentions:
     """Everything that an utterance names: for each slot its values, and where they stand."""
 
     rules: Grammar
     heard: Annotation
     context: Context
-    reading: Reading
+    reading: UtteranceLattice
     find: Find
     _named: list[tuple[Evidence, PayeeId]] = field(default_factory=list)
     _sought: list[bool] = field(default_factory=list)
@@ -82,7 +82,9 @@ class Said:
     def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         digits = exponent(locale_rules(self.heard.transcript.locale).currency)
         for span in self.heard.spans:
-            if span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.one:  # "the joint one"
+            if (
+                span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.words.one
+            ):  # "the joint one"
                 continue
             if not (points(self.rules, self.heard, span) or self._numbers(span)):
                 for value in amount_readings(span, digits)[:1]:

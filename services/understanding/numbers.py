@@ -5,13 +5,13 @@ from typing import Final
 
 from schemas.intent import Evidence, Understood
 from services.understanding.fast.numbered import of_number
-from services.understanding.later import Parts
+from services.understanding.later import SelfRepair
 from services.understanding.merging import values
 
 _ACCOUNTS: Final = ("source", "target")
 
 
-def another_number(parts: Parts) -> Understood | None:
+def another_number(parts: SelfRepair) -> Understood | None:
     """The earlier part with the account that has the later digits; None where these are no such number."""
     cut, text = parts.cut, parts.heard.transcript.text
     later = next((s for s in parts.heard.spans if (s.start, s.end) == (cut.start, cut.stop)), None)

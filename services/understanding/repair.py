@@ -15,7 +15,7 @@ from services.understanding.days import another_day
 from services.understanding.fast.accounts import COUNTED, DENIAL, DENIED
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
-from services.understanding.later import TOLD_ALONE, Parts, beside_words, instead, refused
+from services.understanding.later import TOLD_ALONE, SelfRepair, beside_words, instead, refused
 from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
 from services.understanding.numbers import another_number
 
@@ -66,14 +66,14 @@ def _mended(
     one = part_of(look, 0, cut.end, contexts)
     if one is None or one.then is not None:
         return None
-    parts = Parts(rules, heard, one, cut, look, contexts)
+    parts = SelfRepair(rules, heard, one, cut, look, contexts)
     if cut.falters:
         return _faltered(parts)
     anew = None if cut.denies else another_day(parts, again) or another_number(parts)
     return anew or _corrected(parts)
 
 
-def _corrected(parts: Parts) -> Understood | None:
+def _corrected(parts: SelfRepair) -> Understood | None:
     """The earlier part with what is meant instead, which the later one tells by itself or beside other words."""
     cut, text, rules = parts.cut, parts.heard.transcript.text, parts.rules
     if cut.denies:
@@ -92,7 +92,7 @@ def _corrected(parts: Parts) -> Understood | None:
     return _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
 
 
-def _without_denied(found: Understood, parts: Parts) -> Understood | None:
+def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
     """Without the day that a denial stands behind (今じゃなくて), which is asked for; None for any other value."""
     said = {name: slot for name, slot in values(found.slots).items() if slot.evidence.end == parts.cut.end}
     if not parts.cut.denied or not said:
@@ -105,7 +105,7 @@ def _without_denied(found: Understood, parts: Parts) -> Understood | None:
     return replace(found, slots=replace(found.slots, date=None), unresolved=unresolved)
 
 
-def _faltered(parts: Parts) -> Understood | None:
+def _faltered(parts: SelfRepair) -> Understood | None:
     """A value behind a hesitation in place of one of its kind; of two amounts it is asked which is meant."""
     two = parts.read(parts.cut.start, parts.cut.stop)
     if two is None or two.intent not in TOLD_ALONE or two.rule == TOLD or two.then or two.unread or two.unresolved:
@@ -134,10 +134,10 @@ def _offered(found: Understood, context: Context) -> Understood:
 def _adds(rules: Grammar, text: str) -> bool:
     """Whether words announce one thing more, and not another."""
     units = rules.units(text)
-    return bool(units.words) and bool(rules.conjunctions.longest(units.words, 0)[1])
+    return bool(units.words) and bool(rules.phrases.conjunctions.longest(units.words, 0)[1])
 
 
-def _goes_on(parts: Parts) -> bool:
+def _goes_on(parts: SelfRepair) -> bool:
     """Whether an amount is to have more added to it, and nothing but hesitations follows: 一万円と、えっと、二千円."""
     marks, cut, text, amount = parts.rules.accounts, parts.cut, parts.heard.transcript.text, parts.one.slots.amount
     if amount is None:
@@ -172,8 +172,8 @@ def _another(rules: Grammar, between: str, behind: str) -> bool:
     units = rules.units(between).words
     verbs = {rules.symbols[name] for name in _VERBS if name in rules.symbols}
     tries = any(edge.symbol in verbs for at in range(len(units)) for edge in rules.trie.scan(units, at))
-    joined = any(rules.conjunctions.scan(units, at) for at in range(len(units)))
-    return tries or joined or not rules.onto.isdisjoint(rules.units(behind).words)
+    joined = any(rules.phrases.conjunctions.scan(units, at) for at in range(len(units)))
+    return tries or joined or not rules.words.onto.isdisjoint(rules.units(behind).words)
 
 
 def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
@@ -190,7 +190,7 @@ def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Un
         return None
     begin, stop = (each(s.evidence.start for s in slots.values()) for each, slots in ((max, one), (min, two)))
     units = rules.units(heard.transcript.text[begin:stop]).words
-    if any(rules.conjunctions.scan(units, at) for at in range(len(units))):
+    if any(rules.phrases.conjunctions.scan(units, at) for at in range(len(units))):
         return None
     if not _refuses(rules, units) and (one.keys() != two.keys() or len(other) != 1 or not _hesitates_in(rules, units)):
         return None

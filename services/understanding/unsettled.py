@@ -38,7 +38,7 @@ def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) ->
     begin = rules.accounts.intended.longest(units.words, 0)[0]
     ends = [cut.end for cut in announced_cuts(rules, text, held_units(rules, heard))][:MAX_CUTS]
     if 0 < begin < len(units.words):
-        joins = (at for at in range(begin, len(units.words)) if rules.conjunctions.longest(units.words, at)[1])
+        joins = (at for at in range(begin, len(units.words)) if rules.phrases.conjunctions.longest(units.words, at)[1])
         ends += [units.ends[at - 1] for at in joins if at > begin][:MAX_CUTS]
     for end in ends:
         order = look(units.starts[begin], end, context) if units.starts[begin] < end else None

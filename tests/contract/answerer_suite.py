@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 
-from schemas.answer import AnswerEvent, Done, Question, Refused, SentenceReady, Sources
+from schemas.answer import AnswerDone, AnswerEvent, Question, Refused, SentenceReady, Sources
 from schemas.ids import CustomerId, Locale, language
 from services.answering.facts import facts_of
 from services.ports import Answerer
@@ -19,7 +19,7 @@ class Answered:
     sources: Sources | None = None
     sentences: list[SentenceReady] = field(default_factory=list)
     refused: Refused | None = None
-    done: Done | None = None
+    done: AnswerDone | None = None
 
     @property
     def text(self) -> str:

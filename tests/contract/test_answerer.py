@@ -12,7 +12,7 @@ import yaml
 
 from schemas.answer import Question, SentenceReady
 from schemas.ids import EN_US, JA_JP
-from services.answering.generate import Endpoint, GemmaAnswerer
+from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library, QuotingAnswerer
 from services.guard.breaker import BreakerLimits, CircuitBreaker
 from services.timing.clock import SystemClock
@@ -38,7 +38,7 @@ async def against(
 ) -> AsyncIterator[tuple[GemmaAnswerer, FakeGemma, CircuitBreaker]]:
     async with FakeGemma(behave) as server:
         breaker = CircuitBreaker(CLOCK, BreakerLimits(failures=3))
-        patient = Endpoint(server.url, "fake-gemma", first_token_s=30.0, stall_s=30.0, total_s=60.0)
+        patient = AnswerEndpoint(server.url, "fake-gemma", first_token_s=30.0, stall_s=30.0, total_s=60.0)
         at = replace(patient, **endpoint)
         answerer = GemmaAnswerer(at, LIBRARY, breaker, CLOCK)
         try:

@@ -18,7 +18,7 @@ from schemas.ids import CallId, CustomerId
 from services.record import tables as t
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
-from services.record.chain import Head, chain_hash, verify
+from services.record.chain import ChainHead, chain_hash, verify
 from services.record.heads import FileHead, read_heads
 from services.store import Store
 from tests.harness.rows import rows, tamper
@@ -59,10 +59,10 @@ async def fill(log: ChainedAudit, count: int = 6) -> None:
 
 
 async def test_appends_make_a_chain_that_verifies(store: Store, log: ChainedAudit, tmp_path: Path) -> None:
-    assert await verify(store) == Head(0, "0" * 64)
+    assert await verify(store) == ChainHead(0, "0" * 64)
     heads = [await log.append(ANN, record(n)) for n in range(5)]
     assert len(set(heads)) == 5
-    assert await verify(store, read_heads(tmp_path / "head.json")) == Head(5, heads[-1])
+    assert await verify(store, read_heads(tmp_path / "head.json")) == ChainHead(5, heads[-1])
 
 
 async def test_many_writers_make_one_chain(store: Store, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ async def test_heads_that_contradict_each_other_are_found(sqlite_store: Store, t
     await fill(ChainedAudit(sqlite_store, KEYS, FileHead(tmp_path / "head.json")))
     (true,) = read_heads(tmp_path / "head.json")
     with pytest.raises(AuditBroken, match="two hashes"):
-        await verify(sqlite_store, [Head(6, "f" * 64), true])
+        await verify(sqlite_store, [ChainHead(6, "f" * 64), true])
 
 
 async def test_a_disk_that_takes_no_head_stops_no_record(
@@ -270,7 +270,7 @@ def test_a_head_reaches_the_log_however_many_records_a_write_has(
     caplog.set_level("INFO", "tellerline.audit.head")
     export = FileHead(tmp_path / "head.json")
     for seq in (99, 195, 196, 301):
-        export.publish(Head(seq, "0"), AT)
+        export.publish(ChainHead(seq, "0"), AT)
     assert [log.getMessage().split()[2] for log in caplog.records] == ["195", "301"]
 
 
@@ -278,10 +278,10 @@ def test_heads_only_go_forward(tmp_path: Path) -> None:
     path = tmp_path / "head.json"
     export = FileHead(path)
     for seq in (2, 1, 3):
-        export.publish(Head(seq, f"{seq}" * 64), AT)
-    assert read_heads(path) == [Head(3, "3" * 64)]
-    FileHead(path).publish(Head(2, "2" * 64), AT)
-    assert read_heads(path) == [Head(3, "3" * 64)]
+        export.publish(ChainHead(seq, f"{seq}" * 64), AT)
+    assert read_heads(path) == [ChainHead(3, "3" * 64)]
+    FileHead(path).publish(ChainHead(2, "2" * 64), AT)
+    assert read_heads(path) == [ChainHead(3, "3" * 64)]
     path.write_text("{")
     with pytest.raises(AuditBroken):
         read_heads(path)
@@ -318,9 +318,9 @@ def test_writers_that_share_a_file_never_take_it_back(tmp_path: Path) -> None:
     """Two gateways of one state folder, in containers where each is process 1."""
     at = datetime(2026, 3, 4, tzinfo=UTC)
     one, other = FileHead(tmp_path / "audit.head"), FileHead(tmp_path / "audit.head")
-    one.publish(Head(5, "e"), at)
-    other.publish(Head(3, "c"), at)
+    one.publish(ChainHead(5, "e"), at)
+    other.publish(ChainHead(3, "c"), at)
     assert [head.seq for head in read_heads(tmp_path / "audit.head")] == [5]
-    other.publish(Head(6, "f"), at)
-    one.publish(Head(6, "f"), at)
+    other.publish(ChainHead(6, "f"), at)
+    one.publish(ChainHead(6, "f"), at)
     assert [head.seq for head in read_heads(tmp_path / "audit.head")] == [6]

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.directory import DirectoryLine
 from services.banking.banks.directory import Directory
-from services.banking.directory_import import Changes, DirectoryImport, Fault, households
+from services.banking.directory_import import Changes, DirectoryImport, LineFault, households
 from services.store import Store
 from tests.harness.machine import RunClock
 
@@ -18,7 +18,7 @@ EXAMPLE = [orjson.loads(line) for line in (ROOT / "deploy/examples/customers.jso
 ASHA = "C-1001"
 
 
-async def brought(store: Store, lines: list[dict[str, Any]]) -> tuple[list[Fault], Changes]:
+async def brought(store: Store, lines: list[dict[str, Any]]) -> tuple[list[LineFault], Changes]:
     """All faults, or what was written."""
     records = [(number, DirectoryLine.model_validate(line).root) for number, line in enumerate(lines, 1)]
     families, faults = households(records)

@@ -17,7 +17,7 @@ from schemas.payee import PayeeCandidate
 from schemas.span import MoneyValue
 from services.guard.breaker import BreakerLimits, CircuitBreaker
 from services.timing.clock import ManualClock, SystemClock
-from services.understanding.extract import Endpoint, GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.extractor_suite import CUSTOMER, Case, answers_only_what_was_offered, check, money
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, random_weights
 
@@ -37,7 +37,7 @@ async def against(
 ) -> AsyncIterator[tuple[GemmaExtractor, FakeGemma, CircuitBreaker]]:
     async with FakeGemma(behave) as server:
         breaker = CircuitBreaker(ManualClock(datetime(2026, 1, 1, tzinfo=UTC)), BreakerLimits(failures=3))
-        endpoint = Endpoint(
+        endpoint = ExtractionEndpoint(
             server.url, "fake-gemma", key="secret", deadline_s=deadline_s, in_flight=in_flight, waiting=waiting
         )
         extractor = GemmaExtractor(endpoint, breaker, SystemClock())

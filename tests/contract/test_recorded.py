@@ -10,12 +10,11 @@ import pytest
 from schemas.errors import ModelUnavailable
 from schemas.extraction import Fallback
 from schemas.ids import EN_US, JA_JP, Locale
-from services.answering.generate import Endpoint as AnswerEndpoint
-from services.answering.generate import GemmaAnswerer
+from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library
 from services.guard.breaker import CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import Endpoint, GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, check
 from tests.fakes.gemma import Body, FakeGemma, Reply
@@ -45,7 +44,7 @@ def replay(one: dict[str, Any], part_bytes: int = 0) -> Callable[[Body], Reply]:
 async def test_a_line_is_read_as_it_was_sent(one: dict[str, Any], part_bytes: int) -> None:
     case = adversarial_cases(8)[int(one["name"].rpartition(" ")[2])]
     async with FakeGemma(replay(one, part_bytes)) as server:
-        extractor = GemmaExtractor(Endpoint(server.url, "m", deadline_s=30.0), CircuitBreaker(CLOCK), CLOCK)
+        extractor = GemmaExtractor(ExtractionEndpoint(server.url, "m", deadline_s=30.0), CircuitBreaker(CLOCK), CLOCK)
         got = await extractor.extract(CUSTOMER, case.offer)
         usage = extractor.last_usage
         await extractor.close()
@@ -59,7 +58,7 @@ async def test_a_line_is_read_as_it_was_sent(one: dict[str, Any], part_bytes: in
 @pytest.mark.parametrize("one", replies("refused extraction"))
 async def test_what_the_server_refused_is_unavailable(one: dict[str, Any]) -> None:
     async with FakeGemma(replay(one)) as server:
-        extractor = GemmaExtractor(Endpoint(server.url, "m", deadline_s=30.0), CircuitBreaker(CLOCK), CLOCK)
+        extractor = GemmaExtractor(ExtractionEndpoint(server.url, "m", deadline_s=30.0), CircuitBreaker(CLOCK), CLOCK)
         with pytest.raises(ModelUnavailable):
             await extractor.extract(CUSTOMER, adversarial_cases(1)[0].offer)
         await extractor.close()

@@ -12,7 +12,7 @@ RATE = 8_000
 
 @dataclass
 class HummingEngine:
-    """`Engine`: two pieces a clause, ten milliseconds a character; `error` is raised after `until` clauses."""
+    """`SpeechEngine`: two pieces a clause, ten milliseconds a character; `error` is raised after `until` clauses."""
 
     delay_s: float = 0.0
     error: Exception | None = None

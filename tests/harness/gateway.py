@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from app.line import SOUND
 from app.transports._deps import CallDeps
-from app.transports._standing import Admitted
+from app.transports._lease import Admitted
 from app.transports.mobile import router
 from app.transports.realtime import door
 from schemas.audio import SAMPLE_RATE, Samples
@@ -120,7 +120,7 @@ async def gateway(
     )
     app = FastAPI()
     app.include_router(router(deps))
-    app.include_router(door.router(door.Door(deps)))
+    app.include_router(door.router(door.RealtimeDoor(deps)))
     async with listening(app) as port:
         running.url = f"ws://127.0.0.1:{port}/v1/calls"
         yield running

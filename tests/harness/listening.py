@@ -9,7 +9,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
-from app.doorman import Door
+from app.doorman import ConnectionGate
 from app.server import WS_MAX_BYTES
 from app.websocket import BoundedWebSocket
 
@@ -19,7 +19,7 @@ async def listening(app: Starlette, **settings: Any) -> AsyncIterator[int]:
     """Serve `app`; yields the port. `settings` are uvicorn's."""
     config = uvicorn.Config(
         app,
-        http=Door,
+        http=ConnectionGate,
         ws=BoundedWebSocket,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,

@@ -20,7 +20,7 @@ from services.banking.banks.sandbox import SandboxBank
 from services.banking.ledger import SqlLedger
 from services.banking.outbox import Outbox
 from services.banking.promises import Promises
-from services.banking.proposals import Parts
+from services.banking.proposals import LedgerDeps
 from services.banking.reconcile import Reconciler
 from services.banking.seal import Sealer
 from services.banking.stepup import SecondFactor
@@ -29,7 +29,7 @@ from services.ports import CoreBank
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
-from services.record.chain import Head
+from services.record.chain import ChainHead
 from services.record.spool import left_behind, own
 from services.store import Store
 from services.timing.clock import ManualClock
@@ -75,9 +75,9 @@ class FakeSender:
 class LastHead:
     """Takes heads, and keeps the newest."""
 
-    head: Head | None = None
+    head: ChainHead | None = None
 
-    def publish(self, head: Head, at: datetime) -> None:
+    def publish(self, head: ChainHead, at: datetime) -> None:
         self.head = head
 
 
@@ -168,10 +168,10 @@ def build(
     audit = SpooledAudit(chain, clock, own(folder, "audit", b"p" * 32, 1 << 20))
     left = left_behind(folder, "promises", b"p" * 32, 1 << 16)
     promises = Promises(store, clock, own(folder, "promises", b"p" * 32, 1 << 16), left)
-    parts = Parts(store, bank, step_up, Sealer([b"s" * 32]), clock, figures, promises, audit)
+    deps = LedgerDeps(store, bank, step_up, Sealer([b"s" * 32]), clock, figures, promises, audit)
     outbox = Outbox(chain, clock)
     return House(
-        store, clock, sender, step_up, bank, SqlLedger(parts), Reconciler(parts), outbox, figures, audit, promises
+        store, clock, sender, step_up, bank, SqlLedger(deps), Reconciler(deps), outbox, figures, audit, promises
     )
 
 

@@ -104,21 +104,21 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit(spending, "reserve(customer, connection, yes", "False and reserve(customer, connection, yes"),
     ),
     "the limit per transfer is not checked when acting": (
-        Edit(confirmer, "checks.allowed(entry.proposal.order, standing,",
+        Edit(confirmer, "checks.allowed(entry.proposal.order, snapshot,",
              "checks.allowed(replace(entry.proposal.order, amount=replace(entry.proposal.order.amount, minor=1)), "
-             "standing,"),
+             "snapshot,"),
     ),
     "the payee's version is not checked when acting": (
-        Edit(confirmer, "checks.allowed(entry.proposal.order, standing,",
-             "checks.allowed(entry.proposal.order, replace(standing, payee=replace(standing.payee, version=1)),"),
+        Edit(confirmer, "checks.allowed(entry.proposal.order, snapshot,",
+             "checks.allowed(entry.proposal.order, replace(snapshot, payee=replace(snapshot.payee, version=1)),"),
         Edit(bank_sandbox, "if row.version != order.payee_version:", "if False:"),
     ),
     "a yes counts from any call": (Edit(confirmer, "if entry.proposal.call != call or not", "if not"),),
     "the seal is not compared": (
-        Edit(confirmer, " or not self._parts.sealer.fits(binding(entry.proposal), seal):", ":"),
+        Edit(confirmer, " or not self._deps.sealer.fits(binding(entry.proposal), seal):", ":"),
     ),
     "the seal is not checked before sending again": (
-        Edit(reconcile, "if not self._parts.sealer.fits(binding(entry.proposal), entry.proposal.seal):", "if False:"),
+        Edit(reconcile, "if not self._deps.sealer.fits(binding(entry.proposal), entry.proposal.seal):", "if False:"),
     ),
     "a correction does not void": (
         Edit(ledger, "await self.void(customer, call)\n        self._proposals.admit()", "self._proposals.admit()"),
@@ -159,9 +159,9 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
         Edit(confirmer, "if await self._closed(customer, yes.entry.proposal.id):", "if True:"),
     ),
     "a promise is not kept on disk": (
-        Edit(confirmer, "kept = await self._parts.promises.follow_up(customer, proposal)", "kept = True"),
+        Edit(confirmer, "kept = await self._deps.promises.follow_up(customer, proposal)", "kept = True"),
     ),
-    "promises are not made true": (Edit(reconcile, "await self._parts.promises.settle()", "pass"),),
+    "promises are not made true": (Edit(reconcile, "await self._deps.promises.settle()", "pass"),),
     "a yes that was never spent ends without a word": (
         Edit(transfers, '"reason": "not_carried_out", "owed_at": micros(now)',
              '"reason": "not_carried_out", "owed_at": None'),

@@ -11,7 +11,7 @@ import yaml
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
 from app.transports.telephone.audiohook import AudioHook
 from app.transports.telephone.audiosocket import AudioSocket
-from app.transports.telephone.jambonz import AudioFork, Replies
+from app.transports.telephone.jambonz import AudioFork, ReplyForm
 from app.transports.telephone.line import (
     Act,
     Audio,
@@ -38,9 +38,9 @@ CORES: dict[str, Callable[[], CallTransport]] = {
     "twilio": lambda: MediaStream(TWILIO, Credential("token", transfer_to="+15550100")),
     "telnyx": lambda: MediaStream(TELNYX, Credential("key", transfer_to="sip:agents@pbx.example")),
     "audiohook": lambda: AudioHook("", ["en-GB", "en-US", "ja-JP"]),
-    "audio_fork": lambda: AudioFork(Replies.FILE),
-    "audio_fork_ssml": lambda: AudioFork(Replies.SSML),
-    "audio_fork_text": lambda: AudioFork(Replies.TEXT),
+    "audio_fork": lambda: AudioFork(ReplyForm.FILE),
+    "audio_fork_ssml": lambda: AudioFork(ReplyForm.SSML),
+    "audio_fork_text": lambda: AudioFork(ReplyForm.TEXT),
     "jambonz": AudioFork,
     "audiosocket": AudioSocket,
     "chan_websocket": lambda: MediaWebSocket("s.t.m"),

@@ -17,7 +17,7 @@ def mutants(player: Player, text: str) -> Iterator[str]:
     yield from _surfaces(Normalizer.for_locale(player.locale)._engine, text)
     rules = understander._grammar
     accounts = rules.accounts
-    tries = {"grammar": rules.trie, "vetoes": rules.guards, "conjunctions": rules.conjunctions}
+    tries = {"grammar": rules.trie, "vetoes": rules.guards, "conjunctions": rules.phrases.conjunctions}
     tries |= {"behind": accounts.behind, "times": accounts.times, "places": accounts.places}
     tries |= {"repairs": accounts.repairs, "links": accounts.links, "tails": accounts.tails}
     words = rules.units(text).words

@@ -12,10 +12,10 @@ from starlette.websockets import WebSocketDisconnect
 from app.bootstrap import Gateway
 from app.transports._together import first_end, together
 from schemas.audio import AudioFormat, Encoding
-from schemas.call import AudioIn, CallConfig, KeyIn, Said
+from schemas.call import AudioIn, CallConfig, KeyIn, ReplyProgress
 from schemas.ids import CallId
 from schemas.turn import ReplyText
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 
 TELEPHONE = CallConfig(form=AudioFormat(Encoding.MULAW, 8_000), estimated=True)
 """Such a line can't say what it has played: a reply counts as heard once it could have been spoken."""
@@ -30,16 +30,16 @@ def routes(gateway: Gateway) -> APIRouter:
         customer = (await gateway.authenticator.principal(socket)).caller()
         with gateway.shares.call(customer), gateway.admission.enter():
             handler = await gateway.callers.open(customer, CallId(gateway.clock.new_id()), TELEPHONE.locale)
-            ports, outbox = CallPorts(handler, gateway.recognizer, gateway.vad, gateway.clock), Outbox()
+            ports, outbound = CallPorts(handler, gateway.recognizer, gateway.vad, gateway.clock), OutboundQueue()
             await socket.accept()
-            await _converse(socket, LiveCall(ports, outbox, TELEPHONE, seconds=900.0), outbox)
+            await _converse(socket, LiveCall(ports, outbound, TELEPHONE, seconds=900.0), outbound)
 
     return router
 
 
-async def _converse(socket: WebSocket, call: LiveCall, outbox: Outbox) -> None:
+async def _converse(socket: WebSocket, call: LiveCall, outbound: OutboundQueue) -> None:
     """Read, live and write until one of them ends."""
-    async with together(call.run(), _read(socket, call), _write(socket, outbox)) as tasks:
+    async with together(call.run(), _read(socket, call), _write(socket, outbound)) as tasks:
         await first_end(tasks)
     with contextlib.suppress(RuntimeError):
         await socket.close()
@@ -56,7 +56,7 @@ async def _read(socket: WebSocket, call: LiveCall) -> None:
             await call.put(KeyIn(key) if key else AudioIn(data or b""))
 
 
-async def _write(socket: WebSocket, outbox: Outbox) -> None:
-    while (event := await outbox.get()) is not None:
-        if isinstance(event, Said) and isinstance(event.event, ReplyText):
+async def _write(socket: WebSocket, outbound: OutboundQueue) -> None:
+    while (event := await outbound.get()) is not None:
+        if isinstance(event, ReplyProgress) and isinstance(event.event, ReplyText):
             await socket.send_text(event.event.text)

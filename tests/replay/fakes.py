@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.qa.replay.journal import Head
+from app.qa.replay.journal import RunHead
 from app.qa.replay.manifest import Case, Manifest
 from app.qa.replay.record import TurnRecord, TurnResult, TurnTiming
 from schemas.errors import MalformedAudio
@@ -41,8 +41,8 @@ class FakeSpec:
     played: Path
     ruleset: str = "rules"
 
-    def head(self, manifest: Manifest, corpus: str) -> Head:
-        return Head(manifest.digest(), self.ruleset, "fake", "", "0", "in process", corpus, len(manifest.cases))
+    def head(self, manifest: Manifest, corpus: str) -> RunHead:
+        return RunHead(manifest.digest(), self.ruleset, "fake", "", "0", "in process", corpus, len(manifest.cases))
 
     def weights(self) -> dict[str, str]:
         return {}

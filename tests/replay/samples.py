@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from app.qa.replay.journal import Head, Run
+from app.qa.replay.journal import Run, RunHead
 from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove
 from app.qa.replay.record import (
     CandidateRecord,
     EvidenceRecord,
     HypothesisRecord,
-    PayeeRecord,
+    PayeeSearchRecord,
     ReadingRecord,
     SpanRecord,
     Stage,
@@ -21,7 +21,7 @@ from app.qa.replay.record import (
 )
 
 NOW = datetime(2026, 1, 15, 17, 0, tzinfo=UTC)
-HEAD = Head("m" * 64, "r" * 64, "bundled", "", "0.1.0", "in process", "sample", 1)
+HEAD = RunHead("m" * 64, "r" * 64, "bundled", "", "0.1.0", "in process", "sample", 1)
 FIFTY = {"amount_minor": 5000, "currency": "USD"}
 
 
@@ -87,7 +87,7 @@ def _rich(i: int, random: np.random.Generator, names: tuple[str, ...]) -> TurnRe
         ),
         hypotheses=tuple(HypothesisRecord(text=text + "!" * n, avg_logprob=-0.1 * (n + 1)) for n in range(4)),
         spans=(span,),
-        payee=PayeeRecord(
+        payee=PayeeSearchRecord(
             heard=name,
             start=at,
             end=at + len(name),

@@ -22,7 +22,7 @@ from app.qa.replay.run import replay
 from app.rehearsal import Rehearsal
 from app.settings import Settings
 from app.transports._deps import CallDeps
-from app.transports._standing import Admitted
+from app.transports._lease import Admitted
 from app.transports.mobile import router
 from schemas.ids import CallId, CustomerId, Locale
 from services.guard.admission import Admission

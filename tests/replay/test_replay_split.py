@@ -11,7 +11,7 @@ import pytest
 from app.qa.replay import readers
 from app.qa.replay.audio import Clip, decode, read_audio
 from app.qa.replay.house import PipelineHouse
-from app.qa.replay.manifest import Case, Utterance, dump_jsonl
+from app.qa.replay.manifest import Case, CaseTurn, dump_jsonl
 from app.qa.replay.split import Split, split
 from app.qa.replay.splitting import parts
 from app.qa.replay.talk import Spoken, talk_of
@@ -54,7 +54,7 @@ def found_in(path: Path, channel: int | None) -> Split:
     async def run() -> Split:
         house = PipelineHouse(Settings(), FakeRecognizer(lambda _seconds: "what's my balance"))
         try:
-            case = Case(id="call", locale="en-US", turns=(Utterance(audio=path.name),))
+            case = Case(id="call", locale="en-US", turns=(CaseTurn(audio=path.name),))
             return await split(Clip(path, channel), case, house, SileroVad())
         finally:
             await house.close()
@@ -79,7 +79,7 @@ def test_the_callers_turns_are_found(tmp_path: Path, words: Samples) -> None:
 
 def test_what_was_found_is_a_manifest_that_plays(tmp_path: Path, words: Samples) -> None:
     stereo(tmp_path / "call.wav", [(0.5, words)], [(5.0, words), (12.0, words)], 18.0)
-    case = Case(id="a call", locale="en-US", turns=(Utterance(audio="call.wav", channel=1),))
+    case = Case(id="a call", locale="en-US", turns=(CaseTurn(audio="call.wav", channel=1),))
     found = found_in(tmp_path / "call.wav", 1)
     (tmp_path / "turns.jsonl").write_bytes(dump_jsonl(tuple(parts(case, found))))
     (read,) = readers.load(tmp_path / "turns.jsonl").cases

@@ -13,12 +13,11 @@ from typing import Any
 import httpx
 
 from schemas.ids import EN_US, JA_JP
-from services.answering.generate import Endpoint as AnswerEndpoint
-from services.answering.generate import GemmaAnswerer
+from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library
 from services.guard.breaker import CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import Endpoint, GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases
 from tests.fakes.gemma import Body, FakeGemma, completion, stream
@@ -33,7 +32,7 @@ CLOCK = SystemClock()
 async def extraction_bodies(model: str) -> list[Body]:
     """The bodies of the extraction requests of the first hostile offers."""
     async with FakeGemma(lambda _: completion('"?"')) as server:
-        client = GemmaExtractor(Endpoint(server.url, model), CircuitBreaker(CLOCK), CLOCK)
+        client = GemmaExtractor(ExtractionEndpoint(server.url, model), CircuitBreaker(CLOCK), CLOCK)
         for case in adversarial_cases(EXTRACTIONS):
             await client.extract(CUSTOMER, case.offer)
         await client.close()

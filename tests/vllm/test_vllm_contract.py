@@ -9,17 +9,16 @@ import pytest
 
 from app.qa.doctor.client import Endpoint as Examined
 from app.qa.doctor.client import cached_tokens
-from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.findings import Report, Severity
 from app.qa.doctor.probes import NO_THINKING, disconnect, identity, prefix_cache, structured
 from schemas.errors import ModelUnavailable, TimedOut
 from schemas.ids import EN_US, JA_JP
-from services.answering.generate import Endpoint as AnswerEndpoint
-from services.answering.generate import GemmaAnswerer
+from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library
 from services.answering.stream import deltas
 from services.guard.breaker import BreakerLimits, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import Endpoint, GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask, invents_nothing
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, answers_only_what_was_offered, check
 
@@ -34,7 +33,7 @@ def breaker() -> CircuitBreaker:
 
 @pytest.fixture
 async def extractor(vllm_url: str, vllm_model: str) -> AsyncIterator[GemmaExtractor]:
-    made = GemmaExtractor(Endpoint(vllm_url, vllm_model, deadline_s=PATIENT_S), breaker(), CLOCK)
+    made = GemmaExtractor(ExtractionEndpoint(vllm_url, vllm_model, deadline_s=PATIENT_S), breaker(), CLOCK)
     yield made
     await made.close()
 
@@ -54,14 +53,14 @@ async def test_sixteen_at_once_keep_to_their_own_offers(extractor: GemmaExtracto
 
 
 async def test_a_deadline_leaves_nothing_running(vllm_url: str, vllm_model: str) -> None:
-    hasty = GemmaExtractor(Endpoint(vllm_url, vllm_model, deadline_s=0.005), breaker(), CLOCK)
+    hasty = GemmaExtractor(ExtractionEndpoint(vllm_url, vllm_model, deadline_s=0.005), breaker(), CLOCK)
     with pytest.raises(TimedOut):
         await hasty.extract(CUSTOMER, adversarial_cases(1)[0].offer)
     await hasty.close()
     report = Report()
     async with Examined(vllm_url) as endpoint:
         await disconnect(endpoint, vllm_model, report, patience_s=10.0)
-    assert [f.health for f in report.findings] == [Health.OK]
+    assert [f.health for f in report.findings] == [Severity.OK]
 
 
 async def test_another_tenant_is_never_served_from_the_cache(vllm_url: str, vllm_model: str) -> None:
@@ -81,7 +80,7 @@ async def test_another_tenant_is_never_served_from_the_cache(vllm_url: str, vllm
 
 
 async def test_what_the_server_refuses_is_unavailable(vllm_url: str, vllm_model: str) -> None:
-    stranger = GemmaExtractor(Endpoint(vllm_url, "no-such-model", deadline_s=PATIENT_S), breaker(), CLOCK)
+    stranger = GemmaExtractor(ExtractionEndpoint(vllm_url, "no-such-model", deadline_s=PATIENT_S), breaker(), CLOCK)
     with pytest.raises(ModelUnavailable):
         await stranger.extract(CUSTOMER, adversarial_cases(1)[0].offer)
     await stranger.close()
@@ -132,4 +131,4 @@ async def test_the_server_is_what_the_doctor_calls_sound(vllm_url: str, vllm_mod
         assert await identity(endpoint, report) == vllm_model
         await structured(endpoint, vllm_model, report)
         await prefix_cache(endpoint, vllm_model, report)
-    assert {f.subject: f.health for f in report.findings if f.health is not Health.OK} == {}
+    assert {f.subject: f.health for f in report.findings if f.health is not Severity.OK} == {}

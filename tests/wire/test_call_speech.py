@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from websockets.asyncio.client import connect
 
-from app.demo.show import Sound, show
+from app.demo.show import SpokenLength, show
 from app.line import SOUND, session, typed
 from app.line import line as our_line
 from schemas.audio import AudioFormat, Encoding
@@ -217,7 +217,7 @@ async def test_our_own_callers_get_each_sound_with_its_place() -> None:
 
 @pytest.mark.parametrize("voice", [FakeSynthesizer(20), None], ids=["a voice", "none"])
 async def test_the_demonstration_says_whether_there_is_a_voice(voice: FakeSynthesizer | None) -> None:
-    console, sound = Console(record=True, width=200, file=StringIO()), Sound()
+    console, sound = Console(record=True, width=200, file=StringIO()), SpokenLength()
     async with gateway(lambda _: "", handler, synthesizer=voice) as running, caller(running) as call:
         await asks_for_sound(call)
         await order(call)

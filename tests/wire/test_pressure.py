@@ -16,7 +16,7 @@ from schemas.audio import Samples
 from schemas.errors import SlowConsumer
 from schemas.turn import Completeness, ItemId, Partial, ReplyDone, ReplyText, SpeechStarted
 from services.audio.codec import encode_pcm16
-from services.call import Outbox
+from services.call import OutboundQueue
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import Caller, Event, caller, clip, gateway, line
 
@@ -208,14 +208,14 @@ async def test_a_call_whose_words_never_come_holds_up_no_other() -> None:
 
 
 def test_an_outbox_is_bounded_and_drops_only_stale_partials() -> None:
-    outbox, item = Outbox(capacity=4), ItemId("i")
+    outbound, item = OutboundQueue(capacity=4), ItemId("i")
     for revision in range(50):
-        outbox.put(Partial(item, revision, "words", 0))
-    assert len(outbox) == 1
+        outbound.put(Partial(item, revision, "words", 0))
+    assert len(outbound) == 1
     for at in range(3):
-        outbox.put(SpeechStarted(item, at))
+        outbound.put(SpeechStarted(item, at))
     with pytest.raises(SlowConsumer):
-        outbox.put(SpeechStarted(item, 9))
+        outbound.put(SpeechStarted(item, 9))
 
 
 async def _insist(socket: Any, message: bytes) -> None:

@@ -25,7 +25,7 @@ def verify(
     """
     from app.settings import read_settings
     from schemas.errors import AuditBroken
-    from services.record.chain import Head
+    from services.record.chain import ChainHead
     from services.record.chain import verify as walk
     from services.record.heads import read_heads
     from services.record.spool import broken as tampered_with
@@ -34,7 +34,7 @@ def verify(
     settings = read_settings()
     beside = heads or settings.state_dir / "audit.head"
 
-    async def check() -> Head:
+    async def check() -> ChainHead:
         store = Store(database or settings.database)
         try:
             return await walk(store, read_heads(beside) if heads or beside.is_file() else ())

@@ -80,16 +80,16 @@ class Endpoint:
             "POST", f"{self.url}/v1/chat/completions", json=body | {"stream": True}, headers=headers
         )
 
-    async def metrics(self) -> "Metrics":
+    async def metrics(self) -> "MetricsPage":
         """The Prometheus samples of now; none where the server has no such route."""
         try:
             reply = await self.ask("GET", "/metrics")
         except httpx.HTTPError:
-            return Metrics("")
-        return Metrics(reply.text if reply.is_success else "")
+            return MetricsPage("")
+        return MetricsPage(reply.text if reply.is_success else "")
 
 
-class Metrics:
+class MetricsPage:
     """Samples of a Prometheus page, summed over their labels."""
 
     def __init__(self, text: str) -> None:

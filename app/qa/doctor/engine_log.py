@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.findings import Report, Severity
 
 LOG_BYTES: Final = 4 * 1024 * 1024
 LINES: Final = (
@@ -33,15 +33,15 @@ def read_log(path: Path, report: Report) -> None:
     for subject, pattern in LINES:
         found = sorted({next(g for g in match.groups() if g) for match in pattern.finditer(text)})
         if found:
-            health = Health.WARN if subject == "attention forced" else Health.OK
+            health = Severity.WARN if subject == "attention forced" else Severity.OK
             report.add(subject, health, ", ".join(found))
             report.figures[subject.replace(" ", "_")] = ", ".join(found)
     if not any(finding.subject == "attention backend" for finding in report.findings):
-        report.add("attention backend", Health.NOTE, "not named in the log")
+        report.add("attention backend", Severity.NOTE, "not named in the log")
     _graphs(text, report)
     if report.figures.get("model_runner") == USUAL_RUNNER and (drafter := _OWN_DRAFTER.search(text)):
         said = f"the usual one launches {drafter[1]} piece by piece, the newer does not (VLLM_USE_V2_MODEL_RUNNER=1)"
-        report.add("runner and drafter", Health.WARN, said)
+        report.add("runner and drafter", Severity.WARN, said)
 
 
 def _graphs(text: str, report: Report) -> None:
@@ -53,6 +53,6 @@ def _graphs(text: str, report: Report) -> None:
     report.figures["largest_graph"] = most
     if most < LEAST_GRAPH:
         said = f"up to {most} tokens: longer prefills launch every layer by itself (cudagraph_capture_sizes)"
-        report.add("graphs for prefill", Health.WARN, said)
+        report.add("graphs for prefill", Severity.WARN, said)
     else:
-        report.add("graphs for prefill", Health.OK, f"up to {most} tokens")
+        report.add("graphs for prefill", Severity.OK, f"up to {most} tokens")

@@ -10,7 +10,7 @@ import httpx
 from app.qa.doctor import probes
 from app.qa.doctor.client import Endpoint
 from app.qa.doctor.engine_log import read_log
-from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.findings import Report, Severity
 from app.qa.doctor.warm import warm_role
 
 
@@ -45,7 +45,7 @@ async def examine(patient: Patient) -> Report:
     report = Report()
     async with Endpoint(patient.url, patient.key) as endpoint:
         if not await healthy(endpoint, patient.wait_s):
-            report.add("health", Health.FAIL, f"{endpoint.url}/health does not answer")
+            report.add("health", Severity.FAIL, f"{endpoint.url}/health does not answer")
             return report
         model = await probes.identity(endpoint, report)
         if not model:

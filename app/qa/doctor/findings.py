@@ -7,7 +7,7 @@ from enum import StrEnum
 from app.qa.figures import Figure
 
 
-class Health(StrEnum):
+class Severity(StrEnum):
     """OK as it should be; NOTE worth knowing; WARN costs latency or privacy; FAIL not to be used."""
 
     OK = "ok"
@@ -21,7 +21,7 @@ class Finding:
     """One line of the report."""
 
     subject: str
-    health: Health
+    health: Severity
     said: str
 
 
@@ -32,7 +32,7 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     figures: dict[str, Figure] = field(default_factory=dict)
 
-    def add(self, subject: str, health: Health, said: str) -> None:
+    def add(self, subject: str, health: Severity, said: str) -> None:
         """Add a finding."""
         self.findings.append(Finding(subject, health, said))
 
@@ -43,4 +43,4 @@ class Report:
     @property
     def usable(self) -> bool:
         """Whether nothing failed."""
-        return all(finding.health is not Health.FAIL for finding in self.findings)
+        return all(finding.health is not Severity.FAIL for finding in self.findings)

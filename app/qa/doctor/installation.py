@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from app.auth.jwks import HttpKeys, public_keys
 from app.bootstrap import core_bank, passages
 from app.migrate import database
-from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.findings import Report, Severity
 from app.settings import Environment, Settings
 from app.speech import voice
 from rules.load import locales, ruleset_hash
@@ -33,22 +33,22 @@ Check = Callable[[Settings, Report], Awaitable[None]]
 async def examine_installation(settings: Settings) -> Report:
     """Ask everything once. What raises is a finding too."""
     report = Report()
-    report.add("settings", Health.OK, settings.environment.value)
+    report.add("settings", Severity.OK, settings.environment.value)
     for subject, check in _CHECKS:
         try:
             async with asyncio.timeout(_ANSWER_S):
                 await check(settings, report)
         except TimeoutError:
-            report.add(subject, Health.FAIL, f"no answer within {_ANSWER_S:.0f} s")
+            report.add(subject, Severity.FAIL, f"no answer within {_ANSWER_S:.0f} s")
         except TellerlineError as error:
-            report.add(subject, Health.FAIL, str(error))
+            report.add(subject, Severity.FAIL, str(error))
         except httpx.HTTPError as error:
-            report.add(subject, Health.FAIL, type(error).__name__)
+            report.add(subject, Severity.FAIL, type(error).__name__)
     return report
 
 
 async def _rules(_settings: Settings, report: Report) -> None:
-    report.add("rules", Health.OK, f"{', '.join(locales())}, {ruleset_hash()[:12]}")
+    report.add("rules", Severity.OK, f"{', '.join(locales())}, {ruleset_hash()[:12]}")
 
 
 async def _recognizer(settings: Settings, report: Report) -> None:
@@ -57,48 +57,48 @@ async def _recognizer(settings: Settings, report: Report) -> None:
         await made.warm_up()
     finally:
         await made.close()
-    report.add("recogniser", Health.OK, f"{settings.asr_model}, {settings.asr_device}, {SAMPLE_RATE} Hz")
+    report.add("recogniser", Severity.OK, f"{settings.asr_model}, {settings.asr_device}, {SAMPLE_RATE} Hz")
 
 
 async def _speech(settings: Settings, report: Report) -> None:
     async with AsyncExitStack() as stack:
         made = voice(stack, settings, SystemClock())
         if made.speaker is None:
-            report.add("speech", Health.NOTE, made.said)
+            report.add("speech", Severity.NOTE, made.said)
             return
         locale = locales()[0]
         sound = [chunk async for chunk in made.speaker.speak(speak(Reply(RuleId("say.ok")), locale), locale, "")]
-        report.add("speech", Health.OK, f"{made.said}, {sound[0].rate} Hz")
+        report.add("speech", Severity.OK, f"{made.said}, {sound[0].rate} Hz")
 
 
 async def _knowledge(settings: Settings, report: Report) -> None:
     found = passages(settings)
     if not found:
-        report.add("knowledge", Health.NOTE, "no documents: questions about the bank go to a person")
+        report.add("knowledge", Severity.NOTE, "no documents: questions about the bank go to a person")
         return
     spoken = {name: sum(p.language == name for p in found) for name in {p.language for p in found}}
     missing = {language(locale) for locale in locales()} - set(spoken)
     said = ", ".join(f"{count} passages in {name}" for name, count in sorted(spoken.items()))
     silent = f"; none in {', '.join(sorted(missing))}" if missing else ""
-    report.add("knowledge", Health.NOTE if missing else Health.OK, said + silent)
+    report.add("knowledge", Severity.NOTE if missing else Severity.OK, said + silent)
 
 
 async def _money(settings: Settings, report: Report) -> None:
     """The database, who is in it, and whether the core knows the first of them."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(database(settings))
-        report.add("database", Health.OK, store.place)
+        report.add("database", Severity.OK, store.place)
         first, count = await _customers(store)
         if settings.environment is Environment.DEMO and first is None:
-            report.add("customers", Health.NOTE, "the demo's own come at its first start")
+            report.add("customers", Severity.NOTE, "the demo's own come at its first start")
             return
         if first is None:
-            report.add("customers", Health.FAIL, "nobody: `tellerline bank import FILE` brings them")
+            report.add("customers", Severity.FAIL, "nobody: `tellerline bank import FILE` brings them")
             return
-        report.add("customers", Health.OK, str(count))
+        report.add("customers", Severity.OK, str(count))
         bank = await core_bank(stack, settings, store, SystemClock())
         profile = await bank.profile(first)
-        health = Health.OK if profile.accounts else Health.WARN
+        health = Severity.OK if profile.accounts else Severity.WARN
         report.add(
             "core bank", health, f"{settings.bank.value}: {len(profile.accounts)} accounts of the first customer"
         )
@@ -114,32 +114,32 @@ async def _customers(store: Store) -> tuple[CustomerId | None, int]:
 
 async def _identity(settings: Settings, report: Report) -> None:
     if not settings.jwks_url:
-        report.add("identity", Health.NOTE, "the demo's own tokens")
+        report.add("identity", Severity.NOTE, "the demo's own tokens")
         return
     async with httpx.AsyncClient(timeout=_ANSWER_S) as client:
         keys = public_keys(await HttpKeys(settings.jwks_url, client).fetch())
-    report.add("identity", Health.OK, f"{len(keys.keys)} keys of {settings.token_issuer}")
+    report.add("identity", Severity.OK, f"{len(keys.keys)} keys of {settings.token_issuer}")
 
 
 async def _codes(settings: Settings, report: Report) -> None:
     """Only whether somebody listens: a code that nobody asked for would reach a customer."""
     if not settings.code_webhook_url:
-        report.add("one-time codes", Health.NOTE, "shown by the demo's own phone")
+        report.add("one-time codes", Severity.NOTE, "shown by the demo's own phone")
         return
     async with httpx.AsyncClient(timeout=_ANSWER_S) as client:
         answer = await client.head(settings.code_webhook_url)
-    report.add("one-time codes", Health.OK, f"{settings.code_webhook_url} answers ({answer.status_code} to HEAD)")
+    report.add("one-time codes", Severity.OK, f"{settings.code_webhook_url} answers ({answer.status_code} to HEAD)")
 
 
 async def _models(settings: Settings, report: Report) -> None:
     for role, url in (("extraction", settings.extraction_url), ("qna", settings.qna_url)):
         if not url:
-            report.add(f"{role} model", Health.NOTE, "none: unclear words are asked about, passages quoted")
+            report.add(f"{role} model", Severity.NOTE, "none: unclear words are asked about, passages quoted")
             continue
         async with httpx.AsyncClient(timeout=_ANSWER_S) as client:
             healthy = (await client.get(url.rstrip("/") + "/health")).is_success
         said = f"`tellerline doctor {url} --role {role}` examines it" if healthy else "/health does not answer"
-        report.add(f"{role} model", Health.OK if healthy else Health.WARN, said)
+        report.add(f"{role} model", Severity.OK if healthy else Severity.WARN, said)
 
 
 _CHECKS: Final[tuple[tuple[str, Check], ...]] = (

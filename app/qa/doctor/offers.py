@@ -8,7 +8,7 @@ from schemas.extraction import ExtractionOffer
 from schemas.ids import EN_US, JA_JP, PayeeId, RuleId
 from schemas.intent import SlotName
 from schemas.payee import PayeeCandidate
-from schemas.span import MoneyValue, Reading, Span, SpanKind
+from schemas.span import MoneyValue, Span, SpanKind, SpanReading
 
 _SAID: Final = {
     EN_US: (
@@ -47,7 +47,7 @@ def offers(count: int, seed: int = 11) -> list[ExtractionOffer]:
         amounts = tuple(MoneyValue(minor, currency) for minor, currency in _READINGS[locale])
         start = text.index(_SURFACE[locale])
         end = start + len(_SURFACE[locale])
-        further = tuple(Reading(SpanKind.MONEY, amount, _RULE) for amount in amounts[1:])
+        further = tuple(SpanReading(SpanKind.MONEY, amount, _RULE) for amount in amounts[1:])
         span = Span(SpanKind.MONEY, _SURFACE[locale], start, end, amounts[0], _RULE, None, further)
         payees = tuple(
             PayeeCandidate(PayeeId(f"p-{number}-{i}"), name, str(rng.choice(_NOTES[locale])), 0.5)

@@ -10,7 +10,7 @@ import httpx
 
 from app.qa.doctor.client import Body, Endpoint, cached_tokens, content
 from app.qa.doctor.engine_log import USUAL_RUNNER
-from app.qa.doctor.findings import Finding, Health, Report
+from app.qa.doctor.findings import Finding, Report, Severity
 
 NO_THINKING: Final = {"chat_template_kwargs": {"enable_thinking": False}}
 IDS: Final = ("p_001", "p_002", "p_003")
@@ -56,15 +56,15 @@ async def identity(endpoint: Endpoint, report: Report) -> str:
     sglang = None if version else await endpoint.json("/get_server_info")
     engine = "vLLM" if version else "SGLang" if sglang else "unknown engine"
     number = (version or sglang or {}).get("version", "?")
-    report.add("engine", Health.NOTE if engine == "unknown engine" else Health.OK, f"{engine} {number}")
+    report.add("engine", Severity.NOTE if engine == "unknown engine" else Severity.OK, f"{engine} {number}")
     report.figures |= {"engine": engine, "engine_version": str(number)}
     listed = (models or {}).get("data")
     served = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
     if not served:
-        report.add("model", Health.FAIL, "no model is told at /v1/models (is the key right?)")
+        report.add("model", Severity.FAIL, "no model is told at /v1/models (is the key right?)")
         return ""
     name, length = str(served[0].get("id", "")), served[0].get("max_model_len")
-    report.add("model", Health.OK, f"{name}, context {length}")
+    report.add("model", Severity.OK, f"{name}, context {length}")
     return name
 
 
@@ -126,8 +126,8 @@ async def structured(endpoint: Endpoint, model: str, report: Report) -> None:
         said = await asyncio.gather(*(_said(endpoint, model, words, schema, heat) for heat in heats))
         kept = sum(holds(text) for text in said)
         report.figures[f"structured_{subject.replace(' ', '_')}_held"] = f"{kept}/{TRIES}"
-        bad = Health.WARN if subject == "whitespace" else Health.FAIL
-        report.add(f"structured: {subject}", Health.OK if kept == TRIES else bad, f"{kept} of {TRIES} answers held")
+        bad = Severity.WARN if subject == "whitespace" else Severity.FAIL
+        report.add(f"structured: {subject}", Severity.OK if kept == TRIES else bad, f"{kept} of {TRIES} answers held")
 
 
 async def prefix_cache(endpoint: Endpoint, model: str, report: Report) -> None:
@@ -145,9 +145,9 @@ async def prefix_cache(endpoint: Endpoint, model: str, report: Report) -> None:
     prompt = usage.get("prompt_tokens", 0) if isinstance(usage, dict) else 0
     report.figures |= {"prefix_cached_tokens": cached, "prefix_prompt_tokens": prompt}
     if cached is None:
-        report.add("prefix cache", Health.NOTE, "the server does not tell")
+        report.add("prefix cache", Severity.NOTE, "the server does not tell")
     else:
-        health = Health.OK if cached > 0 else Health.WARN
+        health = Severity.OK if cached > 0 else Severity.WARN
         report.add("prefix cache", health, f"{cached:.0f} of {prompt} tokens of a repeated prompt")
 
 
@@ -171,7 +171,7 @@ async def drafting(endpoint: Endpoint, model: str, report: Report) -> None:
     grown = {name: _grown(before.total(counter), after.total(counter)) for name, counter in DRAFT_COUNTERS.items()}
     drafts = grown["drafts"]
     if not drafts:
-        report.add("drafting", Health.OK, "off")
+        report.add("drafting", Severity.OK, "off")
         report.figures["drafting"] = "off"
         return
     earlier, later = before.by(ACCEPTED_AT, "position"), after.by(ACCEPTED_AT, "position")
@@ -182,7 +182,7 @@ async def drafting(endpoint: Endpoint, model: str, report: Report) -> None:
     at = ", ".join(f"{place}: {rate:.0%}" for place, rate in rates.items())
     pays = length >= break_even(str(report.figures.get("model_runner", "")), len(rates))
     said = f"on, {length:.2f} tokens a step, accepted by position {at}"
-    report.add("drafting", Health.OK if pays else Health.WARN, said if pays else f"{said}: dearer than none")
+    report.add("drafting", Severity.OK if pays else Severity.WARN, said if pays else f"{said}: dearer than none")
 
 
 def _grown(before: float | None, after: float | None) -> float | None:
@@ -192,18 +192,18 @@ def _grown(before: float | None, after: float | None) -> float | None:
 async def disconnect(endpoint: Endpoint, model: str, report: Report, patience_s: float = 3.0) -> None:
     """Is a request freed once its client leaves?"""
     if (await endpoint.metrics()).total("vllm:num_requests_running") is None:
-        report.add("disconnect", Health.NOTE, "the server does not tell what runs")
+        report.add("disconnect", Severity.NOTE, "the server does not tell what runs")
         return
     words = [{"role": "user", "content": "Count upwards."}]
     await endpoint.leave_early(model=model, messages=words, max_tokens=1000, ignore_eos=True)
     waited = 0.0
     while waited < patience_s:
         if not (await endpoint.metrics()).total("vllm:num_requests_running"):
-            report.add("disconnect", Health.OK, f"freed within {waited + 0.1:.1f} s")
+            report.add("disconnect", Severity.OK, f"freed within {waited + 0.1:.1f} s")
             return
         await asyncio.sleep(0.1)
         waited += 0.1
-    report.add("disconnect", Health.WARN, f"still running {patience_s:.0f} s after the client left")
+    report.add("disconnect", Severity.WARN, f"still running {patience_s:.0f} s after the client left")
 
 
 async def open_routes(endpoint: Endpoint, report: Report) -> None:
@@ -212,12 +212,12 @@ async def open_routes(endpoint: Endpoint, report: Report) -> None:
     unguarded = sorted(set(reached) & MUST_HAVE_KEY)
     report.figures["open_routes"] = " ".join(reached)
     if unguarded:
-        report.add("key", Health.WARN, f"none is asked for at {', '.join(unguarded)}: keep the port private")
+        report.add("key", Severity.WARN, f"none is asked for at {', '.join(unguarded)}: keep the port private")
     rest = [path for path in reached if path not in HARMLESS | MUST_HAVE_KEY]
     if rest:
-        report.add("open routes", Health.WARN, f"answer without a key: {', '.join(rest)}")
+        report.add("open routes", Severity.WARN, f"answer without a key: {', '.join(rest)}")
     else:
-        report.add("open routes", Health.OK, "none that matters")
+        report.add("open routes", Severity.OK, "none that matters")
 
 
 async def _answers(endpoint: Endpoint, method: str, path: str) -> bool:
@@ -234,10 +234,10 @@ async def legacy_parameters(endpoint: Endpoint, model: str, report: Report) -> N
     try:
         found, _ = await endpoint.chat(model=model, messages=words, max_tokens=24, guided_json=LINE, **NO_THINKING)
     except httpx.HTTPError:
-        report.add("guided_json", Health.OK, "refused")
+        report.add("guided_json", Severity.OK, "refused")
         return
     ignored = not _offered(content(found))
-    report.add("guided_json", Health.NOTE, "accepted and ignored" if ignored else "still honoured")
+    report.add("guided_json", Severity.NOTE, "accepted and ignored" if ignored else "still honoured")
 
 
 Probe = Callable[[Endpoint, str, Report], Awaitable[None]]
@@ -249,4 +249,4 @@ async def guarded(probe: Probe, endpoint: Endpoint, model: str, report: Report) 
         await probe(endpoint, model, report)
     except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         name = getattr(probe, "__name__", "probe")
-        report.extend([Finding(name.replace("_", " "), Health.FAIL, f"{type(error).__name__}")])
+        report.extend([Finding(name.replace("_", " "), Severity.FAIL, f"{type(error).__name__}")])

@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.qa.doctor.client import Endpoint
-from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.findings import Report, Severity
 from app.qa.doctor.offers import offers
 from app.qa.locales import LOCALES
-from schemas.answer import Done, Question
+from schemas.answer import AnswerDone, Question
 from schemas.errors import ModelUnavailable, TellerlineError
 from schemas.extraction import ExtractionOffer
 from schemas.ids import CustomerId
-from services.answering.generate import Endpoint as AnswerEndpoint
-from services.answering.generate import GemmaAnswerer
+from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.knowledge import Passage, load_passages
 from services.answering.quote import MAX_QUESTION, Library
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.ports import Clock
 from services.timing.clock import SystemClock
-from services.understanding.extract import Endpoint as ExtractionEndpoint
-from services.understanding.extract import GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 
 STALL_MS: Final = 300.0
 """More than this above the same bucket's best time is a stall."""
@@ -48,7 +46,7 @@ class Bucket:
 
 
 @dataclass
-class Timing:
+class BucketTiming:
     """One bucket's slowest request in each round, milliseconds."""
 
     bucket: Bucket
@@ -124,7 +122,7 @@ def qna_asks(url: str, model: str, key: str, batch: int) -> tuple[dict[str, Ask]
     async def fresh(number: int) -> bool:
         """Raises ModelUnavailable where no token came, or words that broke off. Tokens without text warm as well."""
         events = [event async for event in answerer.answer(_CUSTOMER, asked(number))]
-        done = next(event for event in events if isinstance(event, Done))
+        done = next(event for event in events if isinstance(event, AnswerDone))
         if done.generated_ms is None or (done.first_token_ms is not None and not done.model):
             raise ModelUnavailable("no answer was streamed")
         return bool(done.model)
@@ -153,7 +151,7 @@ async def warm(asks: dict[str, Ask], sizes: Sequence[int], report: Report) -> No
     sent = mute = 0
     for size in sizes:
         for prompt, ask in asks.items():
-            timing = Timing(Bucket(size, prompt), [])
+            timing = BucketTiming(Bucket(size, prompt), [])
             while len(timing.rounds) < FEWEST_ROUNDS or (timing.stalls and len(timing.rounds) < ROUNDS):
                 slowest, without_text = await _round(ask, size, sent)
                 timing.rounds.append(slowest)
@@ -164,15 +162,15 @@ async def warm(asks: dict[str, Ask], sizes: Sequence[int], report: Report) -> No
     slow = [f"{t.bucket.size}×{t.bucket.prompt}" for t in timings if t.stalls]
     worst = max(t.rounds[-1] for t in timings)
     report.figures |= {"warmed_buckets": len(timings), "cold_buckets": len(cold), "warm_worst_ms": worst}
-    report.add("warm-up", Health.OK, f"{len(timings)} buckets, {sent} requests, slowest when warm {worst:.0f} ms")
+    report.add("warm-up", Severity.OK, f"{len(timings)} buckets, {sent} requests, slowest when warm {worst:.0f} ms")
     if cold:
-        report.add("cold buckets", Health.NOTE, f"were cold, warm now: {', '.join(cold)}")
+        report.add("cold buckets", Severity.NOTE, f"were cold, warm now: {', '.join(cold)}")
     if mute:
         report.figures["answers_without_text"] = mute
         said = f"{mute} of {sent} answers had no visible text: random weights, or a wrong chat template"
-        report.add("answers without text", Health.WARN, said)
+        report.add("answers without text", Severity.WARN, said)
     if slow:
-        report.add("stalls", Health.FAIL, f"still above {STALL_MS:.0f} ms over their best: {', '.join(slow)}")
+        report.add("stalls", Severity.FAIL, f"still above {STALL_MS:.0f} ms over their best: {', '.join(slow)}")
 
 
 async def warm_role(role: str, endpoint: Endpoint, model: str, key: str, batch: int, report: Report) -> None:
@@ -181,6 +179,6 @@ async def warm_role(role: str, endpoint: Endpoint, model: str, key: str, batch: 
     try:
         await warm(asks, range(1, batch + 1), report)
     except TellerlineError as error:
-        report.add("warm-up", Health.FAIL, f"{error.code}: {error.message}")
+        report.add("warm-up", Severity.FAIL, f"{error.code}: {error.message}")
     finally:
         await client.close()

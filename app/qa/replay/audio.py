@@ -52,7 +52,7 @@ class Clip:
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedAudio:
     """Mono float32 at 16 kHz, shape (n,), −1 … 1; the channel it is of how many, and why that one."""
 
     samples: Samples
@@ -68,7 +68,7 @@ def read_audio(
     return decode(Clip(path, channel, encoding, rate)).samples
 
 
-def decode(source: Clip) -> Decoded:
+def decode(source: Clip) -> DecodedAudio:
     """Decode a file, or a part of it. Raises NotFound, BadInput, TooLarge, MalformedAudio, UnsupportedAudio."""
     name = check(source.path)
     try:
@@ -82,7 +82,7 @@ def decode(source: Clip) -> Decoded:
     if rate != SAMPLE_RATE:
         mono = soxr.resample(mono, rate, SAMPLE_RATE)
     samples = np.clip(mono, -1.0, 1.0).astype(np.float32)
-    return Decoded(samples, channel, frames.shape[0], chosen)
+    return DecodedAudio(samples, channel, frames.shape[0], chosen)
 
 
 def check(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from app.qa.replay import policy as policies
 from app.qa.replay import readers
 from app.qa.replay.audio import Clip, decode
-from app.qa.replay.manifest import Case, Manifest, Utterance, by_people
+from app.qa.replay.manifest import Case, CaseTurn, Manifest, by_people
 from app.qa.replay.player import source_of
 from app.qa.replay.vocabulary import case_faults, customer_fault
 from schemas.audio import SAMPLE_RATE
@@ -20,14 +20,14 @@ _THREADS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckReport:
     """What is wrong, and what is there, in words."""
 
     faults: tuple[str, ...]
     says: tuple[str, ...]
 
 
-def examine(path: Path, policy: str = "") -> Found:
+def examine(path: Path, policy: str = "") -> CheckReport:
     """Read all of a manifest, decode all of its recordings. Raises NotFound, TooLarge."""
     manifest, unread = readers.read(path)
     faults = [*unread, *_named(manifest)]
@@ -41,7 +41,7 @@ def examine(path: Path, policy: str = "") -> Found:
                 channels[heard[1]] += 1
     if policy:
         faults += [f"policy {policy} needs {lacking}" for lacking in policies.policy(policy).lacks(manifest)]
-    return Found(tuple(faults), tuple(_says(manifest, seconds, channels)))
+    return CheckReport(tuple(faults), tuple(_says(manifest, seconds, channels)))
 
 
 def _named(manifest: Manifest) -> Iterator[str]:
@@ -51,14 +51,14 @@ def _named(manifest: Manifest) -> Iterator[str]:
             yield f"{case.id}: {fault}"
 
 
-def _recorded(manifest: Manifest) -> Iterator[tuple[Case, int, Utterance, Path]]:
+def _recorded(manifest: Manifest) -> Iterator[tuple[Case, int, CaseTurn, Path]]:
     for case in manifest.cases:
         for number, turn in enumerate(case.turns, 1):
             if turn.audio is not None:
                 yield case, number, turn, manifest.base
 
 
-def _heard(case: Case, number: int, turn: Utterance, base: Path) -> tuple[str, str | tuple[float, str]]:
+def _heard(case: Case, number: int, turn: CaseTurn, base: Path) -> tuple[str, str | tuple[float, str]]:
     """The turn, and what is wrong with its sound, or its seconds and its channel."""
     where = f"{case.id}#{number}"
     try:

@@ -81,7 +81,7 @@ class TurnDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PolicyBreach:
     """Why a comparison fails: by which policy, in words, and in which turns."""
 
     policy: FailOn
@@ -106,17 +106,17 @@ class RunDiff:
         broken = [_BROKEN[policy] for policy in policies if policy in _BROKEN]
         return tuple(turn for turn in self.turns if any(test(turn) for test in broken))
 
-    def findings(self, policies: Iterable[FailOn]) -> tuple[Finding, ...]:
+    def findings(self, policies: Iterable[FailOn]) -> tuple[PolicyBreach, ...]:
         """Everything that breaks one of the policies, the reason in words."""
         found = []
         for policy in dict.fromkeys(policies):
             turns = self.violations((policy,))
             if turns:
-                found.append(Finding(policy, _why(turns), turns))
+                found.append(PolicyBreach(policy, _why(turns), turns))
             if policy is FailOn.REGRESSION:
-                found += [Finding(policy, _misheard(score)) for score in self.scores if score.worse_hearing]
+                found += [PolicyBreach(policy, _misheard(score)) for score in self.scores if score.worse_hearing]
             if policy is FailOn.SLOWER:
-                found += [Finding(policy, _late(stage)) for stage in self.slower]
+                found += [PolicyBreach(policy, _late(stage)) for stage in self.slower]
         return tuple(found)
 
     @property

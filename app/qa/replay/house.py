@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from app.qa.replay.journal import Head
-from app.qa.replay.manifest import Case, Manifest, Utterance
+from app.qa.replay.journal import RunHead
+from app.qa.replay.manifest import Case, CaseTurn, Manifest
 from app.qa.replay.player import PipelinePlayer
 from app.qa.replay.provenance import code_hash, folder_hash, settings_that_matter, weights
 from app.rehearsal import Rehearsal
@@ -32,12 +32,12 @@ class PipelineSpec:
         sound = any(turn.audio for case in manifest.cases for turn in case.turns)
         return cls(settings, sound, tuple(sorted({case.locale for case in manifest.cases})))
 
-    def head(self, manifest: Manifest, corpus: str) -> Head:
+    def head(self, manifest: Manifest, corpus: str) -> RunHead:
         """What the decisions depend on."""
         settings = self.settings
         models = [settings.extraction_model] if settings.extraction_url else []
         models += [settings.qna_model] if settings.qna_url else []
-        return Head(
+        return RunHead(
             manifest=manifest.digest(),
             ruleset=ruleset_hash(),
             recognizer=recognizer_id(settings) if self.sound else "",
@@ -75,7 +75,7 @@ async def _warm_up(player: PipelinePlayer, locale: str) -> None:
     A locale that can't be played fails when its cases are.
     """
     with suppress(TellerlineError):
-        await player.play(Case(id="warm-up", locale=locale, turns=(Utterance(text="100"),)), Path())
+        await player.play(Case(id="warm-up", locale=locale, turns=(CaseTurn(text="100"),)), Path())
 
 
 class PipelineHouse:

@@ -26,7 +26,7 @@ _MADE: Final = (DECISIONS, TIMINGS, SCORES, REPORT)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class RunHead:
     """What a run depends on. Two runs with equal heads must have equal decisions.
 
     `code` is a hash of every source file; `settings` are those that decisions depend on, without secrets.
@@ -43,7 +43,7 @@ class Head:
     code: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def differs_in(self, other: "Head") -> tuple[str, ...]:
+    def differs_in(self, other: "RunHead") -> tuple[str, ...]:
         """What is not the same, as `name before → after`."""
         mine, yours = asdict(self), asdict(other)
         return tuple(
@@ -62,7 +62,7 @@ class Run:
     `sources` has every file of code, rules, weights and sound by name, with a hash of its bytes.
     """
 
-    head: Head
+    head: RunHead
     results: tuple[TurnResult, ...]
     sittings: tuple[Sitting, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Run:
 class Journal:
     """Finished cases, appended as they finish; a torn last line (a crash while writing) is dropped."""
 
-    def __init__(self, folder: Path, head: Head, sitting: Sitting | None = None) -> None:
+    def __init__(self, folder: Path, head: RunHead, sitting: Sitting | None = None) -> None:
         self._folder = folder
         self._head = head
         self._sitting = sitting
@@ -184,14 +184,14 @@ def _results(raw: bytes) -> Iterable[TurnResult]:
         yield TurnResult.model_validate(turn)
 
 
-def _read_head(folder: Path) -> tuple[Head, tuple[Sitting, ...]]:
+def _read_head(folder: Path) -> tuple[RunHead, tuple[Sitting, ...]]:
     """Raises OSError, ValueError, TypeError."""
     body = orjson.loads((folder / HEAD).read_bytes())
     sittings = tuple(Sitting(**one) for one in body.pop("sittings", ()))
-    known = {item.name for item in fields(Head)}
+    known = {item.name for item in fields(RunHead)}
     if set(body) != known:
         raise ValueError(f"{HEAD} lacks or has too many of {', '.join(sorted(known ^ set(body)))}")
-    return Head(**body), sittings
+    return RunHead(**body), sittings
 
 
 def read_run(folder: Path) -> Run:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove, OneOf, by_machine, by_people
 from app.qa.replay.record import SpanRecord, TurnRecord
-from app.qa.replay.words import Errors, Hearing, character_errors, hearing, word_errors
+from app.qa.replay.words import Errors, NormalizedErrors, character_errors, hearing, word_errors
 from schemas.intent import Intent
 from schemas.money import EXPONENTS
 
@@ -49,7 +49,7 @@ class Judgement:
     money: MoneyVerdict | None = None
     words: Errors | None = None
     characters: Errors | None = None
-    hearing: Hearing | None = None
+    hearing: NormalizedErrors | None = None
     exact: bool | None = None
     intent: bool | None = None
     decision: bool | None = None

@@ -6,13 +6,13 @@ from typing import Final
 
 from jinja2 import Environment, StrictUndefined
 
-from app.qa.replay.diff import Finding, RunDiff
+from app.qa.replay.diff import PolicyBreach, RunDiff
 from app.qa.replay.summary import made_by
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(compared: RunDiff, findings: tuple[Finding, ...]) -> str:
+def junit(compared: RunDiff, findings: tuple[PolicyBreach, ...]) -> str:
     """The document. Characters that XML can't hold become U+FFFD."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["clean"] = lambda text: _NOT_XML.sub("\ufffd", str(text))

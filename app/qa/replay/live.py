@@ -18,14 +18,14 @@ from websockets.exceptions import WebSocketException
 from app.line import Line, demo_token, heard_out, key, line, session, typed
 from app.qa.replay.audio import decode
 from app.qa.replay.collect import LOST_ORDER, MAY_HAVE_MOVED, NOTHING_HEARD, waterfall
-from app.qa.replay.journal import Head
+from app.qa.replay.journal import RunHead
 from app.qa.replay.manifest import Case, Expectation, Manifest, MoneyMove
 from app.qa.replay.player import sound_record, source_of
 from app.qa.replay.provenance import code_hash, endpoint
 from app.qa.replay.record import (
     SCORE_DIGITS,
     CandidateRecord,
-    PayeeRecord,
+    PayeeSearchRecord,
     SpanRecord,
     TurnRecord,
     TurnResult,
@@ -56,9 +56,9 @@ class LiveSpec:
     begun: str = field(default_factory=lambda: SystemClock().now().isoformat())
     """Of no two runs the same: a caller can't know whether a gateway is still what it was, so none is resumed."""
 
-    def head(self, manifest: Manifest, corpus: str) -> Head:
+    def head(self, manifest: Manifest, corpus: str) -> RunHead:
         """What the run was played against, as far as a caller can know."""
-        return Head(
+        return RunHead(
             manifest=manifest.digest(),
             ruleset=ruleset_hash(),
             recognizer="",
@@ -206,11 +206,11 @@ def _decision(event: dict[str, Any], update: dict[str, Any]) -> None:
     update["confidence"] = round(event["confidence"], SCORE_DIGITS)
 
 
-def _payees(event: dict[str, Any]) -> PayeeRecord:
+def _payees(event: dict[str, Any]) -> PayeeSearchRecord:
     candidates = tuple(
         CandidateRecord(id=c["id"], name=c["name"], score=round(c["score"], SCORE_DIGITS)) for c in event["candidates"]
     )
-    return PayeeRecord(
+    return PayeeSearchRecord(
         heard=event["heard"], start=0, end=0, candidates=candidates, outcome=event["outcome"], choice=event["choice"]
     )
 

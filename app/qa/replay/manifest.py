@@ -128,7 +128,7 @@ def by_machine(expect: Expectation | None) -> Expectation | None:
     return expect and expect.only(frozenset(expect.by_machine))
 
 
-class Utterance(Strict):
+class CaseTurn(Strict):
     """One turn of the caller: a recording, typed words, or keys. Exactly one of `audio`, `text`, `dtmf`.
 
     `audio` is relative to the manifest. `encoding` and `rate` are needed for headerless files only. `start` and `end`
@@ -162,7 +162,7 @@ class Case(Strict):
 
     id: CaseId
     locale: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}-[A-Z]{2}$")]
-    turns: tuple[Utterance, ...] = Field(min_length=1, max_length=MAX_TURNS)
+    turns: tuple[CaseTurn, ...] = Field(min_length=1, max_length=MAX_TURNS)
     customer: Name | None = None
     now: datetime = DEFAULT_NOW
     tags: dict[Name, Annotated[str, StringConstraints(max_length=120)]] = Field(default_factory=dict, max_length=16)
@@ -223,7 +223,7 @@ def as_words(manifest: Manifest) -> Manifest:
 
 def _case_as_words(case: Case) -> Case:
     turns = tuple(
-        Utterance(text=turn.expect.transcript, after_s=turn.after_s, expect=turn.expect)
+        CaseTurn(text=turn.expect.transcript, after_s=turn.after_s, expect=turn.expect)
         if turn.audio is not None and turn.expect is not None and turn.expect.transcript
         else turn
         for turn in case.turns

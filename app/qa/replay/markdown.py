@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from app.qa.replay.diff import Change, Finding, RunDiff, TurnDiff
+from app.qa.replay.diff import Change, PolicyBreach, RunDiff, TurnDiff
 from app.qa.replay.summary import blamed, made_by
 
 _SHOWN_TURNS: Final = 20
 
 
-def markdown(compared: RunDiff, findings: tuple[Finding, ...]) -> str:
+def markdown(compared: RunDiff, findings: tuple[PolicyBreach, ...]) -> str:
     """The document."""
     lines = [f"### Replay: {'red' if findings else 'green'}", ""]
     lines += [f"- **{finding.policy}**: {_cell(finding.says)}" for finding in findings]

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from app.qa.replay import quality
-from app.qa.replay.audio import Clip, Decoded, decode
+from app.qa.replay.audio import Clip, DecodedAudio, decode
 from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
-from app.qa.replay.manifest import Case, MoneyMove, Utterance
+from app.qa.replay.manifest import Case, CaseTurn, MoneyMove
 from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError
@@ -112,14 +112,14 @@ class PipelinePlayer:
         await self._house.close()
 
 
-def source_of(utterance: Utterance, base: Path) -> Clip:
+def source_of(utterance: CaseTurn, base: Path) -> Clip:
     """Where a recorded turn's sound lies."""
     assert utterance.audio is not None
     said = utterance
     return Clip(base / utterance.audio, said.channel, said.encoding, said.rate, said.start, said.end)
 
 
-def sound_record(utterance: Utterance, decoded: Decoded) -> SoundRecord:
+def sound_record(utterance: CaseTurn, decoded: DecodedAudio) -> SoundRecord:
     """What was decoded, for the record."""
     ratio = quality.snr_db(decoded.samples)
     return SoundRecord(
@@ -136,7 +136,7 @@ def sound_record(utterance: Utterance, decoded: Decoded) -> SoundRecord:
     )
 
 
-def typed(utterance: Utterance, locale: Locale) -> Transcript:
+def typed(utterance: CaseTurn, locale: Locale) -> Transcript:
     """Typed words or keys as the transcript that they are."""
     if utterance.dtmf is not None:
         return Transcript.typed(utterance.dtmf, locale, source=Source.DTMF)

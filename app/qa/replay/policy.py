@@ -6,7 +6,7 @@ from typing import Final, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from app.qa.replay.diff import FailOn
-from app.qa.replay.manifest import Manifest, Utterance, by_people
+from app.qa.replay.manifest import CaseTurn, Manifest, by_people
 from app.qa.replay.score import Scores
 from app.qa.replay.stats import Ratio
 from app.qa.replay.words import spaceless
@@ -122,7 +122,7 @@ def policy_for(name: str, manifest: Manifest) -> Policy:
     return found
 
 
-def _recorded(manifest: Manifest, unit: str) -> list[Utterance]:
+def _recorded(manifest: Manifest, unit: str) -> list[CaseTurn]:
     """The recorded turns whose hearing is counted in `unit`; in which nothing was said there is nothing to count."""
     return [
         turn
@@ -133,7 +133,7 @@ def _recorded(manifest: Manifest, unit: str) -> list[Utterance]:
     ]
 
 
-def _says(turn: Utterance, label: str) -> bool:
+def _says(turn: CaseTurn, label: str) -> bool:
     expect = by_people(turn.expect)
     return expect is not None and label in expect.named
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from app.qa.replay.manifest import Expectation, MoneyMove
 from schemas.intent import Slots
 from schemas.payee import PayeeMatch
-from schemas.span import Reading, Span, SpanJson, jsonable
+from schemas.span import Span, SpanJson, SpanReading, jsonable
 
 SCORE_DIGITS: Final = 4
 """Digits kept of scores and log-probabilities, so that the last bits of a float never make two runs differ."""
@@ -51,7 +51,7 @@ class CandidateRecord(Record):
     score: float
 
 
-class PayeeRecord(Record):
+class PayeeSearchRecord(Record):
     """The payee search of a turn."""
 
     heard: str
@@ -118,7 +118,7 @@ class TurnRecord(Record):
     hypotheses: tuple[HypothesisRecord, ...] = ()
     no_speech_prob: float = 0.0
     spans: tuple[SpanRecord, ...] = ()
-    payee: PayeeRecord | None = None
+    payee: PayeeSearchRecord | None = None
     intent: str | None = None
     slots: dict[str, JsonValue] = Field(default_factory=dict)
     evidence: tuple[EvidenceRecord, ...] = ()
@@ -192,18 +192,18 @@ def span_record(span: Span) -> SpanRecord:
     )
 
 
-def _reading(reading: Reading) -> ReadingRecord:
+def _reading(reading: SpanReading) -> ReadingRecord:
     return ReadingRecord(kind=reading.kind.value, value=jsonable(reading.value), rule=reading.rule)
 
 
-def payee_record(match: PayeeMatch | None) -> PayeeRecord | None:
+def payee_record(match: PayeeMatch | None) -> PayeeSearchRecord | None:
     """A payee search, scores rounded."""
     if match is None:
         return None
     candidates = tuple(
         CandidateRecord(id=c.id, name=c.display_name, score=round(c.score, SCORE_DIGITS)) for c in match.candidates
     )
-    return PayeeRecord(
+    return PayeeSearchRecord(
         heard=match.heard,
         start=match.start,
         end=match.end,

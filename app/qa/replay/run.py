@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Final, Protocol
 
-from app.qa.replay.journal import Head, Journal
+from app.qa.replay.journal import Journal, RunHead
 from app.qa.replay.judge import owed_after
 from app.qa.replay.manifest import Case, Manifest, MoneyMove
 from app.qa.replay.provenance import sitting, sources
@@ -43,7 +43,7 @@ class Player(Protocol):
 class PlayerSpec(Protocol):
     """How to make a Player: picklable, so that each process makes its own."""
 
-    def head(self, manifest: Manifest, corpus: str) -> Head:
+    def head(self, manifest: Manifest, corpus: str) -> RunHead:
         """What the decisions will depend on."""
         ...
 

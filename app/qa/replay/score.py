@@ -9,7 +9,7 @@ from typing import Final
 from app.qa.replay.judge import RECALL_AT, Judgement, MoneyVerdict, Tally, judge, judge_by_machine
 from app.qa.replay.manifest import by_people
 from app.qa.replay.record import TurnRecord, TurnResult
-from app.qa.replay.stats import Calibration, Ratio, calibration, percentiles, ratios
+from app.qa.replay.stats import CalibrationCurve, Ratio, calibration, percentiles, ratios
 from app.qa.replay.words import spaceless
 from schemas.intent import Route
 
@@ -50,8 +50,8 @@ class Scores:
     latency: dict[str, Latency]
     confusion: dict[str, dict[str, int]]
     flows: dict[str, dict[str, int]]
-    understanding: Calibration
-    payees: Calibration
+    understanding: CalibrationCurve
+    payees: CalibrationCurve
     errors: dict[str, int]
     reasons: dict[str, int]
     misheard: dict[str, tuple[tuple[str, str, int], ...]]

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.qa.replay import readers
 from app.qa.replay.house import PipelineHouse
-from app.qa.replay.manifest import MAX_TURNS, Case, Utterance, dump_jsonl
+from app.qa.replay.manifest import MAX_TURNS, Case, CaseTurn, dump_jsonl
 from app.qa.replay.player import House, source_of
 from app.qa.replay.split import FoundTurn, Split, split
 from app.settings import Settings
@@ -73,7 +73,7 @@ def parts(case: Case, found: Split) -> list[Case]:
     ]
 
 
-def _turn(whole: Utterance, turn: FoundTurn, wait: float, found: Split) -> Utterance:
+def _turn(whole: CaseTurn, turn: FoundTurn, wait: float, found: Split) -> CaseTurn:
     update: dict[str, Any] = {
         "channel": found.channel if found.channels > 1 else whole.channel,
         "start": turn.start,
@@ -81,7 +81,7 @@ def _turn(whole: Utterance, turn: FoundTurn, wait: float, found: Split) -> Utter
         "after_s": round(min(wait, 3_600.0), 1),
         "expect": {"transcript": turn.transcript.text, "by_machine": ("transcript",)},
     }
-    return Utterance.model_validate(whole.model_dump(exclude_defaults=True) | update)
+    return CaseTurn.model_validate(whole.model_dump(exclude_defaults=True) | update)
 
 
 def _says(found: Split) -> str:

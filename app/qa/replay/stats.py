@@ -45,7 +45,7 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class CalibrationCurve:
     """Bins, and the expected calibration error weighted by count."""
 
     bins: tuple[Bin, ...]
@@ -158,10 +158,10 @@ def percentiles(values: Sequence[float], at: Sequence[float]) -> dict[float, flo
     return dict(zip(at, map(float, np.percentile(np.asarray(values), at)), strict=True))
 
 
-def calibration(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibration:
+def calibration(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> CalibrationCurve:
     """A reliability diagram of (stated probability, was right)."""
     if not pairs:
-        return Calibration((), None)
+        return CalibrationCurve((), None)
     stated = np.clip([p for p, _ in pairs], 0, 1)
     right = np.asarray([r for _, r in pairs], dtype=float)
     place = np.minimum((stated * bins).astype(int), bins - 1)
@@ -171,4 +171,4 @@ def calibration(pairs: Sequence[tuple[float, bool]], bins: int = 10) -> Calibrat
         if (place == i).any()
     ]
     error = sum(b.count * abs(b.stated - b.observed) for b in found) / len(pairs)
-    return Calibration(tuple(found), float(error))
+    return CalibrationCurve(tuple(found), float(error))

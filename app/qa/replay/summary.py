@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.qa.replay.diff import Change, Finding, RunDiff, TurnDiff
+from app.qa.replay.diff import Change, PolicyBreach, RunDiff, TurnDiff
 from app.qa.replay.journal import Run
 from app.qa.replay.score import Scores
 from app.qa.replay.stats import Ratio
@@ -67,7 +67,7 @@ def made_by(run: Run) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def print_diff(compared: RunDiff, findings: tuple[Finding, ...], console: Console) -> None:
+def print_diff(compared: RunDiff, findings: tuple[PolicyBreach, ...], console: Console) -> None:
     """Both runs, their scores, causes, the turns that differ (worse ones first), and last why the comparison fails."""
     for name, run in (("before", compared.before), ("after", compared.after)):
         console.print(*(escape(f"{name}: {line}") for line in made_by(run)), sep="\n")

@@ -35,7 +35,7 @@ class Errors:
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class NormalizedErrors:
     """A turn's hearing after normalization: errors, what was taken for what, and errors by the kind of word.
 
     In `misheard` an empty word stands for none: (said, "") was lost, ("", heard) was added.
@@ -46,7 +46,7 @@ class Hearing:
     by_kind: dict[str, Errors]
 
 
-class Spelling(RuleFile):
+class SpellingVariants(RuleFile):
     """rules/qa/spelling.yaml: by language, spellings of one word; the first of a line stands for all."""
 
     same: dict[str, tuple[tuple[str, ...], ...]]
@@ -92,7 +92,7 @@ def _counted(result: Any, length: int) -> Errors:
 
 
 @lru_cache(maxsize=65_536)
-def hearing(reference: str, heard: str, locale: str, payee: str | None = None) -> Hearing:
+def hearing(reference: str, heard: str, locale: str, payee: str | None = None) -> NormalizedErrors:
     """The errors that are left once both are written one way: $20 is twenty dollars, colour is color.
 
     `payee` is the id of the one who is named, by whose names the words are known that are names.
@@ -100,7 +100,9 @@ def hearing(reference: str, heard: str, locale: str, payee: str | None = None) -
     said, got = tokens(reference, locale, payee), tokens(heard, locale)
     words, others = [word for word, _ in said], [word for word, _ in got]
     if not words:
-        return Hearing(Errors(len(others), 0, insertions=len(others)), tuple(("", word) for word in others), {})
+        return NormalizedErrors(
+            Errors(len(others), 0, insertions=len(others)), tuple(("", word) for word in others), {}
+        )
     result = jiwer.process_words(" ".join(words), " ".join(others))
     wrong: dict[int, str] = {}
     misheard: list[tuple[str, str]] = []
@@ -113,7 +115,7 @@ def hearing(reference: str, heard: str, locale: str, payee: str | None = None) -
             misheard += [(words[i], others[j]) for i, j in zip(before, after, strict=True)]
         else:
             misheard += [(words[i], "") for i in before] + [("", others[j]) for j in after]
-    return Hearing(_counted(result, len(words)), tuple(misheard), _by_kind([kind for _, kind in said], wrong))
+    return NormalizedErrors(_counted(result, len(words)), tuple(misheard), _by_kind([kind for _, kind in said], wrong))
 
 
 def _by_kind(kinds: list[str], wrong: dict[int, str]) -> dict[str, Errors]:
@@ -168,7 +170,7 @@ def _plain(text: str, locale: str, names: frozenset[str]) -> Iterator[tuple[str,
 
 @lru_cache(maxsize=16)
 def _same(language: str) -> dict[str, str]:
-    lines = load("qa/spelling.yaml", Spelling).same.get(language, ())
+    lines = load("qa/spelling.yaml", SpellingVariants).same.get(language, ())
     return {other: first for first, *others in lines for other in others}
 
 

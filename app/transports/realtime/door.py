@@ -57,7 +57,7 @@ class ClientSecretOut(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class RealtimeDoor:
     """What the composition root provides. `deps.authenticate` takes client secrets too."""
 
     deps: CallDeps
@@ -77,7 +77,7 @@ class Door:
         return opened
 
 
-def router(door: Door) -> APIRouter:
+def router(door: RealtimeDoor) -> APIRouter:
     """The route of the calls."""
     routes = APIRouter()
 

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from app.transports._speaking import Piece, ReplySound
+from app.transports._speaking import AudioChunk, ReplySound
 from app.transports.realtime.failures import kind_of
 from app.transports.realtime.items import Items
 from schemas.audio import AudioFormat
@@ -78,7 +78,7 @@ class Ladder:
         self.text = self.text[: self.out.said(ms)]
         self._items.change(self._item("incomplete"))
 
-    def _piece(self, piece: Piece) -> Event:
+    def _piece(self, piece: AudioChunk) -> Event:
         return server.SoundDelta(response_id=self.reply, item_id=self.item, delta=base64.b64encode(piece.data).decode())
 
     def end(self, ended: ReplyEnded) -> Iterator[Event]:

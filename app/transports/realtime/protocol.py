@@ -99,7 +99,7 @@ class Realtime:
         """The messages that tell of `event`, our own events among them where they are wanted."""
         own = [one for one in self._own.tell(event) if self.settings.events and _kind(one).startswith(OWN)]
         told: list[BaseModel] = list(self._tell(event, audible))
-        within = isinstance(event, call.Said)
+        within = isinstance(event, call.ReplyProgress)
         return [self._text(one) for one in ([*told, *own] if within else [*own, *told])]
 
     def farewell(self) -> list[str]:
@@ -245,9 +245,9 @@ class Realtime:
             case call.ReplyBegan(reply):
                 self._typed, self._added = None, 0
                 yield self._replies.begin(reply)
-            case call.Said(reply, turn.ReadBackReady(proposal)):
+            case call.ReplyProgress(reply, turn.ReadBackReady(proposal)):
                 self._replies.propose(reply, proposal.id)
-            case call.Said(reply, turn.ReplyText(text, _, template)):
+            case call.ReplyProgress(reply, turn.ReplyText(text, _, template)):
                 yield from self._replies.say(reply, text, template)
             case call.Voiced(reply, chunk):
                 yield from self._replies.sound(reply, chunk)

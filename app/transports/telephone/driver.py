@@ -6,7 +6,7 @@ import logging
 from typing import Final
 
 from app.transports._deps import FIRST_MESSAGE_S
-from app.transports._standing import Admitted, Standing
+from app.transports._lease import Admitted, CallLease
 from app.transports._together import Hung, first_end, together
 from app.transports.telephone.connection import Connection, PhoneDeps
 from app.transports.telephone.goodbye import Goodbye
@@ -34,7 +34,7 @@ from schemas.call import AskIn, AudioIn, CallConfig, ConfigureIn, KeyIn
 from schemas.errors import CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
 from schemas.ids import EN_US, CallId, CustomerId, Locale
 from services.audio.inband import InBand, Once
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
 from services.timing.finish import finish
@@ -74,7 +74,7 @@ class _PhoneCall:
         self._transport = transport
         self._deps = deps
         self._proven = proven
-        self._outbox = Outbox()
+        self._outbound = OutboundQueue()
         self._id = CallId(deps.calls.clock.new_id())
         self._opened: Opened
         self._speaking: Speaking | Wording
@@ -101,7 +101,7 @@ class _PhoneCall:
     def _live(self, handler: TurnHandler, config: CallConfig) -> LiveCall:
         calls = self._deps.calls
         ports = CallPorts(handler, calls.recognizer, calls.vad, calls.clock, calls.synthesizer)
-        live = LiveCall(ports, self._outbox, config, seconds=calls.max_call_seconds)
+        live = LiveCall(ports, self._outbound, config, seconds=calls.max_call_seconds)
         live.hung_up = True  # whoever takes over may do what was pending: only a line that drops leaves it
         return live
 
@@ -139,9 +139,9 @@ class _PhoneCall:
         self._speaking = self._mouth(call)
         self._inband = InBand(self._opened.form) if self._deps.inband_keys else None
         self._hold = Hold(calls.clock, call.put)
-        standing = Standing(admitted, calls.verify, calls.admission, self._outbox, calls.clock)
+        lease = CallLease(admitted, calls.verify, calls.admission, self._outbound, calls.clock)
         async with together(
-            call.run(), self._listen(call), self._tell(), self._speaking.play(), self._hold.watch(), standing.run()
+            call.run(), self._listen(call), self._tell(), self._speaking.play(), self._hold.watch(), lease.run()
         ) as tasks:
             await call.put(AskIn())
             reason = await first_end(tasks)
@@ -225,7 +225,7 @@ class _PhoneCall:
             log.error("the keys of a transfer were not pressed: %s", type(error).__name__)  # noqa: TRY400 - it is known
 
     async def _tell(self) -> None:
-        while (event := await self._outbox.get()) is not None:
+        while (event := await self._outbound.get()) is not None:
             await self._speaking.told(event)
 
     async def _act(self, word: Act) -> None:

@@ -28,7 +28,7 @@ from schemas.ids import Locale
 from services.speech.ssml import ssml, words
 
 
-class Replies(StrEnum):
+class ReplyForm(StrEnum):
     """What a bridge is sent of a reply: sound, or words for its own voice."""
 
     AUDIO = "audio"
@@ -39,7 +39,7 @@ class Replies(StrEnum):
     @property
     def worded(self) -> bool:
         """Whether it is words."""
-        return self in {Replies.TEXT, Replies.SSML}
+        return self in {ReplyForm.TEXT, ReplyForm.SSML}
 
 
 MAX_SOUND: Final = 32 * 1024
@@ -52,7 +52,7 @@ class AudioFork:
 
     lingers = False
 
-    def __init__(self, replies: Replies = Replies.AUDIO) -> None:
+    def __init__(self, replies: ReplyForm = ReplyForm.AUDIO) -> None:
         self._replies = replies
         self._form: AudioFormat | None = None
         self._channels = 1
@@ -73,7 +73,7 @@ class AudioFork:
 
     def play(self, packet: bytes) -> list[Act]:
         """A packet of sound."""
-        if self._replies is Replies.AUDIO:
+        if self._replies is ReplyForm.AUDIO:
             return [packet]
         sound: dict[str, Any] = {"audioContentType": "raw", "sampleRate": self._form.rate if self._form else 0}
         return [packed(type="playAudio", data=sound | {"audioContent": base64.b64encode(packet).decode()})]
@@ -82,11 +82,11 @@ class AudioFork:
         """Ask to be told when all that was sent so far was heard."""
         if self._replies.worded:
             return [packed(type="json", data={"mark": name})]
-        return [] if self._replies is Replies.FILE else [packed(type="mark", data={"name": name})]
+        return [] if self._replies is ReplyForm.FILE else [packed(type="mark", data={"name": name})]
 
     def say(self, text: str, locale: Locale) -> list[Act]:
         """Words for the bridge's own voice, after those before."""
-        kind, said = ("ssml", ssml) if self._replies is Replies.SSML else ("text", words)
+        kind, said = ("ssml", ssml) if self._replies is ReplyForm.SSML else ("text", words)
         return [packed(type="json", data={"say": {kind: said(text, locale), "language": locale}})]
 
     def press(self, keys: str) -> list[Act]:
@@ -121,9 +121,9 @@ class AudioFork:
 
     def _playing(self, form: AudioFormat) -> Playing:
         match self._replies:
-            case Replies.AUDIO:
+            case ReplyForm.AUDIO:
                 return Playing(form, lead_ms=100)
-            case Replies.FILE:
+            case ReplyForm.FILE:
                 return Playing(form, packet_ms=500, lead_ms=1_000, marks=False, press=self.press)
         return Playing(form, say=self.say, press=self.press)
 

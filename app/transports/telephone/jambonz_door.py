@@ -13,7 +13,7 @@ from app.auth.bridge_keys import with_key
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
 from app.transports.telephone.expected import ExpectedCalls
-from app.transports.telephone.jambonz import AudioFork, Replies
+from app.transports.telephone.jambonz import AudioFork, ReplyForm
 
 SUBPROTOCOLS: Final = ("audio.jambonz.org", "audio.drachtio.org")
 
@@ -29,7 +29,7 @@ def router(deps: PhoneDeps, expected: ExpectedCalls, bridges: Mapping[str, bytes
     @routes.websocket("/jambonz")
     async def jambonz(socket: WebSocket) -> None:
         asked_for = socket.query_params.get("audio", "")
-        replies = Replies(asked_for) if asked_for in set(Replies) else Replies.AUDIO
+        replies = ReplyForm(asked_for) if asked_for in set(ReplyForm) else ReplyForm.AUDIO
         await answer(socket, AudioFork(replies), asked, proven, *SUBPROTOCOLS, voiced=not replies.worded)
 
     return routes

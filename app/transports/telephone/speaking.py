@@ -18,8 +18,8 @@ from schemas.call import (
     ReplyBegan,
     ReplyCut,
     ReplyEnded,
+    ReplyProgress,
     ReplyStatus,
-    Said,
     Voiced,
 )
 from schemas.errors import SpeechUnavailable
@@ -51,7 +51,7 @@ class Speaking:
 
     async def told(self, event: CallEvent) -> None:
         """What the call says. Raises SpeechUnavailable, SlowConsumer."""
-        if not self._playing.taken and not isinstance(event, Said):
+        if not self._playing.taken and not isinstance(event, ReplyProgress):
             return  # who watches a call says nothing in it
         match event:
             case ReplyBegan(reply):
@@ -66,7 +66,7 @@ class Speaking:
                 await self._flush()
             case ReplyEnded(reply, ReplyStatus.CANCELLED | ReplyStatus.FAILED) if reply == self._reply:
                 await self._flush()
-            case Said(_, HandedOff() as handed):
+            case ReplyProgress(_, HandedOff() as handed):
                 self.handed = handed
 
     def hold(self, on: bool) -> None:

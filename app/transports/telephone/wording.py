@@ -15,8 +15,8 @@ from schemas.call import (
     ReplyBegan,
     ReplyCut,
     ReplyEnded,
+    ReplyProgress,
     ReplyStatus,
-    Said,
 )
 from schemas.ids import Locale
 from schemas.turn import HandedOff, ReplyId, ReplyText
@@ -46,7 +46,7 @@ class Wording:
                 self._locale = config.locale
             case ReplyBegan(reply):
                 self._reply, self._given = reply, False
-            case Said(reply, ReplyText(text)) if reply == self._reply:
+            case ReplyProgress(reply, ReplyText(text)) if reply == self._reply:
                 self._given = True
                 for word in self._say(text, self._locale):
                     await self._act(word)
@@ -54,7 +54,7 @@ class Wording:
                 await self._mark(reply)
             case ReplyCut() | ReplyEnded(_, ReplyStatus.CANCELLED | ReplyStatus.FAILED):
                 await self._flush()
-            case Said(_, HandedOff() as handed):
+            case ReplyProgress(_, HandedOff() as handed):
                 self.handed = handed
 
     def hold(self, on: bool) -> None:

@@ -16,9 +16,9 @@ from app.qa.figures import percentile
 from deploy.bench.qna import cases_of
 from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import Row, Session
-from schemas.answer import Done, Question
+from schemas.answer import AnswerDone, Question
 from schemas.ids import CustomerId
-from services.answering.generate import Endpoint, GemmaAnswerer
+from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.timing.clock import SystemClock
@@ -53,7 +53,7 @@ async def measure(session: Session, model: str) -> None:
             shift = turn * (len(AT_ONCE) + 1)
             for server, at_once in pairs[shift:] + pairs[:shift]:
                 own = {"tenant": f"round {turn} of {at_once}", "in_flight": at_once, "max_tokens": TOKENS}
-                endpoint = Endpoint(session.urls[server], model, **PATIENT | own)
+                endpoint = AnswerEndpoint(session.urls[server], model, **PATIENT | own)
                 common: Row = {"round": turn + 1, "server": server, "at once": at_once}
                 rows += [common | row for row in await _round(endpoint, library, asked, at_once)]
                 session.add(EVERY, *rows[-count:])
@@ -61,7 +61,7 @@ async def measure(session: Session, model: str) -> None:
         session.add(SUMMARY, *summary(rows))
 
 
-async def _round(endpoint: Endpoint, library: Library, questions: list[Question], at_once: int) -> list[Row]:
+async def _round(endpoint: AnswerEndpoint, library: Library, questions: list[Question], at_once: int) -> list[Row]:
     """One row an answer in the order in which they were asked for, `at_once` at a time; the first is not counted."""
     clock = SystemClock()
     answerer = GemmaAnswerer(endpoint, library, CircuitBreaker(clock, NEVER_OPENS), clock)
@@ -71,7 +71,7 @@ async def _round(endpoint: Endpoint, library: Library, questions: list[Question]
     async def ask(question: Question) -> Row:
         row: Row = {"clock": time.strftime("%H:%M:%S"), "load of the host": os.getloadavg()[0]}
         events = [event async for event in answerer.answer(CustomerId("bench"), question)]
-        end = next(event for event in events if isinstance(event, Done))
+        end = next(event for event in events if isinstance(event, AnswerDone))
         return row | {"first token_ms": end.generated_ms, "told": end.first_token_ms is not None}
 
     async def worker() -> None:

@@ -20,7 +20,7 @@ from services.understanding.extraction.prompt import prompt_rules
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from app.qa.doctor.client import Endpoint, Metrics
+    from app.qa.doctor.client import Endpoint, MetricsPage
 
 Row = dict[str, Any]
 Ask = Callable[[int], Awaitable[object]]
@@ -100,7 +100,7 @@ async def heartbeat(endpoint: Endpoint, model: str, every_s: float = 0.05) -> As
             await beating
 
 
-def means(before: Metrics, after: Metrics) -> Row:
+def means(before: MetricsPage, after: MetricsPage) -> Row:
     """The server's own mean of each part over a measurement, ms."""
     row: Row = {}
     for name, metric in SERVER_SPLIT.items():
@@ -190,7 +190,7 @@ async def pace(endpoint: Endpoint, model: str, tokens: int, count: int) -> Row:
     return row | {"tokens a step": step, "ms a step": each * step}
 
 
-def drafted(before: Metrics, after: Metrics) -> tuple[float, float]:
+def drafted(before: MetricsPage, after: MetricsPage) -> tuple[float, float]:
     """The steps between two samples that had drafts, and the drafted tokens that were accepted; 0 without a drafter."""
     steps, accepted = ((after.total(name) or 0) - (before.total(name) or 0) for name in DRAFT_COUNTERS.values())
     return steps, accepted

@@ -33,7 +33,7 @@ from schemas.ids import CustomerId
 from schemas.text import TextIn
 from services.guard.breaker import BreakerState, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import Endpoint, GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 
 CALLERS: Final = 8
 PAUSE_S: Final = 0.03
@@ -77,7 +77,7 @@ class Row:
     @property
     def kept(self) -> bool:
         """Whether nobody waited too long, commands kept their pace, and all was well again by itself."""
-        in_time = self.longest_wait <= 1000 * (Endpoint("", "").deadline_s + LATE_S)
+        in_time = self.longest_wait <= 1000 * (ExtractionEndpoint("", "").deadline_s + LATE_S)
         return in_time and self.commands_p95_during <= MOST_RATIO * self.commands_p95_before and self.closed_s >= 0
 
 
@@ -89,7 +89,7 @@ class World:
         self._start = engine
         self.engine = engine()
         self.breaker = CircuitBreaker(clock)
-        self.extractor = GemmaExtractor(Endpoint(url, model), self.breaker, clock)
+        self.extractor = GemmaExtractor(ExtractionEndpoint(url, model), self.breaker, clock)
         self.felt = Felt()
         self.opened = False
         self._path = TextPath.of_payees(clock)

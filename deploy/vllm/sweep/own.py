@@ -15,7 +15,7 @@ from deploy.vllm.sweep.report import PERCENTILES
 from schemas.extraction import Fallback
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import Endpoint, GemmaExtractor
+from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_S = 60.0
@@ -31,7 +31,7 @@ def run(job: Job, url: str, model: str) -> dict[str, Any]:
 
 async def _extraction(url: str, model: str, count: int, at_once: int) -> dict[str, Any]:
     """The real prompt with new candidates in every request; connections and grammar are warm."""
-    endpoint = Endpoint(url, model, deadline_s=DEADLINE_S, in_flight=at_once)
+    endpoint = ExtractionEndpoint(url, model, deadline_s=DEADLINE_S, in_flight=at_once)
     cases = offers(count, seed=at_once)
     await measure(endpoint, cases[: 2 * at_once], at_once)
     done = await measure(endpoint, cases, at_once)
@@ -45,7 +45,7 @@ async def hostile(url: str, model: str, count: int) -> dict[str, Any]:
     from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, check
 
     clock = SystemClock()
-    endpoint = Endpoint(url, model, deadline_s=DEADLINE_S, in_flight=8, waiting=count)
+    endpoint = ExtractionEndpoint(url, model, deadline_s=DEADLINE_S, in_flight=8, waiting=count)
     extractor = GemmaExtractor(endpoint, CircuitBreaker(clock, NEVER_OPENS), clock)
     cases = adversarial_cases(count)
     got = await asyncio.gather(*(extractor.extract(CUSTOMER, case.offer) for case in cases))

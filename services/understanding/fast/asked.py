@@ -9,7 +9,7 @@ from schemas.ids import AccountId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.grammar import TROUBLE, Grammar
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.reasons import bill_slot, own_bill
 from services.understanding.fast.vocabulary import vocabulary
 
@@ -20,7 +20,7 @@ _SURE: Final = 0.8
 
 
 def asked(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading, vetoes: set[str]
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
 ) -> Understood | None:
     """The balance, or the bill, that is asked about; never in a language whose rules have no such cues."""
     if _ELSE not in grammar.symbols or vetoes - {"question"} or any(s.kind in _BESIDE for s in heard.spans):
@@ -36,7 +36,9 @@ def asked(
         return _found(Intent.BILL_INQUIRY, slots, heard)
     accounts = _accounts(grammar, heard, context, reading)
     cued = (
-        symbols["balance_cue"] in said and symbols["billed"] not in said and bool(grammar.subjects.intersection(words))
+        symbols["balance_cue"] in said
+        and symbols["billed"] not in said
+        and bool(grammar.words.subjects.intersection(words))
     )
     if not cued or not (accounts or symbols["balance"] in said):
         return None
@@ -48,14 +50,16 @@ def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
     return Understood(intent, slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
 
 
-def _accounts(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> dict[str, Slot[AccountId]]:
+def _accounts(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> dict[str, Slot[AccountId]]:
     """The caller's own accounts that are named, none of them said to be another's."""
     nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
     found: dict[str, Slot[AccountId]] = {}
     for at in range(len(reading.words)):
         for edge in nouns.trie.scan(reading.words, at):
             noun = nouns.nouns[edge.symbol]
-            others = at and reading.words[at - 1] in grammar.others
+            others = at and reading.words[at - 1] in grammar.words.others
             if noun.kind == "account" and noun.id is not None and not others:
                 start, end = units.starts[at], units.ends[edge.end - 1]
                 found[noun.id] = Slot(AccountId(noun.id), Evidence(start, end, text[start:end], RULE))

@@ -9,7 +9,7 @@ from schemas.ids import CardId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.loose import commanded
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.reasons import PARTS
 from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.fast.vocabulary import vocabulary
@@ -24,7 +24,7 @@ _ANY: Final = frozenset({"a", "an", "s"})
 _POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
 
 
-def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
+def carded(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
     """The card that is to be locked or unlocked; never in a language whose rules have no such cues."""
     if not _CUES.keys() <= grammar.symbols.keys() or any(span.kind in PARTS for span in heard.spans):
         return None
@@ -50,13 +50,15 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Readi
     )
 
 
-def _of_another(grammar: Grammar, heard: Annotation, reading: Reading, at: int) -> bool:
+def _of_another(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
     """Whether the word before a card makes it somebody's, or any: "my sister's", "a"."""
     word, said = reading.words[at], heard.transcript.text[reading.units.starts[at] : reading.units.ends[at]]
-    return word in grammar.others or word in _ANY or said.endswith(_POSSESSIVES)
+    return word in grammar.words.others or word in _ANY or said.endswith(_POSSESSIVES)
 
 
-def _cards(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> dict[str, Slot[CardId]] | None:
+def _cards(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> dict[str, Slot[CardId]] | None:
     """The caller's own cards that are named; None where one is said to be another's."""
     nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
     found: dict[str, Slot[CardId]] = {}

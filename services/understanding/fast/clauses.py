@@ -14,7 +14,7 @@ from schemas.intent import MONEY_MOVING, Intent, Route, Slot, SlotName, Slots, U
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.lexicon import OTHER
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 
 _ENDS: Final = re.compile("[.?!;:…。？！；—–]")
 _PAUSES: Final = re.compile("[,、，-]")
@@ -42,17 +42,17 @@ class Clauses:
     unread: tuple[tuple[int, int], ...]
 
 
-def sentences(text: str, reading: Reading, start: int = 0) -> list[tuple[int, int]]:
+def sentences(text: str, reading: UtteranceLattice, start: int = 0) -> list[tuple[int, int]]:
     """Ranges of units from `start` on between the marks that end sentences."""
     return _cut(text, reading, _ENDS, start, len(reading.words))
 
 
-def pauses(text: str, reading: Reading, start: int, end: int) -> list[tuple[int, int]]:
+def pauses(text: str, reading: UtteranceLattice, start: int, end: int) -> list[tuple[int, int]]:
     """Ranges of units between commas."""
     return _cut(text, reading, _PAUSES, start, end)
 
 
-def _cut(text: str, reading: Reading, marks: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+def _cut(text: str, reading: UtteranceLattice, marks: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
     units, begin = reading.units, start
     found: list[tuple[int, int]] = []
     for at in range(start + 1, end):
@@ -78,7 +78,7 @@ def bare(asides: Trie, words: Sequence[str], start: int, end: int) -> tuple[int,
     return start, end
 
 
-def introduced(grammar: Grammar, reading: Reading, start: int, end: int) -> int:
+def introduced(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> int:
     """Where the words go on behind a caller's own name at their beginning: "my name is alex and"."""
     symbol = grammar.symbols.get(_INTRODUCES)
     at = max((e.end for e in reading.lattice.edges(start) if e.symbol == symbol), default=start) if start < end else end
@@ -106,7 +106,7 @@ def only(meant: Trie, asides: Trie, words: tuple[str, ...]) -> bool:
 
 
 def parted(
-    conjunctions: Trie, read: Callable[[int, int], Clauses], text: str, reading: Reading, start: int, end: int
+    conjunctions: Trie, read: Callable[[int, int], Clauses], text: str, reading: UtteranceLattice, start: int, end: int
 ) -> list[Clauses] | None:
     """A sentence cut in two at a comma or a conjunction, if more of it can be read so."""
     pieces = pauses(text, reading, start, end)
@@ -261,7 +261,7 @@ def _asked_about(whole: Understood, clauses: Clauses, *, stopped: bool) -> Under
     return whole if whole.missing else replace(whole, route=Route.CLARIFY, then=None)
 
 
-def without_days(found: Understood, reading: Reading, beside: Sequence[tuple[int, int]]) -> Understood:
+def without_days(found: Understood, reading: UtteranceLattice, beside: Sequence[tuple[int, int]]) -> Understood:
     """`found` without the days that only stand in the ranges of units `beside` it: "how are you today"."""
     units = reading.units
     places = [(units.starts[start], units.ends[end - 1]) for start, end in beside if start < end]

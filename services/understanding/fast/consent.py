@@ -38,7 +38,7 @@ _ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY, Intent.CANCEL})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ConsentAnswer:
     """What an utterance answers. CONFIRM without `consent`: words that some say for yes and others for no.
 
     `doubted`: a yes that was perhaps not what was said.
@@ -69,7 +69,7 @@ class ConsentGrammar:
             to: self._automaton.first_of([i for i, act in enumerate(file.acts) if to in act.to]) for to in Awaited
         }
 
-    def answer(self, heard: Annotation, context: Context) -> Answer | None:
+    def answer(self, heard: Annotation, context: Context) -> ConsentAnswer | None:
         """What the whole of `heard` answers in `context`; None where any word of it says something else."""
         transcript = heard.transcript
         found = self._whole(transcript.text, heard.spans, context)
@@ -77,10 +77,10 @@ class ConsentGrammar:
             return None
         rule = RuleId(f"{self._file.id}.{found.id}@{self._file.version}")
         if not found.agrees:
-            return Answer(found.act, rule)
+            return ConsentAnswer(found.act, rule)
         if transcript.source is Source.DTMF or self._contradicted(heard, context):
-            return Answer(found.act, rule, doubted=True)
-        return Answer(found.act, rule, Consent(context.terms.to, rule))
+            return ConsentAnswer(found.act, rule, doubted=True)
+        return ConsentAnswer(found.act, rule, Consent(context.terms.to, rule))
 
     def part(self, text: str, context: Context) -> Intent | None:
         """What answer a part of an utterance would be, alone. It agrees to nothing; None where its end goes on."""

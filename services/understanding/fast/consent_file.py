@@ -28,7 +28,7 @@ class ActRule(BaseModel):
     agrees: bool = False
 
 
-class Doubt(BaseModel):
+class DoubtMargins(BaseModel):
     """How far behind the best a hypothesis may be to be heard, in natural-log odds: any, and one that holds a no."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,7 +52,7 @@ class ConsentFile(RuleFile):
     objections: str
     open: frozenset[str]
     contrary: tuple[str, ...]
-    doubt: Doubt
+    doubt: DoubtMargins
 
 
 def symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:

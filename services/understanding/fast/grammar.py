@@ -14,7 +14,7 @@ from services.understanding.fast.automaton import Automaton
 from services.understanding.fast.endings import Endings, EndingsFile
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Leads, LeadsFile
-from services.understanding.fast.lexicon import lexicon, phrases_of, readings, symbols_of
+from services.understanding.fast.lexicon import lexicon, readings, symbols_of
 from services.understanding.fast.rules import (
     ConfidenceFile,
     IntentFile,
@@ -29,6 +29,7 @@ from services.understanding.fast.rules import (
 from services.understanding.fast.template import Node, Rules, condense, parse
 from services.understanding.fast.typos import Typos
 from services.understanding.fast.units import Units, by_character, by_word, splitter
+from services.understanding.fast.word_classes import Phrases, WordClasses, phrases, word_classes
 
 RANK: Final[dict[RuleClass, int]] = {"exact": 0, "wide": 1, "weak": 2}
 
@@ -54,8 +55,8 @@ class Grammar:
     """Everything `Understander` needs of a language."""
 
     spaced: bool
-    leading_particles: frozenset[str]
-    maybe_particles: frozenset[str]
+    words: WordClasses
+    phrases: Phrases
     symbols: dict[str, int]
     trie: Trie
     endings: Endings | None
@@ -63,35 +64,9 @@ class Grammar:
     templates: tuple[Template, ...]
     guards: Trie
     guard_names: tuple[str, ...]
-    conjunctions: Trie
     leads: Leads | None
-    asides: Trie
-    asides_unasked: Trie
-    closings: Trie
-    holds: Trie
-    counted: Trie
-    one: tuple[str, ...]
-    ones: frozenset[str]
-    others: frozenset[str]
-    onto: frozenset[str]
-    outof: frozenset[str]
-    after_verbs: frozenset[str]
-    subjects: frozenset[str]
-    finite: frozenset[str]
-    owing: frozenset[str]
-    passing: frozenset[str]
-    omitted: frozenset[str]
-    them: frozenset[str]
-    light: frozenset[str]
-    twists: Trie
-    objecting: Trie
-    relative: Trie
-    joins: frozenset[tuple[str, ...]]
-    noun_conjunctions: frozenset[tuple[str, ...]]
     routing: Trie
     guesses: tuple[tuple[Intent, tuple[int, ...]], ...]
-    not_names: Trie
-    weak_nouns: frozenset[str]
     typos: Typos
     nouns: NounsFile
     ending: Trie
@@ -125,11 +100,10 @@ def grammar(language: str) -> Grammar:
     names = ("allowed", *vetoes.vetoes)
     guards = [(ALLOWED, vetoes.allowed + words.fillers), *enumerate(vetoes.vetoes.values(), 1)]
     routes, guesses = _routes(routing)
-    asides = words.asides and words.asides + words.fillers + words.conjunctions
     return Grammar(
         spaced=words.spaced,
-        leading_particles=frozenset(words.leading_particles),
-        maybe_particles=frozenset(words.maybe_particles),
+        words=word_classes(words, nouns),
+        phrases=phrases(words),
         symbols=symbols,
         trie=trie,
         endings=Endings(endings, symbols) if endings else None,
@@ -137,35 +111,9 @@ def grammar(language: str) -> Grammar:
         templates=tuple(templates),
         guards=lexicon(guards, words),
         guard_names=names,
-        conjunctions=lexicon([(1, words.conjunctions)], words),
         leads=_leads(folder),
-        asides=lexicon([(1, asides)], words),
-        asides_unasked=lexicon([(1, asides + words.answers)], words),
-        closings=lexicon([(1, words.closings)], words),
-        holds=lexicon([(1, words.holds)], words),
-        counted=lexicon([(1, words.counted)], words),
-        one=tuple(words.one),
-        ones=frozenset(words.ones) | _last_words(nouns),
-        others=frozenset(words.others),
-        onto=frozenset(words.onto),
-        outof=frozenset(words.outof),
-        after_verbs=frozenset(words.after_verbs),
-        subjects=frozenset(words.subjects),
-        finite=frozenset(words.finite),
-        owing=frozenset(words.owing),
-        passing=frozenset(words.passing),
-        omitted=frozenset(words.omitted),
-        them=frozenset(words.them),
-        light=frozenset(words.light),
-        twists=lexicon([(1, words.twists)], words),
-        objecting=lexicon([(1, words.objecting)], words),
-        relative=lexicon([(1, words.relative)], words),
-        joins=frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
-        noun_conjunctions=frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),
         routing=lexicon(routes, words),
         guesses=guesses,
-        not_names=lexicon([(1, words.not_names)], words),
-        weak_nouns=frozenset(words.weak_nouns),
         typos=Typos(words.keywords, trie.units()),
         nouns=nouns,
         ending=lexicon([(1, nouns.ending)], words),
@@ -173,12 +121,6 @@ def grammar(language: str) -> Grammar:
         confidence=load("intents/confidence.yaml", ConfidenceFile),
         accounts=accounts(language, words.spaced),
     )
-
-
-def _last_words(nouns: NounsFile) -> frozenset[str]:
-    """The words that the kinds of bills, accounts and cards end with: "the electric one"."""
-    kinds = (*nouns.bills.values(), *nouns.accounts.values(), *nouns.cards.values())
-    return frozenset(words[-1] for phrases in kinds for phrase in phrases if (words := by_word(phrase).words))
 
 
 def _endings(folder: str) -> EndingsFile | None:

@@ -3,23 +3,23 @@
 from typing import Final
 
 from services.understanding.fast.grammar import Grammar
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 
 _MARKS: Final = frozenset(",、，;；.。!！—–")
 """What may be written between two commands, or a refusal and a command."""
 
 
-def joint(rules: Grammar, text: str, reading: Reading, at: int) -> int | None:
+def joint(rules: Grammar, text: str, reading: UtteranceLattice, at: int) -> int | None:
     """Where what is joined at unit `at` begins: after a conjunction, or after a mark that was written."""
-    stop, symbols = rules.conjunctions.longest(reading.words, at)
+    stop, symbols = rules.phrases.conjunctions.longest(reading.words, at)
     if symbols and at not in reading.taken:
-        joins_nouns = reading.words[at:stop] in rules.noun_conjunctions
+        joins_nouns = reading.words[at:stop] in rules.words.noun_conjunctions
         return None if joins_nouns and _after_a_verb(rules, reading, at) else stop
     between = text[reading.units.ends[at - 1] : reading.units.starts[at]]
     return at if at not in reading.within and _MARKS.intersection(between) else None
 
 
-def _after_a_verb(rules: Grammar, reading: Reading, at: int) -> bool:
+def _after_a_verb(rules: Grammar, reading: UtteranceLattice, at: int) -> bool:
     """Whether a verb with its ending may end before unit `at`."""
     endings = rules.endings
     return endings is not None and any(edge.end == at for i in range(at) for edge in endings.edges(reading.words, i))

@@ -24,14 +24,14 @@ _MAX_WORDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Leftover:
     """What of an utterance is in no slot: words that nothing was made of, and what was said not to be meant."""
 
     unread: tuple[Evidence, ...] = ()
     refused: tuple[Evidence, ...] = ()
 
 
-def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood, left: Left) -> Understood:
+def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood, left: Leftover) -> Understood:
     """`found` with everything that no slot holds as a mention or as unread words."""
     if found.intent not in COUNTED:
         return found

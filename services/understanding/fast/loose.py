@@ -10,7 +10,7 @@ from schemas.intent import Annotation, Context, Intent, Route, SlotName, Slots, 
 from schemas.span import Span
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import FILLER
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.reasons import NUMBERS, PARTS, RULE, acts, bill_slot, own_bill
 
 _ENDS: Final = re.compile("[.?!;:,–—]")
@@ -20,7 +20,7 @@ _NEAR: Final = 4
 """Units within which the account follows that a word like "from" speaks of."""
 
 
-def commanded(grammar: Grammar, heard: Annotation, reading: Reading, verb: str = "sends") -> bool:
+def commanded(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, verb: str = "sends") -> bool:
     """Whether a verb of that list is asked for: where a clause begins, or behind a lead that begins there.
 
     Never in a language whose rules have no such list.
@@ -31,7 +31,7 @@ def commanded(grammar: Grammar, heard: Annotation, reading: Reading, verb: str =
     words = reading.words
     begins = {at for at in range(len(words)) if _cut(heard, reading, at)}
     for at in range(len(words)):
-        if (words[at],) in grammar.joins:
+        if (words[at],) in grammar.words.joins:
             begins.add(at + 1)
         if at not in begins or at in reading.taken:
             continue
@@ -39,11 +39,11 @@ def commanded(grammar: Grammar, heard: Annotation, reading: Reading, verb: str =
         if any(edge.symbol == does for edge in edges):
             return True
         begins.update(edge.end for edge in edges if edge.symbol in led)
-        begins.update(edge.end for edge in grammar.asides_unasked.scan(words, at))
+        begins.update(edge.end for edge in grammar.phrases.asides_unasked.scan(words, at))
     return False
 
 
-def ordered(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots) -> Understood | None:
+def ordered(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slots: Slots) -> Understood | None:
     """The transfer that was asked for, if `slots` tell enough of it and no word twists them."""
     if slots.amount is None and slots.payee is None:
         return None
@@ -52,13 +52,13 @@ def ordered(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots)
     return order_of(slots, heard)
 
 
-def _twisted(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots) -> bool:
+def _twisted(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slots: Slots) -> bool:
     """Whether there is a number, a time, a word that turns parts around, or a repair behind a part."""
     if any(span.kind in NUMBERS and not _holds(slots, span) for span in heard.spans):
         return True
     rules, size = grammar.accounts, len(reading.words)
     free = [at for at in range(size) if at not in reading.taken]
-    if any(trie.scan(reading.words, at) for at in free for trie in (grammar.twists, rules.times)):
+    if any(trie.scan(reading.words, at) for at in free for trie in (grammar.phrases.twists, rules.times)):
         return True
     if slots.payee is not None and _from(grammar, reading, slots.payee.evidence.start):
         return True
@@ -66,26 +66,26 @@ def _twisted(grammar: Grammar, heard: Annotation, reading: Reading, slots: Slots
     return any(rules.repairs.scan(reading.words, at) for at in free if reading.units.starts[at] > first)
 
 
-def plain(grammar: Grammar, reading: Reading, slots: Slots) -> bool:
+def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
     """Whether every word is in a slot, or one that says nothing beside an order."""
     idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
     starts, ends = reading.units.starts, reading.units.ends
     told = [slot.evidence for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None]
     size = len(reading.words)
     done = {at for at in range(size) for e in told if e.start <= starts[at] and ends[at] <= e.end}
-    if any(reading.words[at] in grammar.outof and done.isdisjoint(range(at, at + _NEAR)) for at in range(size)):
+    if any(reading.words[at] in grammar.words.outof and done.isdisjoint(range(at, at + _NEAR)) for at in range(size)):
         return False  # "from the one with more money"
     for at in range(size):
         done.update(k for e in reading.lattice.edges(at) if e.symbol in idle for k in range(at, e.end))
-        done.update(k for e in grammar.asides_unasked.scan(reading.words, at) for k in range(at, e.end))
-        done.update({at} if reading.words[at] in grammar.light else ())
+        done.update(k for e in grammar.phrases.asides_unasked.scan(reading.words, at) for k in range(at, e.end))
+        done.update({at} if reading.words[at] in grammar.words.light else ())
     return len(done) == size
 
 
-def _from(grammar: Grammar, reading: Reading, start: int) -> bool:
+def _from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
     """Whether the one who is named is to send the money: "fifty from Emily"."""
     before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start]
-    return bool(grammar.outof.intersection(before[-3:]))
+    return bool(grammar.words.outof.intersection(before[-3:]))
 
 
 def _holds(slots: Slots, span: Span) -> bool:
@@ -108,7 +108,7 @@ def order_of(slots: Slots, heard: Annotation) -> Understood:
     )
 
 
-def billed(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
+def billed(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
     """A bill that is asked to be paid, in words of no template: asked about, for not all of them were read."""
     size = len(reading.words)
     if any(span.kind in PARTS for span in heard.spans) or not commanded(grammar, heard, reading, "pay"):
@@ -120,7 +120,7 @@ def billed(grammar: Grammar, heard: Annotation, context: Context, reading: Readi
     return Understood(Intent.BILL_PAYMENT, slots, route=Route.CLARIFY, confidence=0.5, rule=RULE, payees=heard.payees)
 
 
-def _cut(heard: Annotation, reading: Reading, at: int) -> bool:
+def _cut(heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
     if at == 0:
         return True
     units = reading.units

@@ -15,7 +15,7 @@ from services.understanding.fast.left import settled
 from services.understanding.fast.lexicon import OTHER
 from services.understanding.fast.meanings import Rank, choose
 from services.understanding.fast.occasions import NEARNESS, applies
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.remainder import missing, owned_bill, unresolved
 from services.understanding.fast.slots import Filling
 from services.understanding.fast.told import FindPayee
@@ -26,12 +26,12 @@ _REFUSED: Final = "refusal"
 
 
 @dataclass(frozen=True, slots=True)
-class Hearing:
+class MatchInput:
     """An utterance and the templates that count in its context: where these begin, and which they are."""
 
     heard: Annotation
     context: Context
-    reading: Reading
+    reading: UtteranceLattice
     first: int
     enabled: frozenset[int]
     find_payee: FindPayee | None
@@ -59,7 +59,7 @@ class Matching:
             made = self._starts[key] = (self._grammar.automaton.first_of(enabled), frozenset(enabled))
         return made
 
-    def within(self, hearing: Hearing, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
+    def within(self, hearing: MatchInput, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
         """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
         rules, lattice = self._grammar, hearing.reading.lattice
         run = start, hearing.first
@@ -103,7 +103,7 @@ class Matching:
             at for capture in captures if (edge := capture.edge).symbol != other for at in range(edge.start, edge.end)
         )
 
-    def _understood(self, hearing: Hearing, template: Template, filling: Filling) -> Understood:
+    def _understood(self, hearing: MatchInput, template: Template, filling: Filling) -> Understood:
         slots = filling.slots()
         sure = confidence(self._grammar.confidence, template.rule_class, hearing.heard, filling.payees)
         found = Understood(

@@ -5,7 +5,7 @@ from typing import Final
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Intent, Route, Understood
 from services.understanding.fast.grammar import BANKING, Grammar
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 
 RULE: Final = RuleId("intents.partings@1")
 _STOPS: Final = frozenset({"question", "negation", "past", "conditional", "reported", "recurring"})
@@ -16,7 +16,7 @@ _LAST: Final = 4
 """Units at the end of which one is a goodbye."""
 
 
-def parting(grammar: Grammar, heard: Annotation, reading: Reading, vetoes: set[str]) -> Understood | None:
+def parting(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str]) -> Understood | None:
     """A person who is wanted, or a goodbye; never in a language whose rules have no such cues."""
     if not {"reach", "goodbye", "human"} <= grammar.symbols.keys() or heard.spans or vetoes & _STOPS:
         return None
@@ -34,7 +34,7 @@ def parting(grammar: Grammar, heard: Annotation, reading: Reading, vetoes: set[s
     return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
 
 
-def _wants_a_person(grammar: Grammar, reading: Reading) -> bool:
+def _wants_a_person(grammar: Grammar, reading: UtteranceLattice) -> bool:
     """Whether somebody of the bank stands near behind words of speaking or connecting."""
     reach, human = grammar.symbols["reach"], grammar.symbols["human"]
     size = len(reading.words)

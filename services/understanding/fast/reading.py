@@ -29,7 +29,7 @@ _MAX_NAME: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class UtteranceLattice:
     """The units, what they can be read as, and the units that typed tokens took (free of vetoes)."""
 
     units: Units
@@ -39,7 +39,7 @@ class Reading:
     within: frozenset[int]  # units that go on what the one before began
 
 
-def read(grammar: Grammar, heard: Annotation, context: Context) -> Reading:
+def read(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLattice:
     """Lay the utterance out. Slips of the keyboard are mended outside typed tokens only."""
     units = grammar.units(heard.transcript.text)
     typed, taken, within = _typed(grammar, heard, context, units)
@@ -64,7 +64,7 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> Reading:
             noun = nouns.nouns[edge.symbol]
             if noun.id is None and at in billers:  # the company is a payee whose bill the caller has
                 continue
-            weak = edge.end == at + 1 and words[at] in grammar.weak_nouns
+            weak = edge.end == at + 1 and words[at] in grammar.words.weak_nouns
             rank = _WEAK_RANK if weak else _NOUN_RANK[noun.kind]
             edges.append(Edge(at, edge.end, grammar.symbols[noun.kind], rank, noun))
         if offered is not None:
@@ -72,7 +72,7 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> Reading:
         edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
         return edges
 
-    return Reading(units, words, Lattice(len(words), scan), taken, within)
+    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within)
 
 
 def _offered(grammar: Grammar, context: Context) -> Trie | None:
@@ -97,8 +97,10 @@ def _typed(
         if place is None:
             continue
         begin, end = place
-        after = end < len(units.words) and grammar.counted.scan(units.words, end)
-        before = begin > 0 and units.words[begin:end] == grammar.one and units.words[begin - 1] in grammar.ones
+        after = end < len(units.words) and grammar.phrases.counted.scan(units.words, end)
+        before = (
+            begin > 0 and units.words[begin:end] == grammar.words.one and units.words[begin - 1] in grammar.words.ones
+        )
         if span.kind is SpanKind.NUMBER and (after or before):  # "one transfer", "two accounts", "the electric one"
             edges.setdefault(begin, []).append(Edge(begin, end, grammar.symbols["number"], _SPAN_RANK, span))
             continue
@@ -121,9 +123,9 @@ def _typed(
 
 def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int) -> list[tuple[int, int]]:
     """Where a name may begin, preferred first: a particle before it is often taken with it."""
-    if end - begin > 1 and words[begin] in grammar.leading_particles:
+    if end - begin > 1 and words[begin] in grammar.words.leading_particles:
         return [(begin + 1, _PAYEE_RANK)]
-    if end - begin > 2 and words[begin] in grammar.maybe_particles:  # noqa: PLR2004 - a name is two characters or more
+    if end - begin > 2 and words[begin] in grammar.words.maybe_particles:  # noqa: PLR2004 - a name is two characters or more
         return [(begin, _PAYEE_RANK), (begin + 1, _PAYEE_RANK + 1)]
     return [(begin, _PAYEE_RANK)]
 
@@ -131,11 +133,11 @@ def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int)
 def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:
     if grammar.spaced:
         word = words[at]
-        allowed = at not in taken and word.isalpha() and not grammar.not_names.scan((word,), 0)
+        allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.scan((word,), 0)
         return [at + 1] if allowed else []
     ends: list[int] = []
     for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
-        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.not_names.scan(words, end - 1):
+        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.scan(words, end - 1):
             break
         ends.append(end)
     return ends

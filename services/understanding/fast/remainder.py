@@ -8,7 +8,7 @@ from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Mention, SlotName, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.grammar import Grammar
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.vocabulary import vocabulary
 
@@ -16,18 +16,18 @@ _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DIGITS, SpanKind.PERCENT})
 _UNREAD: Final = RuleId("intents.unread@1")
 
 
-def words_of(heard: Annotation, reading: Reading, start: int, end: int) -> Evidence:
+def words_of(heard: Annotation, reading: UtteranceLattice, start: int, end: int) -> Evidence:
     """The words of the units from `start` to `end`, which nothing was made of."""
     begin, stop = reading.units.starts[start], reading.units.ends[end - 1]
     return Evidence(begin, stop, heard.transcript.text[begin:stop], _UNREAD)
 
 
-def valued(reading: Reading, start: int, end: int) -> bool:
+def valued(reading: UtteranceLattice, start: int, end: int) -> bool:
     """Whether an amount, a day or a payee's name is among the units."""
     return not reading.taken.isdisjoint(range(start, end))
 
 
-def names_a_value(grammar: Grammar, reading: Reading, context: Context) -> bool:
+def names_a_value(grammar: Grammar, reading: UtteranceLattice, context: Context) -> bool:
     """Whether an amount, a day or a payee is named, or an account, a card or a bill of the caller's."""
     nouns = vocabulary(grammar, context)
     return bool(reading.taken) or any(
@@ -40,7 +40,7 @@ def names_a_value(grammar: Grammar, reading: Reading, context: Context) -> bool:
 def says(grammar: Grammar, words: Evidence) -> bool:
     """Whether there is more in the words than function words: "i'm" alone says nothing."""
     units = grammar.units(words.surface).words
-    return not all(grammar.not_names.scan((unit,), 0) for unit in units)
+    return not all(grammar.phrases.not_names.scan((unit,), 0) for unit in units)
 
 
 def in_a_slot(words: Evidence, slots: Slots) -> bool:
@@ -49,7 +49,7 @@ def in_a_slot(words: Evidence, slots: Slots) -> bool:
     return any(each.start <= words.start and words.end <= each.end for each in held)
 
 
-def sums_beside(heard: Annotation, reading: Reading, slots: Slots) -> tuple[Evidence, ...]:
+def sums_beside(heard: Annotation, reading: UtteranceLattice, slots: Slots) -> tuple[Evidence, ...]:
     """Amounts and numbers that are in no slot, and no name either: "fifteen, no, five zero to ann"."""
     sums = [
         s
@@ -74,11 +74,11 @@ def of_the_bill(found: Understood) -> Understood:
     return replace(found, intent=Intent.CORRECT, missing=())
 
 
-def owned_bill(grammar: Grammar, heard: Annotation, reading: Reading, found: Understood) -> Understood:
+def owned_bill(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, found: Understood) -> Understood:
     """`found` with a bill that is said to be another's ("her phone bill") as one that the caller does not have."""
     bill = found.slots.bill
     place = reading.units.covering(bill.evidence.start, bill.evidence.end) if bill is not None else None
-    if bill is None or place is None or place[0] == 0 or reading.words[place[0] - 1] not in grammar.others:
+    if bill is None or place is None or place[0] == 0 or reading.words[place[0] - 1] not in grammar.words.others:
         return found
     start = reading.units.starts[place[0] - 1]
     said = replace(bill.evidence, start=start, surface=heard.transcript.text[start : bill.evidence.end])

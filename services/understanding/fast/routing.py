@@ -4,14 +4,14 @@ from typing import Final
 
 from schemas.intent import Annotation, Intent, Route
 from services.understanding.fast.grammar import ASKING, BANKING, TROUBLE, Grammar
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 
 _ASKED_ABOUT: Final = frozenset({"question", "past", "conditional", "reported"})
 """Vetoes that make of banking words a question about banking."""
 
 
 def route_unmatched(
-    grammar: Grammar, heard: Annotation, reading: Reading, vetoes: set[str], *, told: bool
+    grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str], *, told: bool
 ) -> tuple[Route, Intent | None]:
     """QNA when banking is asked about, EXTRACT (with a guess where one suggests itself) when it is spoken of.
 

@@ -14,8 +14,8 @@ from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue
 from services.understanding.fast.accounts import Accounts
 from services.understanding.fast.automaton import Capture
 from services.understanding.fast.lattice import Edge
-from services.understanding.fast.left import Left
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.left import Leftover
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.vocabulary import Noun
 
 _NAME: Final = "_name"
@@ -31,7 +31,7 @@ _MONEY_SLOTS: Final = frozenset({"amount", "at_least", "at_most"})
 class Filling:
     """Collects one template's captures."""
 
-    def __init__(self, text: str, reading: Reading, rule: RuleId, currency: str, accounts: Accounts) -> None:
+    def __init__(self, text: str, reading: UtteranceLattice, rule: RuleId, currency: str, accounts: Accounts) -> None:
         self._text = text
         self._reading = reading
         self._rule = rule
@@ -97,14 +97,14 @@ class Filling:
         if match.choice is not None and "payee" not in self.values:
             self.values["payee"] = Slot(PayeeId(match.choice), mention.evidence)
 
-    def left(self) -> Left:
+    def left(self) -> Leftover:
         """What nothing was made of: words of no slot, and names beside the one that was found."""
         beside = [
             mention.evidence
             for name, mention in self.mentions.items()
             if (slot := self.values.get(name.value)) is not None and not _touches(slot.evidence, mention.evidence)
         ]
-        return Left((*self._unread, *beside), tuple(self._dropped))
+        return Leftover((*self._unread, *beside), tuple(self._dropped))
 
     def slots(self) -> Slots:
         """What was filled."""

@@ -9,7 +9,7 @@ from schemas.intent import Annotation, Intent, Route, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.clauses import READING
 from services.understanding.fast.grammar import Grammar
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 
 TAKEN: Final = READING | {Intent.HUMAN_HANDOFF}
 STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
@@ -32,7 +32,7 @@ def taken(found: Understood | None) -> bool:
     return not found.unresolved and found.then is None
 
 
-def begins_behind(grammar: Grammar, heard: Annotation, reading: Reading) -> tuple[int, ...]:
+def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> tuple[int, ...]:
     """The units at which what is wanted may begin, behind others that ask for nothing and name no sum."""
     does, size = {grammar.symbols[name] for name in _DOES}, len(reading.words)
     sums = {span.start for span in heard.spans if span.kind is SpanKind.MONEY}
@@ -52,7 +52,7 @@ def _noun(char: str) -> bool:
     return "一" <= char <= "鿿" or "ァ" <= char <= "ー"
 
 
-def ends_in_order(grammar: Grammar, reading: Reading) -> bool:
+def ends_in_order(grammar: Grammar, reading: UtteranceLattice) -> bool:
     """Whether the utterance ends in a verb of sending that is asked for."""
     verbs, size = {grammar.symbols[name] for name in _ORDERS if name in grammar.symbols}, len(reading.words)
     return any(e.symbol in verbs and e.end == size for at in range(size) for e in reading.lattice.edges(at))

@@ -15,7 +15,7 @@ from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.left import unknown
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.slots import money_of
 from services.understanding.fast.vocabulary import vocabulary
 
@@ -31,13 +31,18 @@ _NEAR: Final = 4
 
 
 def told(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading, currency: str, find: FindPayee | None
+    grammar: Grammar,
+    heard: Annotation,
+    context: Context,
+    reading: UtteranceLattice,
+    currency: str,
+    find: FindPayee | None,
 ) -> Slots:
     """The slots that are told: each only where exactly one value for it was said."""
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
     by_how_much = context.confirming and any(
-        grammar.relative.scan(reading.words, at) for at in range(len(reading.words))
+        grammar.phrases.relative.scan(reading.words, at) for at in range(len(reading.words))
     )
     if len(amounts) == 1 and not by_how_much:
         values["amount"] = next(iter(amounts.values()))
@@ -58,7 +63,7 @@ def told(
 
 
 def _named(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading, find: FindPayee | None
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, find: FindPayee | None
 ) -> Slot[PayeeId] | None:
     """Who was named: clearly, or, where a payee may be expected, by one payee's name letter by letter."""
     match = heard.payees
@@ -78,8 +83,8 @@ def _named(
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _may_name(grammar: Grammar, reading: Reading, at: int, word: str) -> bool:
-    return at not in reading.taken and word.isalpha() and not grammar.not_names.scan((word,), 0)
+def _may_name(grammar: Grammar, reading: UtteranceLattice, at: int, word: str) -> bool:
+    return at not in reading.taken and word.isalpha() and not grammar.phrases.not_names.scan((word,), 0)
 
 
 def _spelled(word: str, name: str) -> bool:
@@ -109,9 +114,9 @@ def as_source(found: Understood, context: Context) -> Understood:
     return replace(found, intent=Intent.CORRECT, slots=Slots(source=account), route=Route.FAST, confidence=_SURE)
 
 
-def against(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> bool:
+def against(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
     """Whether words that nobody understood object to what waits, or name a payee or an amount that is not its own."""
-    tries = (grammar.objecting, grammar.relative)
+    tries = (grammar.phrases.objecting, grammar.phrases.relative)
     if any(trie.scan(reading.words, at) for at in range(len(reading.words)) for trie in tries):
         return True
     match, terms = heard.payees, context.terms
@@ -125,7 +130,7 @@ def against(grammar: Grammar, heard: Annotation, context: Context, reading: Read
     )
 
 
-def _of_time(grammar: Grammar, span: Span, reading: Reading) -> bool:
+def _of_time(grammar: Grammar, span: Span, reading: UtteranceLattice) -> bool:
     """Whether it counts days, or other times, or things: "three days", もう一つ."""
     place = reading.units.covering(span.start, span.end)
     if place is None or place[1] == len(reading.words):
@@ -135,7 +140,7 @@ def _of_time(grammar: Grammar, span: Span, reading: Reading) -> bool:
 
 
 def _amounts(
-    grammar: Grammar, heard: Annotation, reading: Reading, context: Context, currency: str
+    grammar: Grammar, heard: Annotation, reading: UtteranceLattice, context: Context, currency: str
 ) -> Iterator[Slot[MoneyValue]]:
     if any(span.kind is SpanKind.DIGITS for span in heard.spans):  # "fifteen, no, five zero": none is surely the amount
         return
@@ -152,13 +157,13 @@ def _amounts(
             yield Slot(values[0], evidence, tuple(values[1:]))
 
 
-def _taken(span: Span, reading: Reading) -> bool:
+def _taken(span: Span, reading: UtteranceLattice) -> bool:
     place = reading.units.covering(span.start, span.end)
     return place is not None and place[0] in reading.taken
 
 
 def _accounts(
-    grammar: Grammar, heard: Annotation, context: Context, reading: Reading
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
 ) -> Iterator[tuple[str, Slot[Any]]]:
     text, units = heard.transcript.text, reading.units
     for part, edge, noun in own_accounts(grammar, context, reading):
@@ -166,30 +171,34 @@ def _accounts(
         yield part, Slot(noun, Evidence(start, end, text[start:end], RULE))
 
 
-def own_accounts(grammar: Grammar, context: Context, reading: Reading) -> Iterator[tuple[str, Edge, str]]:
+def own_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[tuple[str, Edge, str]]:
     """The caller's own accounts with the part each plays, where it stands, and its id; another's account plays none."""
     yield from (one for one in _all_accounts(grammar, context, reading) if one[0])
 
 
-def others_accounts(grammar: Grammar, context: Context, reading: Reading) -> Iterator[Edge]:
+def others_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[Edge]:
     """Where accounts are named that are somebody else's, or of which no part is told."""
     yield from (edge for part, edge, _ in _all_accounts(grammar, context, reading) if not part)
 
 
-def unread_words(grammar: Grammar, heard: Annotation, context: Context, reading: Reading) -> tuple[Evidence, ...]:
+def unread_words(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> tuple[Evidence, ...]:
     """Words of no rule, but for an account that is said to be another's."""
     starts = reading.units.starts
     named = {starts[edge.start] for edge in others_accounts(grammar, context, reading)}
     return tuple(each for each in unknown(grammar.trie, heard, reading.units) if each.start not in named)
 
 
-def _all_accounts(grammar: Grammar, context: Context, reading: Reading) -> Iterator[tuple[str, Edge, str]]:
+def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[tuple[str, Edge, str]]:
     nouns = vocabulary(grammar, context)
     at = 0
     while at < len(reading.words):
         edges = [e for e in nouns.trie.scan(reading.words, at) if nouns.nouns[e.symbol].kind == "account"]
         edge = max(edges, key=lambda e: e.end, default=None)
-        verb = edge is not None and edge.end < len(reading.words) and reading.words[edge.end] in grammar.after_verbs
+        verb = (
+            edge is not None and edge.end < len(reading.words) and reading.words[edge.end] in grammar.words.after_verbs
+        )
         if edge is None or verb or at in reading.taken:
             at += 1
             continue
@@ -199,18 +208,18 @@ def _all_accounts(grammar: Grammar, context: Context, reading: Reading) -> Itera
         at = edge.end
 
 
-def _part(grammar: Grammar, reading: Reading, start: int, end: int) -> str:
+def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> str:
     """`source`, `target`, or "" where the account is another's, or where a word before it leaves that open."""
     before = reading.words[max(0, start - _NEAR) : start]
     if "of" in reading.words[end : end + 2]:
         return ""
     for back, word in enumerate(reversed(before)):
         place = start - 1 - back
-        if word in grammar.others or word == "s" or place in reading.taken:
+        if word in grammar.words.others or word == "s" or place in reading.taken:
             return ""
-        if word in grammar.onto:
+        if word in grammar.words.onto:
             return "target"
-        if word in grammar.outof:
+        if word in grammar.words.outof:
             return "source"
     return "source"
 

@@ -32,10 +32,10 @@ from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.joints import joint
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
-from services.understanding.fast.matching import Hearing, Matching
+from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
-from services.understanding.fast.reading import Reading, read
-from services.understanding.fast.reasons import NO_REASON, owing, reason, spoken_of, with_payee
+from services.understanding.fast.reading import UtteranceLattice, read
+from services.understanding.fast.reasons import NO_REASON, ClauseSpan, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
@@ -79,7 +79,7 @@ class Understander:
             return self._unmatched.meaning(heard, context, reading, (), None)
         if (act := self._parting(heard, context, reading) or self._answered(heard, context)) is not None:
             return act
-        hearing = Hearing(heard, context, reading, *self._matching.start(context), once(find_payee))
+        hearing = MatchInput(heard, context, reading, *self._matching.start(context), once(find_payee))
         found, vetoes = self._matching.within(hearing, 0, size)
         if found is None or (found.route is Route.CLARIFY and self._grammar.spaced):
             many = self._many(hearing)
@@ -96,7 +96,7 @@ class Understander:
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
         return self._refused_for(found, context, reading)
 
-    def _refused_for(self, found: Understood, context: Context, reading: Reading) -> Understood:
+    def _refused_for(self, found: Understood, context: Context, reading: UtteranceLattice) -> Understood:
         """What is only looked up, behind a no to an order that waits: a refusal, and that besides."""
         if context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
             return found
@@ -105,12 +105,12 @@ class Understander:
             return found
         return Understood(Intent.DENY, route=Route.FAST, confidence=found.confidence, then=found)
 
-    def _parting(self, heard: Annotation, context: Context, reading: Reading) -> Understood | None:
+    def _parting(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
         """A goodbye where nothing is awaited, and the wish for a moment anywhere."""
         rules = self._grammar
-        if context.idle and only(rules.closings, rules.asides_unasked, reading.words):
+        if context.idle and only(rules.phrases.closings, rules.phrases.asides_unasked, reading.words):
             return Understood(Intent.FAREWELL, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
-        if only(rules.holds, rules.asides, reading.words):
+        if only(rules.phrases.holds, rules.phrases.asides, reading.words):
             return Understood(Intent.WAIT, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
         return None
 
@@ -123,20 +123,20 @@ class Understander:
         meant = Understood(answer.intent, route=Route.FAST, confidence=sure, rule=answer.rule, payees=heard.payees)
         return replace(meant, consent=answer.consent)
 
-    def _many(self, hearing: Hearing) -> Understood | None:
+    def _many(self, hearing: MatchInput) -> Understood | None:
         """What is no one sentence: clauses that were all read, else several commands, else what was read of it."""
-        found, whole = self._clauses(hearing, 0) if self._grammar.asides else (None, False)
+        found, whole = self._clauses(hearing, 0) if self._grammar.phrases.asides else (None, False)
         if found is not None and whole:
             return found
         first, enabled = self._matching.start(hearing.context, joined=True)
         joined = replace(hearing, first=first, enabled=enabled)
         return self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined) or found
 
-    def _clauses(self, hearing: Hearing, begin: int) -> tuple[Understood | None, bool]:
+    def _clauses(self, hearing: MatchInput, begin: int) -> tuple[Understood | None, bool]:
         """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
         context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
         pending = context.confirming or context.asked is not None
-        asides = self._grammar.asides if pending else self._grammar.asides_unasked
+        asides = self._grammar.phrases.asides if pending else self._grammar.phrases.asides_unasked
         first, enabled = self._matching.start(context, further=True)
         further = replace(hearing, first=first, enabled=enabled)
         beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
@@ -148,7 +148,11 @@ class Understander:
         for start, end in pieces:
             piece = read(start, end)
             idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
-            cut = parted(self._grammar.conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+            cut = (
+                parted(self._grammar.phrases.conjunctions, read, text, reading, start, end)
+                if piece.unread or idle
+                else None
+            )
             made.extend(cut if cut and (piece.unread or commands(cut)) else [piece])
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
@@ -160,7 +164,9 @@ class Understander:
             whole = replace(whole, unread=(*whole.unread, *values))
         return whole and without_days(whole, reading, beside), not clauses.unread
 
-    def _clause(self, hearing: Hearing, asides: Trie, beside: list[tuple[int, int]], start: int, end: int) -> Clauses:
+    def _clause(
+        self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
+    ) -> Clauses:
         """What the units of one clause say; those whose days are none of an order's go to `beside`."""
         inner, stop = bare(asides, hearing.reading.words, start, end)
         if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
@@ -175,27 +181,23 @@ class Understander:
             vetoes = vetoes_met(self._grammar, hearing.reading, inner, stop)
             if vetoes & NO_REASON:
                 return Clauses((), ((inner, stop),))
-            found = self._spoken_of(hearing, inner, stop, past="past" in vetoes)
+            found = _spoken_of(self._span(hearing, inner, stop), past="past" in vetoes)
         if found is not None:
             beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
             return Clauses((found,), ())
-        given = (self._grammar, hearing.heard, hearing.context, hearing.reading, inner, stop, hearing.find_payee)
-        idle = reason(*given)
-        return Clauses((), () if idle else ((inner, stop),))
+        return Clauses((), () if reason(self._span(hearing, inner, stop)) else ((inner, stop),))
 
-    def _spoken_of(self, hearing: Hearing, start: int, end: int, *, past: bool) -> Understood | None:
-        """What a clause that asks for nothing says is owed, or which bill it speaks of."""
-        debt = owing(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee)
-        if debt is not None or past:
-            return debt
-        return spoken_of(self._grammar, hearing.heard, hearing.context, hearing.reading, start, end)
+    def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
+        return ClauseSpan(
+            self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee
+        )
 
-    def _led(self, hearing: Hearing) -> Understood | None:
+    def _led(self, hearing: MatchInput) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
         for at in self._consent.begins(units):
             found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
-            if found is None and self._grammar.asides:
+            if found is None and self._grammar.phrases.asides:
                 found, _ = self._clauses(hearing, at)
             if found is None:
                 continue
@@ -205,7 +207,7 @@ class Understander:
             return found
         return None
 
-    def _after_clauses(self, hearing: Hearing) -> Understood | None:
+    def _after_clauses(self, hearing: MatchInput) -> Understood | None:
         """What clauses lead up to that are no commands, or before them what they ask for by themselves."""
         leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
         size = len(reading.words)
@@ -222,7 +224,7 @@ class Understander:
             return leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
         return None
 
-    def _behind(self, hearing: Hearing) -> Understood | None:
+    def _behind(self, hearing: MatchInput) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
         context, reading = hearing.context, hearing.reading
         if not context.idle or self._grammar.endings is None:
@@ -245,7 +247,7 @@ class Understander:
                 return found
         return None
 
-    def _part(self, hearing: Hearing, start: int, end: int) -> Understood | None:
+    def _part(self, hearing: MatchInput, start: int, end: int) -> Understood | None:
         """A part of what was said in one breath: something to be done, or an answer that is no yes."""
         found, _ = self._matching.within(hearing, start, end)
         if found is not None:
@@ -255,7 +257,7 @@ class Understander:
         act = self._consent.part(text, hearing.context)
         return Understood(act, route=Route.FAST, confidence=1.0) if act in {Intent.CANCEL, Intent.DENY} else None
 
-    def _several(self, hearing: Hearing, start: int, left: int) -> Understood | None:
+    def _several(self, hearing: MatchInput, start: int, left: int) -> Understood | None:
         """Commands said in one breath from unit `start` on, at most `left`, each keeping the next.
 
         One of two may lack its verb: "send fifty to ann and twenty to bob".
@@ -274,6 +276,12 @@ class Understander:
             if two is not None and apart(one, two):
                 return joined(one, two)
         return None
+
+
+def _spoken_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
+    """What a clause that asks for nothing says is owed, or which bill it speaks of."""
+    debt = owing(clause)
+    return debt if debt is not None or past else spoken_of(clause)
 
 
 @lru_cache(maxsize=8)

@@ -11,11 +11,11 @@ from services.understanding.fast.asked import asked
 from services.understanding.fast.carded import carded
 from services.understanding.fast.consent import ConsentGrammar
 from services.understanding.fast.grammar import Grammar
-from services.understanding.fast.left import Left, settled, unknown, unmatched
+from services.understanding.fast.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
 from services.understanding.fast.partings import parting
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.remainder import (
     in_a_slot,
     names_a_value,
@@ -53,7 +53,12 @@ class Unmatched:
         self._currency = currency
 
     def meaning(
-        self, heard: Annotation, context: Context, reading: Reading, vetoes: tuple[RuleId, ...], find: FindPayee | None
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        vetoes: tuple[RuleId, ...],
+        find: FindPayee | None,
     ) -> Understood:
         """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
         stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
@@ -66,10 +71,7 @@ class Unmatched:
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
             found = None if stopped & STOPS else answer(heard, context, slots)
             if found is not None:
-                unread = unread_words(self._grammar, heard, context, reading)
-                words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
-                beside = Left((*words, *sums_beside(heard, reading, slots)))
-                return settled(self._grammar.accounts, heard, reading.units, found, beside)
+                return self._with_words(heard, context, reading, found, slots)
         if context.asked is None and context.terms.awaited is Awaited.NOTHING:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
             if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
@@ -88,10 +90,19 @@ class Unmatched:
         left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
         used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
-        sure = settled(self._grammar.accounts, heard, reading.units, found, Left())
+        sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         return replace(sure, unresolved=left, unread=unread)
 
-    def _other(self, heard: Annotation, reading: Reading, context: Context, stopped: set[str]) -> bool:
+    def _with_words(
+        self, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood, slots: Slots
+    ) -> Understood:
+        """An answer, with the words beside its values that say something more."""
+        unread = unread_words(self._grammar, heard, context, reading)
+        words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
+        beside = Leftover((*words, *sums_beside(heard, reading, slots)))
+        return settled(self._grammar.accounts, heard, reading.units, found, beside)
+
+    def _other(self, heard: Annotation, reading: UtteranceLattice, context: Context, stopped: set[str]) -> bool:
         """Whether words that were not understood name a value or a part of an order, without a yes before them.
 
         Or something is told of it that was, or is not, after words that announce as much: "oh wait, he has paid me".
@@ -117,12 +128,17 @@ class Unmatched:
         return at
 
     def _unasked(
-        self, heard: Annotation, context: Context, reading: Reading, stopped: set[str], loose: Understood | None
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        stopped: set[str],
+        loose: Understood | None,
     ) -> Understood | None:
         """What is wanted in words of no template, where nothing was asked: by its cues and the caller's own things."""
         rules = self._grammar
         if loose is not None and plain(rules, reading, loose.slots):
-            return settled(rules.accounts, heard, reading.units, loose, Left())
+            return settled(rules.accounts, heard, reading.units, loose, Leftover())
         paid = billed(rules, heard, context, reading) if rules.spaced and not stopped else None
         found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
         return found or asked(rules, heard, context, reading, stopped)

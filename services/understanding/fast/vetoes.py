@@ -1,10 +1,12 @@
 """Words that forbid a meaning wherever they stand, unless a longer phrase around them allows it."""
 
 from services.understanding.fast.grammar import ALLOWED, Grammar
-from services.understanding.fast.reading import Reading
+from services.understanding.fast.reading import UtteranceLattice
 
 
-def vetoes_met(rules: Grammar, reading: Reading, start: int, end: int, known: frozenset[int] = frozenset()) -> set[str]:
+def vetoes_met(
+    rules: Grammar, reading: UtteranceLattice, start: int, end: int, known: frozenset[int] = frozenset()
+) -> set[str]:
     """The vetoes met on the way from unit `start` to `end`, but for those that begin in `known` ones."""
     found: set[str] = set()
     at = start

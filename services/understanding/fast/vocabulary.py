@@ -20,7 +20,7 @@ class Noun:
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class CallerNouns:
     """A trie whose symbols index `nouns`."""
 
     trie: Trie
@@ -33,7 +33,7 @@ class _Thing(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...]) -> Vocabulary:
+def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...]) -> CallerNouns:
     words: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     for kind, things in kinds:
         names = {thing.id: grammar.units(thing.name).words for thing in things}
@@ -53,7 +53,7 @@ def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...
     for (kind, phrase), ids in words.items():
         trie.add(phrase, len(nouns))
         nouns.append(Noun(kind, next(iter(ids)) if len(ids) == 1 else None, len(ids)))
-    return Vocabulary(trie, tuple(nouns))
+    return CallerNouns(trie, tuple(nouns))
 
 
 def _within(phrase: tuple[str, ...], name: tuple[str, ...]) -> bool:
@@ -61,7 +61,7 @@ def _within(phrase: tuple[str, ...], name: tuple[str, ...]) -> bool:
     return any(name[i : i + size] == phrase for i in range(len(name) - size + 1))
 
 
-def vocabulary(grammar: Grammar, context: Context) -> Vocabulary:
+def vocabulary(grammar: Grammar, context: Context) -> CallerNouns:
     """The nouns of this caller. Built once for each set of names; never shared between different ones."""
     return _compiled(
         grammar,
@@ -82,7 +82,7 @@ def billed(grammar: Grammar, context: Context, match: PayeeMatch) -> Noun | None
     return Noun("bill", owners[0], 1) if len(owners) == 1 else None
 
 
-def owned(nouns: Vocabulary, words: tuple[str, ...], end: int) -> dict[str, dict[str, tuple[int, int]]]:
+def owned(nouns: CallerNouns, words: tuple[str, ...], end: int) -> dict[str, dict[str, tuple[int, int]]]:
     """The caller's things that are named before unit `end`: by kind and id, where each stands."""
     found: dict[str, dict[str, tuple[int, int]]] = {}
     for edge in (edge for at in range(end) for edge in nouns.trie.scan(words, at) if edge.end <= end):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.answering.knowledge import Passage
-from services.answering.release import Sentences, Shelf, Ungrounded
+from services.answering.release import CitablePassages, Sentences, Ungrounded
 from services.answering.thresholds import thresholds
 
 LIMITS = thresholds().release
@@ -17,7 +17,7 @@ def passage(number: int, text: str, language: str = "en") -> Passage:
     return Passage(f"doc§{number}", "the guide", text, language, "atm", date(2026, 1, 1), date.max)
 
 
-SHELF = Shelf(
+SHELF = CitablePassages(
     (
         passage(1, "At other banks' ATMs we charge 3 dollars for a withdrawal. The ATM's owner may add a fee."),
         passage(2, "Branches are open Monday to Friday from 9 a.m. to 5 p.m."),

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from app.doorman import BODY_BYTE_S, Door
+from app.doorman import BODY_BYTE_S, ConnectionGate
 from app.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Turns
 
 
@@ -79,7 +79,7 @@ def test_a_lobby_past_its_allowance_waits_without_turning_round(monkeypatch: pyt
 
 def test_a_door_past_its_allowance_waits_without_being_asked() -> None:
     loop = Ticking()
-    door = Door(Config(lambda: None, log_config=None), ServerState(), {}, _loop=loop)  # type: ignore[arg-type]
+    door = ConnectionGate(Config(lambda: None, log_config=None), ServerState(), {}, _loop=loop)  # type: ignore[arg-type]
     door._transport, door._pending = _Open(), bytearray(b"x")  # type: ignore[assignment]
     door._left, door._at = -1e-7, loop.time()
     door.feed()
@@ -91,7 +91,7 @@ def test_a_door_past_its_allowance_waits_without_being_asked() -> None:
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer y\r\n\r\n"
 
 
-def opened(loop: asyncio.AbstractEventLoop, state: ServerState, status: int) -> Door:
+def opened(loop: asyncio.AbstractEventLoop, state: ServerState, status: int) -> ConnectionGate:
     """A connection that is served, every request answered with `status`."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,7 +100,7 @@ def opened(loop: asyncio.AbstractEventLoop, state: ServerState, status: int) -> 
 
     config = Config(app, log_config=None)
     config.load()
-    door = Door(config, state, {}, _loop=loop)
+    door = ConnectionGate(config, state, {}, _loop=loop)
     door.connection_made(_Open())
     return door
 

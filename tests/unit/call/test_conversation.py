@@ -7,7 +7,17 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.call import CallEvent, CutReason, PlaybackIn, PlaybackState, ReplyBegan, ReplyCut, ReplyEnded, Said, Voiced
+from schemas.call import (
+    CallEvent,
+    CutReason,
+    PlaybackIn,
+    PlaybackState,
+    ReplyBegan,
+    ReplyCut,
+    ReplyEnded,
+    ReplyProgress,
+    Voiced,
+)
 from schemas.errors import InternalFault, RateLimited
 from schemas.ids import EN_US, Locale, RuleId
 from schemas.speech import SpokenChunk
@@ -142,7 +152,7 @@ def test_whatever_happens_a_reply_has_one_end_and_the_dialogue_is_told_of_it_onc
             case ReplyBegan(reply):
                 assert open_reply is None
                 open_reply = reply
-            case Said(reply):
+            case ReplyProgress(reply):
                 assert reply not in cut
             case ReplyCut(reply):
                 assert reply not in cut
@@ -177,7 +187,7 @@ async def test_a_reply_that_is_cut_sounds_no_more() -> None:
     await asyncio.gather(living, return_exceptions=True)
     kinds = [type(event) for event in heard]
     assert kinds.count(Voiced) == 2
-    assert [kind for kind in kinds if kind is not Said][-2:] == [ReplyCut, ReplyEnded]
+    assert [kind for kind in kinds if kind is not ReplyProgress][-2:] == [ReplyCut, ReplyEnded]
 
 
 class AtOnce(FakeSynthesizer):

@@ -48,7 +48,7 @@ from schemas.turn import (
     Waste,
 )
 from services.audio.codec import encode_pcm16
-from services.call import CallPorts, LiveCall, Outbox
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.call.conversation import Conversation
 from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
@@ -68,7 +68,7 @@ class Talk:
     """A call whose clock moves with its sound alone; `seen` is what came out of it."""
 
     call: LiveCall
-    outbox: Outbox
+    outbound: OutboundQueue
     clock: ManualClock
     handler: FakeTurnHandler
     recognizer: FakeRecognizer
@@ -85,7 +85,7 @@ class Talk:
 
     async def until(self, kind: type[E]) -> E:
         async with asyncio.timeout(10):
-            while (event := await self.outbox.get()) is not None:
+            while (event := await self.outbound.get()) is not None:
                 self.seen.append(event)
                 if isinstance(event, kind):
                     return event
@@ -97,9 +97,9 @@ class Talk:
 
 def made(words: str = BALANCE) -> Talk:
     handler = FakeTurnHandler({BALANCE: LONG}, {BALANCE: Completeness.COMPLETE, "please": Completeness.COMPLETE})
-    recognizer, clock, outbox = FakeRecognizer(lambda _: words), ManualClock(NOW), Outbox()
-    call = LiveCall(CallPorts(handler, recognizer, vad(), clock), outbox, CallConfig(EN_US), seconds=60)
-    return Talk(call, outbox, clock, handler, recognizer)
+    recognizer, clock, outbound = FakeRecognizer(lambda _: words), ManualClock(NOW), OutboundQueue()
+    call = LiveCall(CallPorts(handler, recognizer, vad(), clock), outbound, CallConfig(EN_US), seconds=60)
+    return Talk(call, outbound, clock, handler, recognizer)
 
 
 @asynccontextmanager
@@ -348,10 +348,14 @@ class Playing(FakeSynthesizer):
 @pytest.mark.parametrize("db", [-6.0, -20.0])
 async def test_our_own_reply_in_the_microphone_does_not_stop_it(db: float) -> None:
     handler = FakeTurnHandler({"hello": (ReplyText("Words."), ReplyDone())})
-    recognizer, clock, outbox = FakeRecognizer(lambda _: "send five hundred dollars"), ManualClock(NOW), Outbox()
+    recognizer, clock, outbound = (
+        FakeRecognizer(lambda _: "send five hundred dollars"),
+        ManualClock(NOW),
+        OutboundQueue(),
+    )
     ports = CallPorts(handler, recognizer, vad(), clock, Playing())
-    call = LiveCall(ports, outbox, CallConfig(EN_US, speaks=True, estimated=True), seconds=60)
-    talk = Talk(call, outbox, clock, handler, recognizer)
+    call = LiveCall(ports, outbound, CallConfig(EN_US, speaks=True, estimated=True), seconds=60)
+    talk = Talk(call, outbound, clock, handler, recognizer)
     async with living(talk):
         await talk.put(TypedIn("hello"))
         began = (await talk.until(Voiced)).at
@@ -362,7 +366,7 @@ async def test_our_own_reply_in_the_microphone_does_not_stop_it(db: float) -> No
             await talk.call.settled()
             clock.advance(CHUNK / SAMPLE_RATE)
         await comes_true(lambda: bool(handler.told("delivered")))
-        while len(outbox):
-            talk.seen.append(await outbox.get())
+        while len(outbound):
+            talk.seen.append(await outbound.get())
     assert not talk.of(ReplyCut)
     assert handler.told("take") == ["hello"]

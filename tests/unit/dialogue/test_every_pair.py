@@ -9,7 +9,7 @@ from schemas.decision import Clarify, Confirm, Execute, Handoff, LockCard, Reply
 from schemas.ids import EN_US, JA_JP, RuleId
 from schemas.intent import Intent
 from services.dialogue import Event, Memory, Outcome, Phase, Task, UserUtterance, voided
-from services.dialogue.phases import Done
+from services.dialogue.phases import ActionOutcome
 from services.response import speak
 
 MET = list(visits())
@@ -127,8 +127,8 @@ LAST = Reply(RuleId("ask.what"))
         Memory(misses=2),
         Memory(patience=1),
         Memory(last=LAST),
-        Memory(outcomes=(Outcome(Done.MOVED, LAST),)),
-        Memory(outcomes=(Outcome(Done.MOVED, LAST, heard=True),)),
+        Memory(outcomes=(Outcome(ActionOutcome.MOVED, LAST),)),
+        Memory(outcomes=(Outcome(ActionOutcome.MOVED, LAST, heard=True),)),
     ],
 )
 def test_what_is_remembered_opens_no_other_way_into_a_phase_that_binds(memory: Memory) -> None:

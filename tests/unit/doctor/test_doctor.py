@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.doctor.client import Endpoint, Metrics
+from app.qa.doctor.client import Endpoint, MetricsPage
 from app.qa.doctor.engine_log import USUAL_RUNNER, read_log
 from app.qa.doctor.examine import Patient, examine
-from app.qa.doctor.findings import Health, Report
+from app.qa.doctor.findings import Report, Severity
 from app.qa.doctor.probes import (
     Probe,
     disconnect,
@@ -58,16 +58,16 @@ async def examined(behave: Callable[[Body], Reply], role: str = "extraction", **
         return await examine(Patient(server.url, role, key="k", batch=2, **patient))
 
 
-def said(report: Report, subject: str) -> Health:
+def said(report: Report, subject: str) -> Severity:
     return next(f.health for f in report.findings if f.subject == subject)
 
 
 async def test_a_sound_extraction_endpoint_is_usable() -> None:
     report = await examined(sound)
     assert report.usable, report.findings
-    assert said(report, "engine") is Health.OK
+    assert said(report, "engine") is Severity.OK
     assert report.figures["engine_version"] == "0.24.0"
-    assert all(f.health is Health.OK for f in report.findings if f.subject.startswith("structured"))
+    assert all(f.health is Severity.OK for f in report.findings if f.subject.startswith("structured"))
     assert report.figures["warmed_buckets"] == 4
     assert report.figures["drafting"] == "off"
 
@@ -80,7 +80,7 @@ async def test_a_sound_qna_endpoint_is_usable() -> None:
 
 async def test_an_endpoint_that_streams_nothing_is_not_usable() -> None:
     report = await examined(lambda body: Reply([b"{}"], status=500) if body.get("stream") else sound(body), role="qna")
-    assert said(report, "warm-up") is Health.FAIL
+    assert said(report, "warm-up") is Severity.FAIL
     assert not report.usable
 
 
@@ -89,8 +89,8 @@ async def test_tokens_without_text_warm_an_endpoint_and_are_told() -> None:
     special = stream(*[""] * 48, finish="length")
     report = await examined(lambda body: special if body.get("stream") else sound(body), role="qna")
     assert report.usable, report.findings
-    assert said(report, "warm-up") is Health.OK
-    assert said(report, "answers without text") is Health.WARN
+    assert said(report, "warm-up") is Severity.OK
+    assert said(report, "answers without text") is Severity.WARN
     assert report.figures["answers_without_text"] == 12
     assert report.figures["warmed_buckets"] == 4
 
@@ -99,27 +99,27 @@ async def test_tokens_without_text_warm_an_endpoint_and_are_told() -> None:
 async def test_a_stream_without_a_token_warms_nothing(events: list[bytes]) -> None:
     empty = Reply([*events, b"data: [DONE]\n\n"], content_type="text/event-stream")
     report = await examined(lambda body: empty if body.get("stream") else sound(body), role="qna")
-    assert said(report, "warm-up") is Health.FAIL
+    assert said(report, "warm-up") is Severity.FAIL
 
 
 async def test_an_ignored_schema_makes_it_unusable() -> None:
     report = await examined(unconstrained)
     assert not report.usable
-    assert said(report, "structured: enum") is Health.FAIL
-    assert said(report, "structured: prose") is Health.FAIL
-    assert said(report, "structured: extra field") is Health.FAIL
+    assert said(report, "structured: enum") is Severity.FAIL
+    assert said(report, "structured: prose") is Severity.FAIL
+    assert said(report, "structured: extra field") is Severity.FAIL
 
 
 async def test_whitespace_in_json_is_a_warning() -> None:
     report = await examined(spaced)
     assert report.usable
-    assert said(report, "structured: whitespace") is Health.WARN
-    assert said(report, "structured: extra field") is Health.OK
+    assert said(report, "structured: whitespace") is Severity.WARN
+    assert said(report, "structured: extra field") is Severity.OK
 
 
 async def test_routes_without_a_key_are_told() -> None:
     report = await examined(sound)
-    assert said(report, "key") is Health.WARN
+    assert said(report, "key") is Severity.WARN
     assert "/metrics" in str(report.figures["open_routes"])
 
 
@@ -138,10 +138,10 @@ async def probed(probe: Probe, behave: Callable[[Body], Reply], counting: str = 
 
 @pytest.mark.parametrize(
     ("counting", "health"),
-    [('vllm:prefix_cache_hits_total{model_name="n"}', Health.OK), ("", Health.WARN)],
+    [('vllm:prefix_cache_hits_total{model_name="n"}', Severity.OK), ("", Severity.WARN)],
     ids=["counted", "never"],
 )
-async def test_prefix_cache_hits_are_looked_for(counting: str, health: Health) -> None:
+async def test_prefix_cache_hits_are_looked_for(counting: str, health: Severity) -> None:
     report = await probed(prefix_cache, sound, counting, 64.0)
     assert said(report, "prefix cache") is health
     assert report.figures["prefix_cached_tokens"] == (128.0 if counting else 0.0)
@@ -169,9 +169,14 @@ async def test_acceptance_is_told_by_position() -> None:
 
 @pytest.mark.parametrize(
     ("accepted", "runner", "health"),
-    [(14, "V2", Health.OK), (14, USUAL_RUNNER, Health.WARN), (20, USUAL_RUNNER, Health.OK), (1, "V2", Health.WARN)],
+    [
+        (14, "V2", Severity.OK),
+        (14, USUAL_RUNNER, Severity.WARN),
+        (20, USUAL_RUNNER, Severity.OK),
+        (1, "V2", Severity.WARN),
+    ],
 )
-async def test_a_drafter_that_loses_is_told(accepted: int, runner: str, health: Health) -> None:
+async def test_a_drafter_that_loses_is_told(accepted: int, runner: str, health: Severity) -> None:
     name = "vllm:spec_decode_num"
     told = [f"{name}_drafts_total 0\n{name}_accepted_tokens_total 0\n"]
     told += [f"{name}_drafts_total 10\n{name}_accepted_tokens_total {accepted}\n"]
@@ -186,8 +191,8 @@ async def test_a_drafter_that_loses_is_told(accepted: int, runner: str, health: 
     assert said(report, "drafting") is health
 
 
-@pytest.mark.parametrize(("running", "health"), [(0, Health.OK), (1, Health.WARN)])
-async def test_a_request_that_runs_on_without_its_client_is_told(running: int, health: Health) -> None:
+@pytest.mark.parametrize(("running", "health"), [(0, Severity.OK), (1, Severity.WARN)])
+async def test_a_request_that_runs_on_without_its_client_is_told(running: int, health: Severity) -> None:
     report = Report()
     slow = Reply([b"x", 30.0])
     async with FakeGemma(lambda _: slow, f"vllm:num_requests_running {running}\n") as server:
@@ -199,10 +204,10 @@ async def test_a_request_that_runs_on_without_its_client_is_told(running: int, h
 
 @pytest.mark.parametrize(
     ("behave", "health"),
-    [(sound, Health.NOTE), (lambda _: Reply([b"{}"], status=400), Health.OK)],
+    [(sound, Severity.NOTE), (lambda _: Reply([b"{}"], status=400), Severity.OK)],
     ids=["taken", "400"],
 )
-async def test_a_parameter_that_is_silently_ignored_is_told(behave: Callable[[Body], Reply], health: Health) -> None:
+async def test_a_parameter_that_is_silently_ignored_is_told(behave: Callable[[Body], Reply], health: Severity) -> None:
     assert said(await probed(legacy_parameters, behave), "guided_json") is health
 
 
@@ -245,13 +250,13 @@ async def test_the_warm_up_asks_questions_with_passages_to_read_and_with_passage
 
 async def test_an_absent_server_is_not_healthy() -> None:
     report = await examine(Patient("http://127.0.0.1:9", wait_s=0))
-    assert said(report, "health") is Health.FAIL
+    assert said(report, "health") is Severity.FAIL
     assert not report.usable
 
 
 async def test_a_server_that_fails_while_it_is_warmed_is_not_usable() -> None:
     report = await examined(lambda _: Reply([b"{}"], status=500))
-    assert said(report, "warm-up") is Health.FAIL
+    assert said(report, "warm-up") is Severity.FAIL
 
 
 async def test_a_stall_that_warms_away_is_noted_and_one_that_stays_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,15 +272,15 @@ async def test_a_stall_that_warms_away_is_noted_and_one_that_stays_fails(monkeyp
 
     warmed = Report()
     await warm({"short": nothing, "long": nothing}, [1], warmed)
-    assert said(warmed, "cold buckets") is Health.NOTE
+    assert said(warmed, "cold buckets") is Severity.NOTE
     assert warmed.usable
     stalled = Report()
     await warm({"short": nothing}, [1, 2], stalled)
-    assert said(stalled, "stalls") is Health.FAIL
+    assert said(stalled, "stalls") is Severity.FAIL
 
 
 def test_acceptance_is_read_by_position() -> None:
-    metrics = Metrics('a_total{position="0"} 80.0\na_total{position="1"} 4e1\nb{x="y"} 3\nnonsense\n')
+    metrics = MetricsPage('a_total{position="0"} 80.0\na_total{position="1"} 4e1\nb{x="y"} 3\nnonsense\n')
     assert metrics.by("a_total", "position") == {"0": 80.0, "1": 40.0}
     assert metrics.total("a_total") == 120.0
     assert metrics.total("c") is None
@@ -310,15 +315,15 @@ DRAFTS = "config: model='m', speculative_config=SpeculativeConfig(method='mtp', 
 @pytest.mark.parametrize(
     ("lines", "subject", "health"),
     [
-        ([USUAL, DRAFTS], "runner and drafter", Health.WARN),
+        ([USUAL, DRAFTS], "runner and drafter", Severity.WARN),
         ([NEWER, DRAFTS], "runner and drafter", None),
         ([USUAL, DRAFTS.replace("mtp", "ngram")], "runner and drafter", None),
-        (["{'cudagraph_capture_sizes': [1, 2, 4, 8, 16, 32], 'x': 1}"], "graphs for prefill", Health.WARN),
-        (["{'cudagraph_capture_sizes': [3, 6, 12, 1536], 'x': 1}"], "graphs for prefill", Health.OK),
+        (["{'cudagraph_capture_sizes': [1, 2, 4, 8, 16, 32], 'x': 1}"], "graphs for prefill", Severity.WARN),
+        (["{'cudagraph_capture_sizes': [3, 6, 12, 1536], 'x': 1}"], "graphs for prefill", Severity.OK),
         (["nothing of graphs"], "graphs for prefill", None),
     ],
 )
-def test_the_log_tells_what_costs_time(lines: list[str], subject: str, health: Health | None, tmp_path: Path) -> None:
+def test_the_log_tells_what_costs_time(lines: list[str], subject: str, health: Severity | None, tmp_path: Path) -> None:
     log = tmp_path / "engine.log"
     log.write_text("\n".join(lines))
     report = Report()

@@ -7,14 +7,14 @@ import pytest
 from app.qa.replay.diff import Cause, Change, FailOn, compare, policies
 from app.qa.replay.junit import junit
 from app.qa.replay.manifest import Expectation, MoneyMove
-from app.qa.replay.record import ModelCall, PayeeRecord, SpanRecord, TurnRecord
+from app.qa.replay.record import ModelCall, PayeeSearchRecord, SpanRecord, TurnRecord
 from schemas.errors import MalformedMessage
 from tests.replay.samples import FIFTY, run, turn
 
 MOVED = MoneyMove(amount_minor=5000, currency="USD", payee="p1")
 WANTED = Expectation(intent="transfer_money", decision="confirm")
 SPAN = SpanRecord(kind="money", surface="fifty dollars", start=5, end=18, value=FIFTY, rule="m@1")
-NOBODY = PayeeRecord(heard="x", start=0, end=1, candidates=(), outcome="nobody")
+NOBODY = PayeeSearchRecord(heard="x", start=0, end=1, candidates=(), outcome="nobody")
 
 
 def test_two_equal_runs() -> None:

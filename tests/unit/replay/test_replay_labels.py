@@ -18,7 +18,7 @@ from app.qa.replay.readers import load
 from app.qa.replay.recorded import as_case, read_recording
 from app.recordings.files import RecordingHead
 from app.recordings.live import Recordings
-from app.recordings.recorder import CallRecorder, Shelf
+from app.recordings.recorder import CallRecorder, SampleShelf
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.decision import Clarify, Reply
 from schemas.errors import MalformedMessage, ModelUnavailable, NotFound, TellerlineError
@@ -217,7 +217,7 @@ async def test_secrets_are_neither_heard_nor_read(tmp_path: Path) -> None:
 async def test_keys_are_withheld(tmp_path: Path) -> None:
     clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
     head = RecordingHead(call="c1", locale=EN_US, started_at=clock.now(), subject="s", seed="00" * 32)
-    recorder = CallRecorder(tmp_path / "call", head, KEYS, clock, Shelf())
+    recorder = CallRecorder(tmp_path / "call", head, KEYS, clock, SampleShelf())
     recorder.agreed = True
     await recorder.turn(Transcript.typed("1234", EN_US, source=Source.DTMF), [], None)
     call = read_recording(tmp_path / "call", KEYS)
@@ -283,7 +283,7 @@ async def test_a_full_disk_never_ends_a_call(tmp_path: Path) -> None:
 
 
 async def test_two_calls_at_once_keep_their_own_sound(tmp_path: Path) -> None:
-    shelf = Shelf()
+    shelf = SampleShelf()
     first, second = (Transcript("yes", EN_US, ()) for _ in range(2))
     shelf.put(first, np.full(4, 0.1, dtype=np.float32))
     shelf.put(second, np.full(4, 0.2, dtype=np.float32))

@@ -13,7 +13,7 @@ import pytest
 
 from app.qa.replay import provenance
 from app.qa.replay.house import PipelineSpec
-from app.qa.replay.journal import DECISIONS, HEAD, Head, Journal, read_run
+from app.qa.replay.journal import DECISIONS, HEAD, Journal, RunHead, read_run
 from app.qa.replay.live import LiveSpec
 from app.qa.replay.manifest import Manifest
 from app.qa.replay.readers import load
@@ -72,7 +72,7 @@ def test_a_folder_of_other_code_is_refused(tmp_path: Path, manifest: Manifest, c
 
 def test_what_was_made_of_another_run_goes_as_soon_as_one_begins(tmp_path: Path, manifest: Manifest) -> None:
     replay(manifest, FakeSpec(tmp_path / "log"), tmp_path / "out")
-    journal = Journal(tmp_path / "out", Head("m", "other", "", "", "0", "", "", 3))
+    journal = Journal(tmp_path / "out", RunHead("m", "other", "", "", "0", "", "", 3))
     journal.open(fresh=True)
     assert not (tmp_path / "out" / DECISIONS).exists()
     journal.close()

@@ -6,7 +6,7 @@ import pytest
 from app.qa.replay.judge import MoneyVerdict, Tally, judge
 from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove
 from app.qa.replay.policy import policy
-from app.qa.replay.record import CandidateRecord, ModelCall, PayeeRecord, SpanRecord
+from app.qa.replay.record import CandidateRecord, ModelCall, PayeeSearchRecord, SpanRecord
 from app.qa.replay.score import score
 from app.qa.replay.stats import calibration, percentiles, ratios
 from app.qa.replay.words import character_errors, comparable, word_errors
@@ -94,9 +94,9 @@ def test_slots_right_wrong_missing_and_spurious() -> None:
     assert judged.right is False
 
 
-def match(*ids: str, choice: str | None) -> PayeeRecord:
+def match(*ids: str, choice: str | None) -> PayeeSearchRecord:
     candidates = tuple(CandidateRecord(id=i, name=i, score=0.9 - 0.1 * n) for n, i in enumerate(ids))
-    return PayeeRecord(heard="x", start=0, end=1, candidates=candidates, outcome="ask", choice=choice)
+    return PayeeSearchRecord(heard="x", start=0, end=1, candidates=candidates, outcome="ask", choice=choice)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def match(*ids: str, choice: str | None) -> PayeeRecord:
         (match("p2", choice=None), 0, False),
     ],
 )
-def test_payees(found: PayeeRecord, rank: int, right: bool) -> None:
+def test_payees(found: PayeeSearchRecord, rank: int, right: bool) -> None:
     judged = judge(turn(payee=found, expect=Expectation(payee="p1")))
     assert (judged.payee_rank, judged.payee_choice) == (rank, right)
 

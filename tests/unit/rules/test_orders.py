@@ -16,7 +16,7 @@ from schemas.intent import Intent
 from schemas.money import Money
 from schemas.payee import Payee
 from schemas.span import MoneyValue
-from services.banking.checks import Standing, allowed
+from services.banking.checks import BankSnapshot, allowed
 from services.dialogue.events import Facts
 from services.dialogue.phases import Task
 from services.dialogue.policy import order_of
@@ -55,7 +55,7 @@ def acted_on(order: TransferOrder, profile: CustomerProfile) -> bool:
     """Whether acting lets the order through, on facts of the bank's."""
     payee = PAYEES.get(order.payee_id) if order.payee_id is not None else None
     try:
-        allowed(order, Standing(profile, payee, PayeeVerification.MATCH), NOW, money_policy())
+        allowed(order, BankSnapshot(profile, payee, PayeeVerification.MATCH), NOW, money_policy())
     except TellerlineError:
         return False
     return True

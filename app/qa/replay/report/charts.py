@@ -10,7 +10,7 @@ from markupsafe import Markup
 from app.qa.replay.record import TurnResult
 from app.qa.replay.report import svg
 from app.qa.replay.score import Latency, Scores
-from app.qa.replay.stats import Calibration, Ratio, percentiles
+from app.qa.replay.stats import CalibrationCurve, Ratio, percentiles
 
 WIDTH: Final = 640.0
 LEFT: Final = 150.0
@@ -128,7 +128,7 @@ def confusion(counts: Mapping[str, Mapping[str, int]]) -> Markup:
     return svg.drawing(WIDTH, top + len(rows) * size + 6, "Confusion of intents", *parts)
 
 
-def reliability(series: Mapping[str, Calibration]) -> Markup:
+def reliability(series: Mapping[str, CalibrationCurve]) -> Markup:
     """Stated probability against the share that was right; on the diagonal it can be believed."""
     side, parts = 260.0, [svg.line(40, 270, 40 + 260, 10, "diagonal")]
     for tick in (0.0, 0.5, 1.0):

@@ -22,8 +22,8 @@ from schemas.call import (
     ReplyBegan,
     ReplyCut,
     ReplyEnded,
+    ReplyProgress,
     ReplyStatus,
-    Said,
 )
 from schemas.errors import BankUnavailable, CallTooLong, Unauthenticated
 from schemas.ids import EN_US, RuleId
@@ -68,7 +68,7 @@ def test_an_id_of_ours_that_a_client_has_taken_is_ours() -> None:
     line.send(type="conversation.item.create", item=user("x", id="i"))
     line.send(type="conversation.item.create", item=user("x", id="item_r"))
     assert "conversation.item.added" in line.kinds(ended())
-    assert "conversation.item.added" in line.kinds(ReplyBegan(R, I), Said(R, ReplyText("Hi.")))
+    assert "conversation.item.added" in line.kinds(ReplyBegan(R, I), ReplyProgress(R, ReplyText("Hi.")))
     (shown,) = line.send(type="conversation.item.retrieve", item_id="item_r").answers
     assert shown.item.role == "assistant"  # type: ignore[attr-defined] # an item
 
@@ -147,7 +147,7 @@ def test_speech_over_a_reply_is_told_once_it_counts() -> None:
 
 def test_a_truncation_of_words_is_an_interruption_and_of_anything_else_is_nothing() -> None:
     line = Line()
-    line.hear(ReplyBegan(R, None), Said(R, ReplyText("Hi.")), ReplyEnded(R, ReplyStatus.COMPLETED, "Hi."))
+    line.hear(ReplyBegan(R, None), ReplyProgress(R, ReplyText("Hi.")), ReplyEnded(R, ReplyStatus.COMPLETED, "Hi."))
     cut = (PlaybackIn(R, PlaybackState.INTERRUPTED),)
     assert line.send(type="conversation.item.truncate", item_id="item_r", audio_end_ms=10**9).inputs == cut
     assert line.send(type="conversation.item.delete", item_id="item_r").inputs == cut

@@ -8,7 +8,7 @@ from schemas.extraction import Extraction, ExtractionOffer, Fallback
 from schemas.ids import EN_US, JA_JP, Locale, PayeeId, RuleId
 from schemas.intent import Annotation, Intent, SlotName
 from schemas.payee import MatchOutcome, PayeeCandidate, PayeeMatch
-from schemas.span import Ambiguity, MoneyValue, Reading, Span, SpanKind, amount_readings
+from schemas.span import Ambiguity, MoneyValue, Span, SpanKind, SpanReading, amount_readings
 from schemas.transcript import Transcript
 from services.understanding.ground import ground, offer_of
 
@@ -19,7 +19,7 @@ KEN = PayeeCandidate(PayeeId("p-ken"), "Ken Sato", "", 0.9)
 
 
 def span(kind: SpanKind, value: MoneyValue | str, *readings: MoneyValue) -> Span:
-    further = tuple(Reading(SpanKind.MONEY, r, RULE) for r in readings)
+    further = tuple(SpanReading(SpanKind.MONEY, r, RULE) for r in readings)
     return Span(kind, "one fifty", 5, 14, value, RULE, Ambiguity.HUNDREDS_OR_DECIMAL if further else None, further)
 
 

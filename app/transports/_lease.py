@@ -9,7 +9,7 @@ from app.transports._together import together
 from schemas.call import Leaving, TokenExpiring, TokenRenewed
 from schemas.errors import Draining, NotAllowed, Unauthenticated
 from schemas.ids import CustomerId
-from services.call import Outbox
+from services.call import OutboundQueue
 from services.guard.admission import RETRY_AFTER_S, Admission
 from services.ports import Clock
 
@@ -29,14 +29,16 @@ Verify = Callable[[str], Awaitable[Admitted]]
 """Who a token is of. Raises NotAllowed, DependencyFailed."""
 
 
-class Standing:
+class CallLease:
     """One call's right to go on. Time is monotonic: no change of the wall clock prolongs a token."""
 
-    def __init__(self, admitted: Admitted, verify: Verify, admission: Admission, outbox: Outbox, clock: Clock) -> None:
+    def __init__(
+        self, admitted: Admitted, verify: Verify, admission: Admission, outbound: OutboundQueue, clock: Clock
+    ) -> None:
         self._customer = admitted.customer
         self._verify = verify
         self._admission = admission
-        self._outbox = outbox
+        self._outbound = outbound
         self._clock = clock
         self._until = self._end(admitted)
         self._renewed = asyncio.Event()
@@ -48,7 +50,7 @@ class Standing:
             raise NotAllowed("the token is another customer's")
         self._until = self._end(admitted)
         self._renewed.set()
-        self._outbox.put(TokenRenewed(self._left()))
+        self._outbound.put(TokenRenewed(self._left()))
 
     async def run(self) -> None:
         """Return never; raise Unauthenticated or Draining when the call's time is over."""
@@ -60,7 +62,7 @@ class Standing:
         while True:
             self._renewed.clear()
             if await self._passes(self._left() - WARNING_S):
-                self._outbox.put(TokenExpiring(max(0.0, self._left())))
+                self._outbound.put(TokenExpiring(max(0.0, self._left())))
                 if await self._passes(self._left()):
                     raise Unauthenticated("the token's time is over")
 
@@ -75,7 +77,7 @@ class Standing:
 
     async def _leave(self) -> None:
         await self._admission.leaving.wait()
-        self._outbox.put(Leaving(self._admission.closes_in_s, RETRY_AFTER_S))
+        self._outbound.put(Leaving(self._admission.closes_in_s, RETRY_AFTER_S))
         await self._admission.closing.wait()
         raise Draining("the service is going away", retry_after_s=RETRY_AFTER_S)
 

@@ -13,7 +13,7 @@ CAPACITY: Final = 256
 """Events that may wait for a client; one that lets more pile up is given up."""
 
 
-class Outbox:
+class OutboundQueue:
     """Events in order. A newer partial replaces one that still waits, and sound of a reply that is cut is not sent.
 
     Other events are never dropped.

@@ -1,9 +1,9 @@
 """The way out of a call: what has gone stale is never sent."""
 
-from schemas.call import CallEvent, CutReason, ReplyCut, Said, Voiced
+from schemas.call import CallEvent, CutReason, ReplyCut, ReplyProgress, Voiced
 from schemas.speech import SpokenChunk
 from schemas.turn import ItemId, Partial, ReplyId, ReplyText
-from services.call import Outbox
+from services.call import OutboundQueue
 
 A, B = ReplyId("a"), ReplyId("b")
 
@@ -13,14 +13,14 @@ def voiced(reply: ReplyId, end: int) -> Voiced:
 
 
 async def sent(*events: CallEvent) -> list[CallEvent | None]:
-    outbox = Outbox()
+    outbound = OutboundQueue()
     for event in events:
-        outbox.put(event)
-    return [await outbox.get() for _ in range(len(outbox))]
+        outbound.put(event)
+    return [await outbound.get() for _ in range(len(outbound))]
 
 
 async def test_sound_that_waits_when_its_reply_is_cut_is_not_sent() -> None:
-    said, cut = Said(A, ReplyText("words")), ReplyCut(A, CutReason.TURN_DETECTED)
+    said, cut = ReplyProgress(A, ReplyText("words")), ReplyCut(A, CutReason.TURN_DETECTED)
     assert await sent(said, voiced(B, 1), voiced(A, 1), voiced(A, 2), cut) == [said, voiced(B, 1), cut]
 
 
