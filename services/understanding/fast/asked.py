@@ -3,6 +3,7 @@
 Only where a cue and an own thing are named, and no word that may ask for something else.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, RuleId
@@ -15,6 +16,7 @@ from services.understanding.fast.vocabulary import vocabulary
 
 RULE: Final = RuleId("intents.asked@1")
 _ELSE: Final = "asks_else"
+_NONE: Final = -1
 _BESIDE: Final = frozenset({SpanKind.MONEY, SpanKind.PERCENT, SpanKind.DIGITS})
 _SURE: Final = 0.8
 
@@ -29,16 +31,19 @@ def asked(
     said = {edge.symbol for at in range(size) for edge in reading.lattice.edges(at)}
     symbols = grammar.symbols
     trouble = any(edge.symbol == TROUBLE for at in range(size) for edge in grammar.routing.scan(words, at))
-    if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols["bank"]}):
+    if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols.get("bank", _NONE)}):
         return None
-    if symbols["bill_cue"] in said and (found := own_bill(grammar, context, reading, 0, size)) is not None:
+    due = symbols["bill_cue"] in said and (
+        grammar.spaced or symbols["billed"] in said or not _card(grammar, context, reading)
+    )
+    if due and (found := own_bill(grammar, context, reading, 0, size)) is not None:
         slots = Slots(bill=bill_slot(heard, reading, *found, RULE))
         return _found(Intent.BILL_INQUIRY, slots, heard)
     accounts = _accounts(grammar, heard, context, reading)
     cued = (
         symbols["balance_cue"] in said
         and symbols["billed"] not in said
-        and bool(grammar.words.subjects.intersection(words))
+        and (not grammar.spaced or bool(grammar.words.subjects.intersection(words)))
     )
     if not cued or not (accounts or symbols["balance"] in said):
         return None
@@ -46,8 +51,26 @@ def asked(
     return _found(Intent.BALANCE_INQUIRY, slots, heard)
 
 
+def of_its_bill(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
+) -> Understood:
+    """What is asked about bills, with the one of the caller's own that is named, wherever in the words it stands."""
+    if found.intent is not Intent.BILL_INQUIRY or found.slots.bill is not None:
+        return found
+    if (named := own_bill(grammar, context, reading, 0, len(reading.words))) is None:
+        return found
+    return replace(found, slots=replace(found.slots, bill=bill_slot(heard, reading, *named, RULE)))
+
+
 def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
     return Understood(intent, slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
+
+
+def _card(grammar: Grammar, context: Context, reading: UtteranceLattice) -> bool:
+    """Whether a card is named: of one much else may be asked than what is billed."""
+    nouns = vocabulary(grammar, context)
+    edges = (edge for at in range(len(reading.words)) for edge in nouns.trie.scan(reading.words, at))
+    return any(nouns.nouns[edge.symbol].kind == "card" for edge in edges)
 
 
 def _accounts(

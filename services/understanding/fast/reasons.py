@@ -122,13 +122,15 @@ def own_bill(
     grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int
 ) -> tuple[Edge, BillId] | None:
     """The one bill of the caller's own that units `start` … `end` name, and no account beside it."""
-    words, nouns, own = reading.words, vocabulary(grammar, context), grammar.symbols["own"]
+    words, nouns, own = reading.words, vocabulary(grammar, context), grammar.symbols.get("own")
     named = [(e, nouns.nouns[e.symbol]) for at in range(start, end) for e in nouns.trie.scan(words, at) if e.end <= end]
     bills = {noun.id for _, noun in named if noun.kind == "bill" and noun.id is not None}
     if len(bills) != 1 or any(noun.kind == "account" and noun.id is not None for _, noun in named):
         return None
     edge, noun = max(((e, n) for e, n in named if n.id in bills), key=lambda each: each[0].end - each[0].start)
     before = edge.start - 1
+    if not grammar.spaced:  # whose it is goes without saying, unless a word says otherwise
+        return edge, BillId(str(noun.id))
     mine = before >= start and any(e.symbol == own and e.end == edge.start for e in reading.lattice.edges(before))
     return (edge, BillId(str(noun.id))) if mine and words[before] not in grammar.words.others else None
 

@@ -44,6 +44,7 @@ def judged(kind: str, language: str) -> list[Judged]:
         ("ja_kitchen", 0.97),
         ("en_tram", 0.96),
         ("ja_tram", 0.98),
+        ("ja_library", 0.75),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
