@@ -10,11 +10,10 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from app.transports._speaking import ReplySound
 from app.transports.telephone.line import Act, CallTransport, Playing
+from app.transports.telephone.marks import Marks, Report
 from app.transports.telephone.playout import Mark, Packet, Playout
 from schemas.call import (
     CallEvent,
-    PlaybackIn,
-    PlaybackState,
     ReplyBegan,
     ReplyCut,
     ReplyEnded,
@@ -29,7 +28,6 @@ from services.audio.tones import made
 from services.ports import Clock
 
 Send = Callable[[Act], Awaitable[None]]
-Report = Callable[[PlaybackIn], Awaitable[None]]
 
 
 class Speaking:
@@ -41,13 +39,12 @@ class Speaking:
         self._playing = playing
         self._clock = clock
         self._act = act
-        self._heard = heard
         self._playout = Playout(playing)
         self._changed = asyncio.Event()
         self._sound = ReplySound(playing.form)
         self._reply: ReplyId | None = None
         self._sounded = False
-        self._marks: set[str] = set()
+        self._marks = Marks(heard)
 
     async def told(self, event: CallEvent) -> None:
         """What the call says. Raises SpeechUnavailable, SlowConsumer."""
@@ -75,10 +72,8 @@ class Speaking:
         self._changed.set()
 
     async def played(self, mark: str) -> None:
-        """A reply was heard to its end; marks that a flush brings back, or that were never set, say nothing."""
-        if mark in self._marks:
-            self._marks.remove(mark)
-            await self._heard(PlaybackIn(ReplyId(mark), PlaybackState.COMPLETED))
+        """The line told of a mark."""
+        await self._marks.played(mark)
 
     async def press(self, keys: str) -> None:
         """Press keys once the call is over, by the line's own word or as tones; returns when they were heard."""
@@ -138,7 +133,7 @@ class Speaking:
                 await self._act(word)
 
     async def _mark(self, name: str) -> None:
-        self._marks.add(name)
+        self._marks.put(name)
         if not self._playing.marks:
             await self.played(name)
             return

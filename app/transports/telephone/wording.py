@@ -6,12 +6,11 @@ A reply counts once the line says that it has spoken all of it; the clock says n
 import asyncio
 
 from app.transports.telephone.line import CallTransport, Press, Say
-from app.transports.telephone.speaking import Report, Send
+from app.transports.telephone.marks import Marks, Report
+from app.transports.telephone.speaking import Send
 from schemas.call import (
     CallEvent,
     Configured,
-    PlaybackIn,
-    PlaybackState,
     ReplyBegan,
     ReplyCut,
     ReplyEnded,
@@ -34,10 +33,9 @@ class Wording:
         self._press = press
         self._locale = locale
         self._act = act
-        self._heard = heard
         self._reply: ReplyId | None = None
         self._given = False
-        self._marks: set[str] = set()
+        self._marks = Marks(heard)
 
     async def told(self, event: CallEvent) -> None:
         """What the call says. Raises SlowConsumer."""
@@ -61,10 +59,8 @@ class Wording:
         """What is said meanwhile is the line's own business."""
 
     async def played(self, mark: str) -> None:
-        """A reply was spoken to its end; marks that a flush brings back, or that were never set, say nothing."""
-        if mark in self._marks:
-            self._marks.remove(mark)
-            await self._heard(PlaybackIn(ReplyId(mark), PlaybackState.COMPLETED))
+        """The line told of a mark."""
+        await self._marks.played(mark)
 
     async def press(self, keys: str) -> None:
         """Press keys, by the line's own word."""
@@ -77,7 +73,7 @@ class Wording:
 
     async def _mark(self, reply: ReplyId) -> None:
         if self._given:
-            self._marks.add(reply)
+            self._marks.put(reply)
             for word in self._transport.mark(reply):
                 await self._act(word)
 
