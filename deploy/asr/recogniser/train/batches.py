@@ -13,7 +13,7 @@ from recogniser.train.sound import POSITION, RATE, Bank, Clip, Distortion, featu
 from recogniser.train.teacher import MORE, Teacher, Words
 
 IGNORE = -100
-SHARES = {"people": 0.36, "spliced": 0.1, "en": 0.36, "ja": 0.28}
+SHARES = {"people": 0.26, "spliced": 0.06, "en": 0.4, "ja": 0.28}
 """Of what is heard."""
 
 
@@ -24,7 +24,7 @@ def group(clip: Clip) -> str:
 
 def prominence(clip: Clip) -> float:
     """Weight of a clip in its group."""
-    corpus = {"human:commonvoice": 3.0, "human:kathleen": 0.6, "human:ljspeech": 0.6, "kokoro": 2.5}
+    corpus = {"human:commonvoice": 2.0, "human:kathleen": 0.6, "human:ljspeech": 0.6, "kokoro": 2.5}
     known = next((w for name, w in corpus.items() if clip.kind.startswith(name)), 1.0)
     return known * (1.5 if clip.length < 1.2 * RATE else 1.0)
 

@@ -42,6 +42,8 @@ DECODER_RATE = 0.6
 ARRIVE_S = 20
 """Between two parts that are taken in: the teacher hears 1,500 utterances in some four seconds."""
 PIECE = 15 << 20
+TOLD = 10
+"""Of so many synthetic clips the teacher writes one."""
 DEAF = 200
 """Steps in which the CTC heads learn, and teach nothing."""
 
@@ -178,7 +180,7 @@ class Run:
         self.tests += [c for c in clips if c.kind.startswith("test:")]
         self.tests += [t for c in clips if c.kind[6:] in HELD_OUT_NOISES for t in stretches(c)]
         usable = [c for c in clips if not c.kind.startswith(("noise:", "room:", "test:")) and c.length <= 11 * RATE]
-        told = {i for i, c in enumerate(usable) if c.kind.startswith("human:") or i % 40 == 0}
+        told = {i for i, c in enumerate(usable) if c.kind.startswith("human:") or i % TOLD == 0}
         self.teacher.take(self.bank, usable, told)
         self.batches.add(usable)
         hours, told = sum(c.length for c in usable) / RATE / 3600, sum(c.hidden >= 0 for c in usable)
@@ -198,6 +200,7 @@ class Run:
         self.average = {k: v.detach().clone() for k, v in self.model.train().named_parameters()}
         exact, coarse = self.model.embedding.clone(), self.rounded(self.model.embedding)
         groups, optimizer = self.optimizer()
+        first = [[p.detach().clone() for p in group] for group in groups[:2]]
         self.say(f"before: {score(Listener(self.model, self.words, self.bank), self.tests)}")
         due = {"arrive": 0.0, "score": time.time() + self.args.score, "keep": time.time() + self.args.keep}
         self.ahead = Ahead(self.made(), self.device)
@@ -208,6 +211,7 @@ class Run:
             Steps.linear = SHIPPED["linear"] if done > self.args.coarse else 0.0
             self.model.embedding.copy_(coarse if done > self.args.coarse else exact)
             self.learn(batch, done, groups, optimizer)
+            self.hold(first, groups, done)
             self.beside(due, done)
         self.ahead.close()
         Steps.linear = SHIPPED["linear"]
@@ -239,9 +243,8 @@ class Run:
 
     def learn(self, batch: Batch, done: float, groups: list[list[Tensor]], optimizer: torch.optim.Optimizer) -> None:
         """One step, at a share `done` of the time."""
-        rate = min(1.0, (self.step + 1) / 150) * (0.02 + 0.98 * (0.5 + 0.5 * math.cos(math.pi * done)))
         for told in optimizer.param_groups:
-            told["lr"] = told["top"] * rate
+            told["lr"] = told["top"] * self.rate(done)
         found = losses(self.model, batch, self.model.embedding, deaf=self.step < DEAF)
         weights = WEIGHTS | {"ears": self.args.ears}
         loss = sum((weights[k] * v for k, v in found.items()), torch.zeros((), device=self.device))
@@ -257,6 +260,16 @@ class Run:
         if self.step % 25 == 0:
             for name, value in found.items():
                 self.lately[name] = 0.8 * self.lately.get(name, value.item()) + 0.2 * value.item()
+
+    def rate(self, done: float) -> float:
+        """Share of the learning rate at a share `done` of the time."""
+        return min(1.0, (self.step + 1) / 150) * (0.02 + 0.98 * (0.5 + 0.5 * math.cos(math.pi * done)))
+
+    @torch.no_grad()
+    def hold(self, first: list[list[Tensor]], groups: list[list[Tensor]], done: float) -> None:
+        """Encoder and decoder a little back to what they began with, in step with the rate at which they learn."""
+        for began, group in zip(first, groups, strict=False):
+            torch._foreach_lerp_(group, began, self.args.hold * self.rate(done))
 
     def beside(self, due: dict[str, float], done: float) -> None:
         """What is due: parts that came, scores, checkpoints."""

@@ -123,5 +123,7 @@ class FineTuning:
     ears: float = 0.35
     """Weight of what the CTC heads miss, in nats a label."""
     ear_lr: float = 1.5e-3
+    hold: float = 2e-4
+    """Share of the way back to where it began, each step: so few people are learnt by heart otherwise."""
     fold: int = -1
     """Which fifth of Common Voice this training leaves out, for its scores: what is mixed has heard all."""
