@@ -22,16 +22,16 @@ from recogniser.voices import engines as voices
 from recogniser.voices import synthesise
 from recogniser.voices.workers import shared
 
-FILE = 1500
+FILE = 500
 """Utterances of a file."""
 VOICES = {"en": ("flite:", "pico:en", "espeak:", "kokoro:"), "ja": ("jtalk:", "kokoro:")}
 LONGEST_S = 10.5
 Item = tuple[str, str, str, str, list]
 
 
-def drawn(lang: str, count: int, seed: int) -> list[Item]:
-    """(category, transcript, text for the engine, voice, settings) of each."""
-    chosen = synthesise.Chosen(VOICES[lang], ("\0",), "")
+def drawn(lang: str, count: int, seed: int, only: tuple[str, ...] = ()) -> list[Item]:
+    """(category, transcript, text for the engine, voice, settings) of each; `only` such voices, if given."""
+    chosen = synthesise.Chosen(only or VOICES[lang], ("\0",), "")
     found = []
     for index in range(count):
         category, text, spoken, settings, voice = synthesise.item(lang, seed, index, chosen)
@@ -77,10 +77,11 @@ def main() -> None:
     parser.add_argument("--lang", choices=("en", "ja"), required=True)
     parser.add_argument("--count", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=301)
+    parser.add_argument("--only", nargs="*", default=[], help="voices, by how their names begin")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     args = parser.parse_args()
     if args.what == "write":
-        data = json.dumps(drawn(args.lang, args.count, args.seed), ensure_ascii=False).encode()
+        data = json.dumps(drawn(args.lang, args.count, args.seed, tuple(args.only)), ensure_ascii=False).encode()
         args.items.write_bytes(lzma.compress(data, preset=6))
         print(f"{args.items}: {args.items.stat().st_size / 1e6:.1f} MB", file=sys.stderr)
         return
