@@ -22,18 +22,23 @@ import typer
 from rich.console import Console
 
 from app.qa.figures import Figure, publish
+from app.settings import Settings
 from deploy.bench._bombs import wav
 from deploy.bench._felt import MOST_RATIO, Felt, Row, restless
 
 PAUSE_S: Final = 0.08
-"""Between an answer and the next question."""
+"""Between an answer and the next question in a call."""
+REQUEST_PAUSE_S: Final = 0.55
+"""Between an answer and the next request: more a minute than are allowed would be refused to honest ones, too."""
 REST_S: Final = 1.0
 """Between an attack and the next measurement."""
 SETTLE_S: Final = 45.0
 """What deadlines may take to bring everything back."""
 RSS_RATIO: Final = 1.1
-FILLERS: Final = 4
-"""Requests of each kind at a time that fill the service's pools of threads, connections and decoders."""
+FILLERS: Final = 8
+"""Clients of each customer that fill the service's pools of threads, connections and decoders."""
+ALLOWANCE_S: Final = 60.0
+"""Until those who filled them may send as much as anybody."""
 
 Look = dict[str, float]
 
@@ -46,14 +51,18 @@ def bench(
     """Attack a service of our own in every way, and tell what those felt who meant well. Ends with 1 where too much."""
     from app.demo.run import service
 
-    limits = {"TELLERLINE_REQUESTS_PER_MINUTE": "1800", "TELLERLINE_CALLS_PER_CUSTOMER": "4"}
-    limits |= {"TELLERLINE_CALLS_PER_MINUTE": "30", "TELLERLINE_CONNECTIONS_PER_MINUTE": "1200"}
-    with service(**limits) as base:
+    with service(**_shipped()) as base:
         figures = asyncio.run(_all(base, seconds, only))
     workload = f"each attack {seconds:.0f} s after as long without; an honest call and typed requests beside it"
     publish("abuse", workload, figures, json)
     if figures["too_much"]:
         raise typer.Exit(1)
+
+
+def _shipped() -> dict[str, str]:
+    """The limits of a service that nobody set, as environment variables."""
+    names = ("requests_per_minute", "calls_per_minute", "connections_per_minute", "calls_per_customer")
+    return {f"TELLERLINE_{name.upper()}": str(Settings.model_fields[name].default) for name in names}
 
 
 async def _all(base: str, seconds: float, only: str, *, once: bool = False) -> dict[str, Figure]:
@@ -65,6 +74,7 @@ async def _all(base: str, seconds: float, only: str, *, once: bool = False) -> d
     console.print("cores of the service and of its decoders; the service's MB, descriptors, threads and tasks")
     figures: dict[str, Figure] = {}
     await _filled(base, seconds)
+    await asyncio.sleep(0 if once else ALLOWANCE_S)
     before = await _look(base, service)
     too_much = 0
     for name in (name for name in ATTACKS if only in name):
@@ -111,21 +121,18 @@ async def _filled(base: str, seconds: float) -> None:
     """Honest ones, more than there are otherwise, until every pool of the service holds what it may."""
     from app.line import demo_token
 
-    headers = {"Authorization": f"Bearer {await demo_token(base, 'takahashi-misaki')}"}
+    tokens = [await demo_token(base, customer) for customer in ("takahashi-misaki", "alex-morgan")]
     until = time.monotonic() + seconds
-    async with httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client:
-        speech, kind = wav(b""), {"Content-Type": "audio/wav"}
-        kinds: list[Callable[[], Awaitable[Any]]] = [
-            lambda: client.post("/v1/utterances?locale=en-US", content=speech, headers=kind),
-            lambda: _ask(client),
-        ]
 
-        async def repeat(one: Callable[[], Awaitable[Any]]) -> None:
+    async def repeat(token: str) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(base_url=base, headers=headers, timeout=20) as client:
             while time.monotonic() < until:
                 with contextlib.suppress(httpx.HTTPError):
-                    await one()
+                    await _hear(client)
+                    await _ask(client)
 
-        await asyncio.gather(_honest(base, seconds), *(repeat(kind) for kind in kinds * FILLERS))
+    await asyncio.gather(_honest(base, seconds), *(repeat(token) for token in tokens * FILLERS))
 
 
 @asynccontextmanager
@@ -162,13 +169,15 @@ async def _honest(base: str, seconds: float, beside: Callable[[], Any] | None = 
         opened = await stack.enter_async_context(line(base, token, session("en-US"), live=False))
         until = time.monotonic() + seconds
         await asyncio.gather(
-            _repeat(until, felt, felt.text, lambda: _ask(client)),
-            _repeat(until, felt, felt.call, _turns(opened)),
+            _repeat(until, felt, felt.text, lambda: _ask(client), REQUEST_PAUSE_S),
+            _repeat(until, felt, felt.call, _turns(opened), PAUSE_S),
         )
     return felt
 
 
-async def _repeat(until: float, felt: Felt, times: list[float], one: Callable[[], Awaitable[None]]) -> None:
+async def _repeat(
+    until: float, felt: Felt, times: list[float], one: Callable[[], Awaitable[None]], pause_s: float
+) -> None:
     while time.monotonic() < until:
         began = time.monotonic()
         try:
@@ -176,7 +185,12 @@ async def _repeat(until: float, felt: Felt, times: list[float], one: Callable[[]
         except (httpx.HTTPError, OSError, TimeoutError, EOFError):
             felt.failed += 1
         times.append((time.monotonic() - began) * 1000)
-        await asyncio.sleep(PAUSE_S)
+        await asyncio.sleep(pause_s)
+
+
+async def _hear(client: httpx.AsyncClient) -> None:
+    kind = {"Content-Type": "audio/wav"}
+    (await client.post("/v1/utterances?locale=en-US", content=wav(b""), headers=kind)).raise_for_status()
 
 
 async def _ask(client: httpx.AsyncClient) -> None:
