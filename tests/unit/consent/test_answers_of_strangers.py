@@ -1,4 +1,4 @@
-"""Answers to a read-back by somebody who had not seen the grammar: none moves money but a yes, and most yeses do at once."""
+"""Answers to a read-back by a stranger to the grammar: none moves money but a yes, and most yeses do at once."""
 
 from pathlib import Path
 

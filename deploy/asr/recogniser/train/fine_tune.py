@@ -39,10 +39,10 @@ from recogniser.train.whisper import Steps, Tensors, Whisper
 NEXT = {"embedding": 0.1, "linear": 0.07}
 """For the round after."""
 DECODER_RATE = 0.6
-ARRIVE_S = 20
+ARRIVE_S = 8
 """Between two parts that are taken in: the teacher hears 1,500 utterances in some four seconds."""
 PIECE = 15 << 20
-TOLD = 10
+TOLD = 4
 """Of so many synthetic clips the teacher writes one."""
 DEAF = 200
 """Steps in which the CTC heads learn, and teach nothing."""
