@@ -37,6 +37,8 @@ SETTLE_S: Final = 45.0
 RSS_RATIO: Final = 1.1
 FILLERS: Final = 8
 """Clients of each customer that fill the service's pools of threads, connections and decoders."""
+LATE_WORKERS: Final = 4
+"""Threads of bounded pools that filling them by an allowance may leave to be started later."""
 ALLOWANCE_S: Final = 60.0
 """Until those who filled them may send as much as anybody."""
 
@@ -231,7 +233,7 @@ def _left_open(after: Look, before: Look) -> bool:
 
 def _back(after: Look, before: Look) -> bool:
     """Whether nothing at all is held any more."""
-    ended = _left_open(after, before) and after["threads"] <= before["threads"]
+    ended = _left_open(after, before) and after["threads"] <= before["threads"] + LATE_WORKERS
     return ended and after["rss_mb"] <= RSS_RATIO * before["rss_mb"]
 
 
