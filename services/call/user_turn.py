@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final, Protocol
 
-from schemas.ids import RuleId, language
+from rules.locales import space
+from schemas.ids import RuleId
 from schemas.transcript import Hypothesis, Source, Transcript
 from schemas.turn import ItemId
 
 _POLL_S: Final = 0.03
 """How often it is looked whether the turn is over, where nothing is heard that would tell."""
-_UNSPACED: Final = frozenset({"ja"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +126,11 @@ class Commitment:
 
 def joined(first: Transcript, then: Transcript) -> Transcript:
     """Two turns' words as those of one, said in one language: the second's source and the doubts of both."""
-    space = "" if language(then.locale) in _UNSPACED else " "
+    between = space(then.locale)
     hypotheses = tuple(
-        Hypothesis(f"{a.text}{space}{b.text}", min(a.avg_logprob, b.avg_logprob))
+        Hypothesis(f"{a.text}{between}{b.text}", min(a.avg_logprob, b.avg_logprob))
         for a in first.hypotheses[:1]
         for b in then.hypotheses
     )
     whole = first.whole and then.whole
-    return replace(then, text=f"{first.text}{space}{then.text}", hypotheses=hypotheses, whole=whole)
+    return replace(then, text=f"{first.text}{between}{then.text}", hypotheses=hypotheses, whole=whole)
