@@ -50,7 +50,7 @@ def bench(
 
 async def in_audio_time(wanted: "Sequence[Case]") -> "list[Answered]":
     """Every answer in order, by a recogniser that is told what was said: the same whatever the machine does."""
-    from app.rehearsal import Rehearsal
+    from app.qa.rehearsal import Rehearsal
     from app.settings import Settings
     from deploy.bench._answered import Booth
     from deploy.bench._answers import babbled

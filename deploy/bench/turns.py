@@ -58,7 +58,7 @@ def bench(
 
 async def take_all(played: "Sequence[Utterance]", hearing: Hearing, patience: Patience) -> "list[Taken]":
     """Every utterance, in order."""
-    from app.rehearsal import Rehearsal
+    from app.qa.rehearsal import Rehearsal
     from app.settings import read_settings
     from deploy.bench._oracle import Oracle
     from deploy.bench._taken import Ear
