@@ -21,9 +21,10 @@ import httpx
 import typer
 from rich.console import Console
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
 from deploy.bench._bombs import wav
 from deploy.bench._felt import MOST_RATIO, Felt, Row, restless
+from deploy.bench._figures import publish
 
 PAUSE_S: Final = 0.08
 """Between an answer and the next question."""

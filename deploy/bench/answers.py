@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile, publish
 from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import orjson
 import typer
 
-from app.qa.figures import publish
 from deploy.bench import CHECKOUT
+from deploy.bench._figures import publish
 from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:

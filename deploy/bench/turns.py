@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from app.qa.figures import Figure, is_binding, percentile, publish
+from app.qa.figures import Figure
 from deploy.bench._curve import write_curve
+from deploy.bench._figures import is_binding, percentile, publish
 from deploy.bench._hearing import Hearing
 from schemas.call import Patience
 
