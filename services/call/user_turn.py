@@ -1,10 +1,10 @@
 """What the caller said, typed or keyed in one go, for as long as they may still go on with it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final, Protocol
+from typing import Final
 
 from rules.locales import space
 from schemas.ids import RuleId
@@ -40,14 +40,6 @@ class UserTurn:
         return replace(self.after(first), since=min(first.since, self.since))
 
 
-class Judge(Protocol):
-    """Knows whether a turn is over."""
-
-    def over(self, turn: UserTurn) -> bool:
-        """Whether the caller can't go on with it any more."""
-        ...
-
-
 class Life(Enum):
     """OPEN → COMMITTED or CUT, or OPEN → FOLLOWED → CONTINUED."""
 
@@ -63,12 +55,12 @@ class Life(Enum):
 
 
 class Commitment:
-    """Whether what nothing takes back may be done for a turn: once `floor` says that it is over."""
+    """Whether what nothing takes back may be done for a turn: once it is `over`, as its floor tells."""
 
-    def __init__(self, turn: UserTurn, floor: Judge) -> None:
+    def __init__(self, turn: UserTurn, over: Callable[[UserTurn], bool]) -> None:
         self.turn = turn
         self.life = Life.OPEN
-        self._floor = floor
+        self._over = over
         self._told = asyncio.Event()
         self._waits = False
 
@@ -100,7 +92,7 @@ class Commitment:
         Raises CancelledError where the caller goes on instead.
         """
         try:
-            while self.life is Life.OPEN and not self._floor.over(self.turn):
+            while self.life is Life.OPEN and not self._over(self.turn):
                 await self._listen()
         except asyncio.CancelledError:
             self._turns(OPEN=Life.CUT, FOLLOWED=Life.CONTINUED)
