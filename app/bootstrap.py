@@ -17,15 +17,14 @@ from app.callers import Callers
 from app.identity import bridges, identity
 from app.keys import audit_keys, secret
 from app.migrate import database
-from app.models import answerer, extractor
+from app.models import answerer, extractor, passages
 from app.money import Books, MoneyServices, money_services
 from app.readiness import Readiness
 from app.retention import Retention
-from app.settings import BankKind, Environment, Settings
+from app.settings import BankKind, Settings
 from app.speech import Voice, frequent, voice
 from rules.bank import DemoCustomer, demo_customers
 from schemas.errors import TellerlineError
-from services.answering.knowledge import Passage, load_passages
 from services.answering.quote import Library, QuotingAnswerer
 from services.asr import load as load_recognizer
 from services.audio.decoder_pool import DecoderPool
@@ -93,13 +92,11 @@ async def gateway(
 ) -> AsyncIterator[Gateway]:
     """Compose a gateway, warmed up; on leaving, take it down. Raises ConfigInvalid, RulesInvalid, StoreUnavailable.
 
-    A `recognizer` that is given replaces the one that the settings name, and stays its owner's to close; `customers`
-    replace those of the demo bank.
+    A `recognizer` that is given stays its owner's to close; `customers` stand in for those of the demo bank.
     """
     async with AsyncExitStack() as stack:
-        clock, metrics = SystemClock(), Metrics()
+        clock, metrics = SystemClock(), _metrics(settings)
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
-        metrics.spools_broken.set_function(lambda: len(broken(settings.state_dir)))
         kept = await _storage(stack, settings, clock)
         issuer, authenticator = identity(settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
@@ -130,6 +127,12 @@ async def gateway(
             phone=phone,
             customers=demo_customers() if customers is None else customers,
         )
+
+
+def _metrics(settings: Settings) -> Metrics:
+    made = Metrics()
+    made.spools_broken.set_function(lambda: len(broken(settings.state_dir)))
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,13 +292,6 @@ def _callers(
     )
     made.warm_up()
     return made
-
-
-def passages(settings: Settings) -> tuple[Passage, ...]:
-    """The bank's own documents; the demo's only in the demo, so that no caller of a real bank hears a fictional fee."""
-    if settings.knowledge_dir is not None:
-        return load_passages(settings.knowledge_dir)
-    return load_passages() if settings.environment is Environment.DEMO else ()
 
 
 def _answerer(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Answerer:

@@ -1,8 +1,9 @@
-"""The two model endpoints, each only where the settings name it: their client is half a second's import."""
+"""What answers by a model, each only where the settings name it (a client is half a second's import), and from what."""
 
 from contextlib import AsyncExitStack
 
-from app.settings import Settings
+from app.settings import Environment, Settings
+from services.answering.knowledge import Passage, load_passages
 from services.answering.quote import Library
 from services.guard.breaker import CircuitBreaker
 from services.ports import Answerer, Clock, Extractor
@@ -33,3 +34,10 @@ def answerer(stack: AsyncExitStack, settings: Settings, library: Library, clock:
     made = GemmaAnswerer(endpoint, library, CircuitBreaker(clock), clock)
     stack.push_async_callback(made.close)
     return made
+
+
+def passages(settings: Settings) -> tuple[Passage, ...]:
+    """The bank's own documents; the demo's only in the demo, so that no caller of a real bank hears a fictional fee."""
+    if settings.knowledge_dir is not None:
+        return load_passages(settings.knowledge_dir)
+    return load_passages() if settings.environment is Environment.DEMO else ()

@@ -11,6 +11,7 @@ class LocaleRules(RuleFile):
     language: str
     name: str
     currency: str
+    spaced: bool = True  # words are separated by spaces
 
 
 def locale_rules(locale: Locale) -> LocaleRules:
@@ -19,3 +20,8 @@ def locale_rules(locale: Locale) -> LocaleRules:
     if not locale.replace("-", "").isalnum() or not exists(path):
         raise UnsupportedLocale("no rules for this locale")
     return load(path, LocaleRules)
+
+
+def space(locale: Locale) -> str:
+    """What stands between two words. Raises UnsupportedLocale."""
+    return " " if locale_rules(locale).spaced else ""

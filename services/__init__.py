@@ -1,1 +1,1 @@
-"""One folder a stage, named for what it does; `turn.py` joins them."""
+"""One folder a room; `pipeline.py` joins the stages, `ports.py` is what they need from outside."""

@@ -1,7 +1,7 @@
 """The pipeline: one call's turns, each in a straight line.
 
 transcript ─ interpret (normalise → payees → understand) ─┬─ clear ─────────────┬─ decide ─┬─ execute → decide …
-└─ ambiguous: extract ┘          └─ render → reply
+                                                          └─ ambiguous: extract ┘          └─ render → reply
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator

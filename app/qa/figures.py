@@ -1,27 +1,10 @@
-"""How every benchmark reports: a table for people, one flat JSON object for machines."""
+"""What a figure is, and the machine that it was taken on."""
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
-import orjson
-from rich.console import Console
-from rich.table import Table
-
 Figure = str | int | float | bool | None
-
-
-def percentile(values: Sequence[float], q: float) -> float:
-    """The q-th percentile (0 … 100) by linear interpolation; NaN of nothing."""
-    return float(np.percentile(values, q)) if values else float("nan")
-
-
-def is_binding(rule: str) -> bool:
-    """Whether a turn was ended by the wait before what can't be undone."""
-    return ".binding@" in rule
 
 
 def machine() -> str:
@@ -32,15 +15,3 @@ def machine() -> str:
         models = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if "model name" in line]
         name = models[0] if models else name
     return f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}"
-
-
-def publish(name: str, workload: str, figures: Mapping[str, Figure], json_file: Path | None) -> None:
-    """Print the figures, and write them with workload, machine and version as one flat JSON object."""
-    table = Table("figure", "value", title=f"{name}: {workload}", title_justify="left")
-    for key, value in figures.items():
-        table.add_row(key, f"{value:.4g}" if isinstance(value, float) else str(value))
-    Console().print(table)
-    if json_file is not None:
-        head: dict[str, Figure] = {"bench": name, "workload": workload, "machine": machine()}
-        head["tellerline"] = version("tellerline")
-        json_file.write_bytes(orjson.dumps(head | dict(figures), option=orjson.OPT_INDENT_2))

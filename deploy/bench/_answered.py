@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 
 from app.line import FRAME, Event, Line, Microphone, heard_out, line, session, typed
-from app.rehearsal import Rehearsal
+from app.qa.rehearsal import Rehearsal
 from app.transports._encode import Encoder
 from deploy.bench._answers import Case
 from deploy.bench._corpus import LEAD_S, Utterance

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.line import Transport, demo_token
-from app.qa.figures import Figure, is_binding, percentile
+from app.qa.figures import Figure
 from deploy.bench._corpus import Utterance
+from deploy.bench._figures import is_binding, percentile
 from deploy.bench._line import Measured, Way, measure
 from deploy.bench._pace import LEAD, deviations
 from deploy.bench._rounds import detection, rate

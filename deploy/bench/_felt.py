@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.qa.figures import Figure, percentile
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile
 
 MOST_RATIO: Final = 2.0
 FLOOR_MS: Final = 10.0

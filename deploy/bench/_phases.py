@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from app.qa.figures import percentile
+from deploy.bench._figures import percentile
 from services.store import Store
 
 

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from app.line import Event, demo_token
-from app.qa.figures import Figure, is_binding, percentile
+from app.qa.figures import Figure
 from app.speech import frequent_replies
 from deploy.bench._corpus import Utterance
+from deploy.bench._figures import is_binding, percentile
 from deploy.bench._line import Measured, Way, measure
 from schemas.call import Patience
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from app.line import FRAME, Microphone
-from app.rehearsal import Rehearsal
+from app.qa.rehearsal import Rehearsal
 from deploy.bench._corpus import LEAD_S, Utterance
 from deploy.bench._oracle import stamped
 from schemas.audio import SAMPLE_RATE

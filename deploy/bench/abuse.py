@@ -21,10 +21,11 @@ import httpx
 import typer
 from rich.console import Console
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
 from app.settings import Settings
 from deploy.bench._bombs import wav
 from deploy.bench._felt import MOST_RATIO, Felt, Row, restless
+from deploy.bench._figures import publish
 
 PAUSE_S: Final = 0.08
 """Between an answer and the next question in a call."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile, publish
 from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def bench(
 
 async def in_audio_time(wanted: "Sequence[Case]") -> "list[Answered]":
     """Every answer in order, by a recogniser that is told what was said: the same whatever the machine does."""
-    from app.rehearsal import Rehearsal
+    from app.qa.rehearsal import Rehearsal
     from app.settings import Settings
     from deploy.bench._answered import Booth
     from deploy.bench._answers import babbled

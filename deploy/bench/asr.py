@@ -10,13 +10,14 @@ from typing import Annotated, Final
 import orjson
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
 from app.qa.locales import LOCALES
 from deploy.bench._asr_amounts import amounts_asked
 from deploy.bench._asr_audio import phantoms, stretches, telephone
 from deploy.bench._asr_score import Case, Recognition, missed, scores
 from deploy.bench._asr_speed import speed
 from deploy.bench._asr_spread import spread
+from deploy.bench._figures import percentile, publish
 from schemas.audio import SAMPLE_RATE, Samples
 from services.ports import Recognizer
 

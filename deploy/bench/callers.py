@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import orjson
 import typer
 
-from app.qa.figures import publish
 from deploy.bench import CHECKOUT
+from deploy.bench._figures import publish
 from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     been said; an old order again is one just refused or changed. A customer a call; one-time codes are looked up.
     """
     from app.demo.run import service
+    from deploy.bench._callers.aloud import Aloud
     from deploy.bench._callers.data import read
-    from deploy.bench._callers.play import Aloud, play
+    from deploy.bench._callers.play import play
     from deploy.bench._callers.score import figures
 
     dialogues = read(file)

@@ -8,7 +8,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import publish
 from deploy.bench._room import echo, heard, loudness, mixed
 from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.files import read_file

@@ -10,7 +10,8 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import publish
 from deploy.bench.qna import Case, cases_of
 from services.answering.quote import Library
 from services.answering.retrieve import RetrievalResult

@@ -6,7 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import publish
 
 FOLDERS: Final = ("tests/data/corrections", "tests/data/unread")
 

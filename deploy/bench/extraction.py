@@ -11,7 +11,8 @@ from typing import Annotated, Final
 import typer
 
 from app.qa.doctor.offers import offers
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile, publish
 from rules.locales import locale_rules
 from schemas.errors import ModelUnavailable, TimedOut
 from schemas.extraction import Extraction, ExtractionOffer

@@ -16,10 +16,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
 from deploy.bench._fault_calls import Crowd, amounts, ends
 from deploy.bench._fault_table import POSTGRESQL, SQLITE, Fault
 from deploy.bench._fault_world import World, embedded, shared
+from deploy.bench._figures import publish
 from deploy.bench._postgres import Cluster, cluster, unavailable
 from deploy.bench._silent_disk import compiler
 

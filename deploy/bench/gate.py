@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import orjson
 import typer
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import publish
 
 if TYPE_CHECKING:
     from deploy.bench._gate.changes import Change

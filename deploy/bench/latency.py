@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
 from deploy.bench import CHECKOUT
 from deploy.bench._curve import write_curve
+from deploy.bench._figures import publish
 from deploy.bench._hearing import Hearing
 from deploy.bench._telephone import Door
 from schemas.call import Patience

@@ -14,7 +14,8 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.migrate import migrate
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile, publish
 from deploy.bench._instant_bank import InstantBank
 from deploy.bench._phases import phases_of
 from deploy.bench._postgres import private_cluster, unavailable

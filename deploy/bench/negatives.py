@@ -6,7 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import publish
 
 SENTENCES: Final = Path("tests/data/never")
 

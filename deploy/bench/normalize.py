@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile, publish
 from deploy.bench._peers import PEERS, installed, outcomes
 from schemas.span import Span, SpanKind, jsonable
 from services.normalization import Normalizer

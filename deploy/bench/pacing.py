@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile, publish
 from deploy.bench._pace import LEAD, deviations
 from deploy.bench._telephone import Door, telephones
 from tests.harness.phone import Phone, calling

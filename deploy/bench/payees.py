@@ -7,9 +7,10 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
 from app.qa.locales import LOCALES
 from app.qa.replay.stats import clopper_pearson
+from deploy.bench._figures import percentile, publish
 from deploy.bench._payees.dice import Dice
 from deploy.bench._payees.sample import Call, Setting, overheard, setting
 from deploy.bench._payees.spoken import spoken

@@ -16,8 +16,9 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
 from deploy.bench._curve import Point, draw
+from deploy.bench._figures import percentile, publish
 from schemas.call import Patience
 
 SCRIPT: Final = Path(__file__).with_name("_pipecat_peer.py")

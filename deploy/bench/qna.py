@@ -10,8 +10,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
 from app.qa.locales import LOCALES
+from deploy.bench._figures import percentile, publish
 from deploy.bench._questions import read_questions
 from schemas.answer import AnswerDone, Question, Refused, SentenceReady
 from schemas.ids import CustomerId, language

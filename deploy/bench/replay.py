@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.qa.figures import Figure, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import publish
 
 if TYPE_CHECKING:
     from app.qa.replay.score import Scores

@@ -8,8 +8,9 @@ from typing import Annotated, Final
 import numpy as np
 import typer
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
 from app.qa.locales import LOCALES
+from deploy.bench._figures import percentile, publish
 from deploy.bench._questions import read_questions
 from schemas.answer import Question
 from services.answering.knowledge import Passage, load_passages

@@ -13,7 +13,8 @@ import soxr
 import typer
 from faster_whisper import WhisperModel
 
-from app.qa.figures import Figure, percentile, publish
+from app.qa.figures import Figure
+from deploy.bench._figures import percentile, publish
 from deploy.bench._read_backs import ReadBack, read_backs, understood
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale, language

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from app.qa.figures import Figure, is_binding, percentile, publish
+from app.qa.figures import Figure
 from deploy.bench._curve import write_curve
+from deploy.bench._figures import is_binding, percentile, publish
 from deploy.bench._hearing import Hearing
 from schemas.call import Patience
 
@@ -58,7 +59,7 @@ def bench(
 
 async def take_all(played: "Sequence[Utterance]", hearing: Hearing, patience: Patience) -> "list[Taken]":
     """Every utterance, in order."""
-    from app.rehearsal import Rehearsal
+    from app.qa.rehearsal import Rehearsal
     from app.settings import read_settings
     from deploy.bench._oracle import Oracle
     from deploy.bench._taken import Ear

@@ -1,12 +1,11 @@
 """Makes the recordings of deploy/bench/corpus/latency.yaml and answers.yaml with offline voices.
 
 Needs Debian's flite, festival with its voices, rhvoice-english, libttspico-utils and open-jtalk with hts-voice-nitech;
-`--voices FOLDER` names further .htsvoice files (mei: MMDAgent, CC BY 3.0).
+`python -m deploy.corpus.bench --voices FOLDER` names further .htsvoice files (mei: MMDAgent, CC BY 3.0).
 """
 
 import argparse
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -14,12 +13,10 @@ import av
 import numpy as np
 import yaml
 
+from deploy.bench import _answers, _corpus
+from services.audio.files import read_file
+
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
-
-from deploy.bench import _answers, _corpus  # noqa: E402 - the path is set above
-from services.audio.files import read_file  # noqa: E402
-
 CORPUS = ROOT / "deploy/bench/corpus"
 DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
 BLOCK, MARGIN, FLOOR_DB = 160, 640, -40.0

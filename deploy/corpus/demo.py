@@ -1,12 +1,11 @@
-"""Record the demonstration's calls: `python deploy/corpus/demo.py VOICES`, the folder of .htsvoice files."""
+"""Record the demonstration's calls: `python -m deploy.corpus.demo VOICES`, the folder of .htsvoice files."""
 
 import sys
 from pathlib import Path
 
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parent))
-from make import encode, speak
+from deploy.corpus.make import encode, speak
 
 CALLS = Path(__file__).parents[2] / "app" / "demo" / "calls"
 

@@ -1,4 +1,4 @@
-"""Make the demo corpus: `python deploy/corpus/make.py --noise FOLDER --voices FOLDER --out tests/data/corpus`.
+"""Make the demo corpus: `python -m deploy.corpus.make --noise FOLDER --voices FOLDER --out tests/data/corpus`.
 
 Every case has a fixed voice and condition (drawn from its id), so making it again gives the same corpus. Recordings
 that exist are kept: the command can be stopped and run again. Engines and licences: README.md beside this file.
@@ -7,7 +7,6 @@ that exist are kept: the command can be stopped and run again. Engines and licen
 import argparse
 import hashlib
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,8 +20,7 @@ import soxr
 from numpy.typing import NDArray
 from rich.progress import track
 
-sys.path.insert(0, str(Path(__file__).parent))
-from sentences import CUSTOMERS, NOW, Script, calls, sounds, utterances
+from deploy.corpus.sentences import CUSTOMERS, NOW, Script, calls, sounds, utterances
 
 RATE = 16_000
 BITRATE = 18_000
@@ -31,7 +29,7 @@ TELEPHONE_BAND = (300, 3_400)
 DICTIONARY = "/var/lib/mecab/dic/open-jtalk/naist-jdic"
 NITECH = Path("/usr/share/hts-voice/nitech-jp-atr503-m001/nitech_jp_atr503_m001.htsvoice")
 HELD_OUT = {"rhvoice:bdl", "festival:ked_diphone", "jtalk:nitech_jp_atr503_m001"}
-"""Voices that the bundled recogniser was never trained on (see deploy/asr/recogniser/voices/engines.py)."""
+"""Voices that the bundled recogniser was never trained on (see deploy/asr/recogniser/evaluate/acceptance.py)."""
 _BDL, _NITECH = "rhvoice:bdl", "jtalk:nitech_jp_atr503_m001"
 VOICES = {
     "en-US": (

@@ -1,6 +1,6 @@
 """Build deploy/bench/_payees/heard_en.tsv and heard_en_acceptance.tsv: what the bundled recogniser makes of names.
 
-    PYTHONPATH=. python deploy/payees/overhear.py development 3000 NOISE    (2,000 of acceptance; a folder of noise)
+    python -m deploy.payees.overhear development 3000 NOISE    (2,000 of acceptance; a folder of noise)
 
 Names of a half of the stock are said at the end of a command by offline voices, over clean lines, telephones and noise
 (as deploy/corpus does), and heard by the recogniser in services/asr/model. A name of `respellings.tsv` is spoken as it
@@ -16,11 +16,9 @@ from subprocess import CalledProcessError
 import numpy as np
 from rich.progress import track
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "corpus"))
-from make import CONDITIONS, Samples, distort, speak
-
 from deploy.bench._payees.dice import Dice
 from deploy.bench._payees.stock import Person, people
+from deploy.corpus.make import CONDITIONS, Samples, distort, speak
 from rules.load import load_table
 from services.asr.load import BUNDLED, decoders
 

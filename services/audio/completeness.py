@@ -4,8 +4,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from rules.locales import space
 from schemas.call import Patience
-from schemas.ids import Locale, RuleId, language
+from schemas.ids import Locale, RuleId
 from schemas.intent import SlotName
 from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
@@ -16,7 +17,6 @@ _PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
 _LONG_NUMBER: Final = re.compile(r"(?:^|\D)(?:\d[ -]?){3,}$")
 _COMMAND_LETTERS: Final = 4
 """Fewer are no command, however they end."""
-_UNSPACED: Final = frozenset({"ja"})
 _FIXED: Final = RuleId("endpointing.fixed@1")
 _SOON: Final = frozenset({Completeness.COMPLETE, Completeness.YES_NO})
 """Words that are waited on no longer than a reply can wait."""
@@ -103,7 +103,7 @@ def _may_be_polite(transcript: Transcript) -> bool:
 
 def by_ear(text: str, locale: Locale) -> Completeness:
     """What the words alone say: a bare yes, a hesitation, a dangling word, digits going on, a closing, or nothing."""
-    rules, unspaced = endpointing(locale), language(locale) in _UNSPACED
+    rules, unspaced = endpointing(locale), not space(locale)
     plain = _plain(text)
     if unspaced:
         plain = plain.replace(" ", "")

@@ -214,7 +214,7 @@ class TurnTaking:
         self._outbound.put(ended)
         self._conversation.cut(CutReason.TURN_DETECTED)
         turn = UserTurn(ended.item, ended.transcript, source, ended.rule, ended.voiced_until_ms, since, moments)
-        self._last = Commitment(turn, self._floor)
+        self._last = Commitment(turn, self._floor.over)
         self._conversation.take(self._last)
         return turn
 

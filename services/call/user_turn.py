@@ -1,18 +1,18 @@
 """What the caller said, typed or keyed in one go, for as long as they may still go on with it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from typing import Final, Protocol
+from typing import Final
 
-from schemas.ids import RuleId, language
+from rules.locales import space
+from schemas.ids import RuleId
 from schemas.transcript import Hypothesis, Source, Transcript
 from schemas.turn import ItemId
 
 _POLL_S: Final = 0.03
 """How often it is looked whether the turn is over, where nothing is heard that would tell."""
-_UNSPACED: Final = frozenset({"ja"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,6 @@ class UserTurn:
         return replace(self.after(first), since=min(first.since, self.since))
 
 
-class Judge(Protocol):
-    """Knows whether a turn is over."""
-
-    def over(self, turn: UserTurn) -> bool:
-        """Whether the caller can't go on with it any more."""
-        ...
-
-
 class Life(Enum):
     """OPEN → COMMITTED or CUT, or OPEN → FOLLOWED → CONTINUED."""
 
@@ -63,12 +55,12 @@ class Life(Enum):
 
 
 class Commitment:
-    """Whether what nothing takes back may be done for a turn: once `floor` says that it is over."""
+    """Whether what nothing takes back may be done for a turn: once it is `over`, as its floor tells."""
 
-    def __init__(self, turn: UserTurn, floor: Judge) -> None:
+    def __init__(self, turn: UserTurn, over: Callable[[UserTurn], bool]) -> None:
         self.turn = turn
         self.life = Life.OPEN
-        self._floor = floor
+        self._over = over
         self._told = asyncio.Event()
         self._waits = False
 
@@ -100,7 +92,7 @@ class Commitment:
         Raises CancelledError where the caller goes on instead.
         """
         try:
-            while self.life is Life.OPEN and not self._floor.over(self.turn):
+            while self.life is Life.OPEN and not self._over(self.turn):
                 await self._listen()
         except asyncio.CancelledError:
             self._turns(OPEN=Life.CUT, FOLLOWED=Life.CONTINUED)
@@ -126,11 +118,11 @@ class Commitment:
 
 def joined(first: Transcript, then: Transcript) -> Transcript:
     """Two turns' words as those of one, said in one language: the second's source and the doubts of both."""
-    space = "" if language(then.locale) in _UNSPACED else " "
+    between = space(then.locale)
     hypotheses = tuple(
-        Hypothesis(f"{a.text}{space}{b.text}", min(a.avg_logprob, b.avg_logprob))
+        Hypothesis(f"{a.text}{between}{b.text}", min(a.avg_logprob, b.avg_logprob))
         for a in first.hypotheses[:1]
         for b in then.hypotheses
     )
     whole = first.whole and then.whole
-    return replace(then, text=f"{first.text}{space}{then.text}", hypotheses=hypotheses, whole=whole)
+    return replace(then, text=f"{first.text}{between}{then.text}", hypotheses=hypotheses, whole=whole)

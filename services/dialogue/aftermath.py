@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from rules.load import RuleFile, load
+from rules.locales import space
 from schemas.banking import TransferOrder, TransferState
 from schemas.decision import Answer, Clarify, Reply
 from schemas.ids import Locale, language
@@ -15,7 +16,6 @@ from services.dialogue.names import both, reply
 from services.dialogue.phases import ActionOutcome, DialogueState, Idle, Memory, OfferingPerson, Outcome, Step
 
 _PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
-_UNSPACED: Final = frozenset({"ja"})
 _PERSON_HELPS: Final = frozenset({ActionOutcome.MOVED, ActionOutcome.BOOKED, ActionOutcome.PENDING})
 """What nothing in the bank's core takes back: a person may."""
 _ACTS: Final = frozenset(
@@ -116,17 +116,16 @@ def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
 
 
 def _plain(text: str, locale: Locale) -> str:
-    space = "" if language(locale) in _UNSPACED else " "
-    return space.join(_PUNCTUATION.sub(" ", text.replace("’", "'")).lower().split())
+    return space(locale).join(_PUNCTUATION.sub(" ", text.replace("’", "'")).lower().split())
 
 
 @lru_cache(maxsize=8)
 def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """An utterance of nothing but contentment, and the beginning of one of regret."""
     rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
-    space, end = ("", "") if language(locale) in _UNSPACED else (" ", r"\b")
+    between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
-    return re.compile(rf"{content}(?:{space}{content})*"), re.compile(rf"(?:{content}{space})*{regret}{end}")
+    return re.compile(rf"{content}(?:{between}{content})*"), re.compile(rf"(?:{content}{between})*{regret}{end}")
 
 
 def _either(phrases: tuple[str, ...]) -> str:

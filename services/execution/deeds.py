@@ -12,7 +12,7 @@ from schemas.transfer import UNPROMISED, TransferReceipt
 from services.dialogue import ActionFailed, Event, StepUpFailed, StepUpStarted, TransferSettled
 from services.execution.executor import ActionExecutor
 from services.execution.news import News
-from services.session.session import IRREVOCABLE, DialogueSession, beyond
+from services.session import IRREVOCABLE, DialogueSession, beyond
 from services.timing.deadline import ANSWER_S, within
 
 _REFRESH_S: Final = 0.5

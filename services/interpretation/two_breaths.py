@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
-from schemas.ids import language
+from rules.locales import space
 from schemas.intent import Slot
 from schemas.interpretation import Interpretation
 from schemas.transcript import Hypothesis, Transcript
-
-_UNSPACED: Final = frozenset({"ja"})
 
 
 def gone_on(before: str, alone: Interpretation, interpret: Callable[[Transcript], Interpretation]) -> Interpretation:
@@ -19,13 +16,13 @@ def gone_on(before: str, alone: Interpretation, interpret: Callable[[Transcript]
     interprets other words in the same context.
     """
     transcript = alone.transcript
-    space = "" if language(transcript.locale) in _UNSPACED else " "
-    text = f"{before}{space}{transcript.text}"
+    between = space(transcript.locale)
+    text = f"{before}{between}{transcript.text}"
     whole = interpret(
         Transcript(text, transcript.locale, (Hypothesis(text, transcript.avg_logprob),), source=transcript.source)
     )
     amount, last = whole.understood.slots.amount, alone.understood.slots.amount
-    first = len(before) + len(space)
+    first = len(before) + len(between)
     if amount is None or amount.evidence.start > 0 or amount.evidence.end <= first:
         return alone
     if last is not None and last.evidence.end + first != amount.evidence.end:

@@ -22,11 +22,7 @@ from services.normalization.words import UNKNOWN, Word
 
 MAX_CHARS: Final = 4_000
 """Code points of a text that are read; an utterance is far shorter."""
-
-
 _AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
-
-
 MAX_FOUND: Final = 96
 """Expressions read of one text; nobody says more in a breath."""
 
@@ -74,12 +70,7 @@ class NormalizationEngine:
                 at += 1
                 continue
             found_so_far += 1
-            best, rejected = found
-            best = checked_behind(scan, best)
-            if best.kind in _AMOUNTS and (doubt := _doubt(scan, best, numeric_end, read)) is not None:
-                best = replace(best, ambiguity=doubt)
-            elif best.kind in DATED and recurs(scan, best):
-                best = first_time(scan, best)
+            best, rejected = _checked(scan, found[0], numeric_end, read), found[1]
             if not best.silent and not is_name(scan, best):
                 spans.append(self._span(scan, best, rejected))
             at = best.end
@@ -103,6 +94,14 @@ class NormalizationEngine:
             readings=tuple(SpanReading(kind, value, rule(best.rule)) for kind, value in best.readings),
             rejected=tuple(SpanReading(m.kind, m.value, rule(m.rule)) for m in rejected),
         )
+
+
+def _checked(scan: Scan, best: Match, numeric_end: int, read: int) -> Match:
+    """A match with what the words beside it say of it."""
+    best = checked_behind(scan, best)
+    if best.kind in _AMOUNTS and (doubt := _doubt(scan, best, numeric_end, read)) is not None:
+        return replace(best, ambiguity=doubt)
+    return first_time(scan, best) if best.kind in DATED and recurs(scan, best) else best
 
 
 def _best(scan: Scan, at: int, grammars: Sequence[Grammar]) -> tuple[Match, list[Match]] | None:

@@ -12,10 +12,8 @@ from services.normalization.words import UNKNOWN, Word, merge
 MAX_TOKENS: Final = 4096
 """Tokens considered of one text; what follows is left as it is."""
 
-_IDEOGRAPHS: Final = "\u2e80"
-"""From here on a character is a word, or part of one that the lexicon holds."""
-
 _LATIN: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+(?:'[^\W\d_\u2e80-\U0003ffff]+)*")
+"""A word of letters; from U+2E80 on a character is a word by itself, or part of one that the lexicon holds."""
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from schemas.intent import Understood
 from schemas.turn import Awaits, HandedOff, ModelUse, ReplyEvent, ReplyText
 from services.observability.metrics import Stamp
 from services.ports import Answerer
-from services.record.trace import TurnTrace
+from services.record import TurnTrace
 from services.response.phrases import PhraseBook
 
 

@@ -1,8 +1,9 @@
 """One reply's life, from its place in the queue to the caller's ear. Sans I/O; times are seconds of the call's clock.
 
 queued → making → speaking → said → heard         said → overspoken → heard, if what was said over its end is nothing
+making → heard, where there are no words          heard → unheard, if it turns out that it was not
 making, speaking → failed                         making, speaking, said, overspoken → cut → withdrawn
-heard → unheard, if it turns out that it was not
+queued → withdrawn, where it is cut before it is begun
 """
 
 from dataclasses import dataclass, field

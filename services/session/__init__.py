@@ -1,5 +1,5 @@
 """One call's dialogue: who is calling, where the conversation stands, and which reply carries what of it."""
 
-from services.session.session import Caller, DialogueSession
+from services.session.session import IRREVOCABLE, Caller, DialogueSession, beyond
 
-__all__ = ["Caller", "DialogueSession"]
+__all__ = ["IRREVOCABLE", "Caller", "DialogueSession", "beyond"]

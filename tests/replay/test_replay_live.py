@@ -12,6 +12,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI, WebSocket
 
+from app.qa.rehearsal import Rehearsal
 from app.qa.replay import readers
 from app.qa.replay.house import PipelineSpec
 from app.qa.replay.judge import judge
@@ -19,7 +20,6 @@ from app.qa.replay.live import LiveSpec
 from app.qa.replay.manifest import MoneyMove
 from app.qa.replay.record import TurnResult
 from app.qa.replay.run import replay
-from app.rehearsal import Rehearsal
 from app.settings import Settings
 from app.transports._deps import CallDeps
 from app.transports._lease import Admitted

@@ -9,8 +9,9 @@ import httpx
 import sqlalchemy as sa
 
 from app.auth.jwks import HttpKeys, public_keys
-from app.bootstrap import core_bank, passages
+from app.bootstrap import core_bank
 from app.migrate import database
+from app.models import passages
 from app.qa.doctor.findings import Report, Severity
 from app.settings import Environment, Settings
 from app.speech import voice

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from app.qa.rehearsal import Rehearsal
 from app.qa.replay.journal import RunHead
 from app.qa.replay.manifest import Case, CaseTurn, Manifest
 from app.qa.replay.player import PipelinePlayer
 from app.qa.replay.provenance import code_hash, folder_hash, settings_that_matter, weights
-from app.rehearsal import Rehearsal
 from app.settings import Settings
 from rules.bank import demo_customers
 from rules.load import ruleset_hash

@@ -3,14 +3,15 @@
 import asyncio
 import contextlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from app.line import FRAME, heard_out
+from deploy.bench._callers.call import Call, Reply
 from deploy.bench._callers.hear import Answer
 from deploy.bench._callers.outcome import CODE
-from deploy.bench._callers.play import Aloud, Call, Reply
 from deploy.bench._callers.told import note
 from deploy.bench._callers.voice import spoken
 from deploy.bench._corpus import LEAD_S, Utterance
@@ -21,6 +22,14 @@ PATIENCE_S: Final = 12.0
 """Longest wait for an answer after a sentence; a caller who hears nothing says something again."""
 _CUT: Final = 0.8
 """A turn that ends before so much of the voice cut it off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aloud:
+    """How callers speak: in which voice, and where an oracle is told what they say, if one listens."""
+
+    voice: str
+    notes: Path | None = None
 
 
 @dataclass(slots=True)

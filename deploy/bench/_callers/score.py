@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Final
 
-from app.qa.figures import Figure, percentile
+from app.qa.figures import Figure
 from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.play import Played
+from deploy.bench._figures import percentile
 
 NOT_COUNTED: Final = frozenset({"answers_offer", "no_intent_words", "misspelt", "own_or_other"})
 """Marks of what answers other talk, lacks the words of its intent, or may be meant otherwise."""

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.qa.figures import percentile
+from deploy.bench._figures import percentile
 from deploy.bench.qna import cases_of
 from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import Row, Session

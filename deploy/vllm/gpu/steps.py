@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.warm import STALL_MS
-from app.qa.figures import percentile
+from deploy.bench._figures import percentile
 from deploy.bench.extraction import SHAPES, measure
 from deploy.vllm.gpu import answers, drafting, ttft
 from deploy.vllm.gpu.order import ANSWERING

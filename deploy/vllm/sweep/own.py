@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.qa.doctor.offers import offers
-from app.qa.figures import percentile
+from deploy.bench._figures import percentile
 from deploy.bench.extraction import measure
 from deploy.vllm.sweep.plan import Job
 from deploy.vllm.sweep.report import PERCENTILES

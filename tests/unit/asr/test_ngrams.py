@@ -1,4 +1,4 @@
-"""The language model beside a checkpoint: what deploy/asr/ngram_counts.py counts, services/asr/ngrams.py tells."""
+"""The language model beside a checkpoint: what export/ngram_counts.py counts, services/asr/ngrams.py tells."""
 
 import itertools
 from pathlib import Path

@@ -71,7 +71,7 @@ class Story:
         turn = UserTurn(
             ItemId(f"i{self.items}"), transcript, Source.SPEECH, RuleId("r@1"), 0, self.clock.monotonic(), {}
         )
-        self.conversation.take(Commitment(turn, self))
+        self.conversation.take(Commitment(turn, self.over))
 
     def play(self, state: PlaybackState, *, speaking: bool) -> None:
         began = [event.reply for event in self.events if isinstance(event, ReplyBegan)]

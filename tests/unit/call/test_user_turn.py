@@ -30,7 +30,8 @@ class FakeFloor:
 
 def turn(text: str = "yes", locale: Locale = EN_US, *, over: bool = False) -> Commitment:
     transcript = Transcript.typed(text, locale)
-    return Commitment(UserTurn(ItemId(text), transcript, Source.SPEECH, RuleId("r@1"), 0, 0.0, {}), FakeFloor(over))
+    said = UserTurn(ItemId(text), transcript, Source.SPEECH, RuleId("r@1"), 0, 0.0, {})
+    return Commitment(said, FakeFloor(over).over)
 
 
 async def test_a_turn_that_is_over_is_committed_at_once_and_again() -> None:
@@ -42,7 +43,7 @@ async def test_a_turn_that_is_over_is_committed_at_once_and_again() -> None:
 
 async def test_a_turn_is_committed_only_when_it_is_over() -> None:
     said, floor = turn(), FakeFloor()
-    said._floor = floor
+    said._over = floor.over
     committing = asyncio.create_task(said.commit())
     for _ in range(5):
         said.look()

@@ -38,7 +38,6 @@ TRAIN_ENGLISH = {
     "festival:hy_fi_mv_diphone": 6.0, "festival:suo_fi_lj_diphone": 6.0, "festival:upc_ca_ona_hts": 6.0,
     "festival:don_diphone": 10.0, "kokoro:en": 40.0, "hibari:en": 60.0,
 }  # fmt: skip
-HELD_OUT_ENGLISH = ("rhvoice:bdl", "festival:ked_diphone", "rhvoice:evgeniy-eng", "rhvoice:lyubov")
 TRAIN_JAPANESE = {
     "jtalk:mei_normal": 20.0, "jtalk:mei_happy": 9.0, "jtalk:takumi_normal": 22.0, "jtalk:takumi_happy": 12.0,
     "jtalk:tohoku-f01-neutral": 16.0, "jtalk:tohoku-f01-happy": 12.0, "espeak:ja": 28.0,
@@ -50,7 +49,6 @@ TRAIN_JAPANESE = {
 }  # fmt: skip
 DRAWN = {"kokoro": kokoro.speak, "hibari": source_filter.speak}
 """Engines whose speakers are drawn anew for each sentence, at Kokoro's rate of samples."""
-HELD_OUT_JAPANESE = ("jtalk:nitech_jp_atr503_m001",)
 
 Command = tuple[list[str], "str | None"]
 """A program's arguments, and what it reads."""

@@ -16,7 +16,7 @@ from app.callers import Callers
 from app.migrate import migrate
 from app.models import answerer, extractor
 from app.money import Books, money_services
-from app.scratch import Scratch
+from app.qa.scratch import Scratch
 from app.settings import Settings
 from rules.bank import demo_customers
 from schemas.ids import CallId, CustomerId, Locale

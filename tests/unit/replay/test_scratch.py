@@ -6,7 +6,7 @@ import signal
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from app.scratch import Scratch
+from app.qa.scratch import Scratch
 
 
 def _live(parent: Path, made: Connection) -> None:
