@@ -39,7 +39,7 @@ class AccountsFile(RuleFile):
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
     `all` is every account; what follows `intended` was meant once;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
-    after `swaps` the two accounts change places;
+    after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
     `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
     number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
@@ -67,6 +67,8 @@ class AccountsFile(RuleFile):
     verbs: tuple[str, ...] = ()
     dont: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
+    outof: tuple[str, ...] = ()
+    onto: tuple[str, ...] = ()
     other_account: tuple[str, ...] = ()
     other_one: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
@@ -112,6 +114,8 @@ class Accounts:
     verbs: frozenset[str]
     dont: Trie
     counters: Trie
+    outof: Trie
+    onto: Trie
     other_account: Trie
     other_one: Trie
     parts: Trie
@@ -165,6 +169,8 @@ _PLAIN: Final = (
     "intended",
     "dont",
     "counters",
+    "outof",
+    "onto",
     "other_account",
     "other_one",
     "parts",
