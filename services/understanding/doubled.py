@@ -62,7 +62,7 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
 
 
 def _of_a_command(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
-    """A first command with what was named two ways; the bill that a transfer without anybody is for: 水道代を普通から."""
+    """A first command with what was named two ways; a transfer to nobody may be for a bill: 水道代を普通から."""
     if "reported" in vetoes and not said.repairs() and not _MARKS.search(said.heard.transcript.text):
         return None
     intent = found.intent if found.intent in MONEY_MOVING | CARDS else None

@@ -37,7 +37,8 @@ class AccountsFile(RuleFile):
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
-    `all` is every account; what follows `intended` was meant once;
+    `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
+    place, and `dropping` words behind an order say that it is not wanted at all;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
     after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
@@ -67,6 +68,8 @@ class AccountsFile(RuleFile):
     verbs: tuple[str, ...] = ()
     dont: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] = ()
+    dropping: tuple[str, ...] = ()
     outof: tuple[str, ...] = ()
     onto: tuple[str, ...] = ()
     other_account: tuple[str, ...] = ()
@@ -114,6 +117,8 @@ class Accounts:
     verbs: frozenset[str]
     dont: Trie
     counters: Trie
+    instead_of: Trie
+    dropping: Trie
     outof: Trie
     onto: Trie
     other_account: Trie
@@ -169,6 +174,8 @@ _PLAIN: Final = (
     "intended",
     "dont",
     "counters",
+    "instead_of",
+    "dropping",
     "outof",
     "onto",
     "other_account",
