@@ -91,7 +91,9 @@ def _transfer(memory: Memory, task: Task, facts: Facts) -> Step:
     if len(task.amounts) > 1:
         return _which_amount(memory, task, facts)
     if nobody:
-        return ask(memory, Asking(task, SlotName.PAYEE), reply("ask.payee"))
+        into = any(doubt.slot is SlotName.TARGET for doubt in task.doubts)
+        asked = _which(memory, task, facts) if into else None
+        return asked or ask(memory, Asking(task, SlotName.PAYEE), reply("ask.payee"))
     return _propose(memory, task, facts)
 
 

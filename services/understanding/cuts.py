@@ -11,7 +11,7 @@ from services.understanding.fast.accounts import ANEW, DENIAL, DENIED, OVER
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Trie
 
-_PAUSES: Final = re.compile("[,、，;；。.]\\s*")
+PAUSES: Final = re.compile("[,、，;；。.]\\s*")
 _TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
 
 
@@ -61,7 +61,7 @@ def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut
     marks = [at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size]
     if not marks:
         return
-    at, pauses = marks[0], list(_PAUSES.finditer(text, 0, units.ends[marks[0] - 1]))
+    at, pauses = marks[0], list(PAUSES.finditer(text, 0, units.ends[marks[0] - 1]))
     if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
         denies = DENIED in rules.accounts.repairs.longest(units.words, at)[1]
         start, stop = pauses[-1].end(), _without_tails(rules.accounts.tails, units.words[:at])

@@ -36,6 +36,9 @@ _AGAINST: Final = frozenset({"negation", "reported"})
 _NO_ORDER: Final = frozenset({"question", "past"})
 """The same, where nothing tells of an order but what is named."""
 _MARKS: Final = re.compile(r"[,;:.!—–、。！](?!\d)")
+_NOTHING: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
+"""What a transfer lacks of which nothing is told but the account."""
+_THINGS: Final = frozenset({"payee", "source", "target", "bill", "card"})
 _NEAR: Final = 2
 """Units between a denial and what it denies, at most."""
 _ASKED: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.DATE, SlotName.SOURCE})
@@ -45,27 +48,32 @@ _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
-    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
-    if context.code or found.then is not None or vetoes & _STOPS:
+    if context.code or found.then is not None:
         return None
     sure = not (_open(found) if context.idle else _unanswered(found, context))
     if sure and not found.unread and found.rule != TOLD_BY:
         return None
     rules = grammar(language(heard.transcript.locale))
     said = Mentions(rules, heard, context, read(rules, heard, context), find)
-    if sure and not _left_out(said, found):
+    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
+    if vetoes & _STOPS or (sure and not _left_out(said, found)):
         return None
-    if not context.idle:
-        return _answered(said, found, vetoes)
-    if "reported" in vetoes and not said.repairs() and not _MARKS.search(heard.transcript.text):
+    return _of_a_command(said, found, vetoes) if context.idle else _answered(said, found, vetoes)
+
+
+def _of_a_command(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
+    """A first command with what was named two ways; a transfer to nobody may be for a bill: 水道代を普通から."""
+    if "reported" in vetoes and not said.repairs() and not _MARKS.search(said.heard.transcript.text):
         return None
-    intent = found.intent if found.intent in MONEY_MOVING | CARDS else _wanted(said, found)
+    intent = found.intent if found.intent in MONEY_MOVING | CARDS else None
+    if intent is None or (intent is Intent.TRANSFER_MONEY and _NOTHING.issubset(found.missing)):
+        intent = _wanted(said, found) or intent
     return _ordered(said, found, intent) if intent is not None else None
 
 
 def _ordered(said: Mentions, found: Understood, intent: Intent) -> Understood | None:
     """A command with what was named two ways."""
-    named = said.of(intent)
+    named = _with(said.of(intent), found)
     if intent is Intent.TRANSFER_MONEY and SlotName.PAYEE in _doubted(named) and said.billers(named):
         intent, named = Intent.BILL_PAYMENT, said.of(Intent.BILL_PAYMENT)
         found = replace(found, slots=replace(found.slots, payee=None), unresolved=())
@@ -114,6 +122,8 @@ def _open(found: Understood) -> bool:
     """Whether something of the words was not surely understood, or may have no place in what was."""
     if found.route in _UNSURE or found.intent in CARDS or (found.slots.amount and found.slots.portion):
         return True
+    if found.intent in TOLD_ALONE:
+        return True  # values that correct what nobody waits for
     return found.intent in MONEY_MOVING and bool(found.missing or found.unresolved)
 
 
@@ -146,7 +156,7 @@ def _wanted(said: Mentions, found: Understood) -> Intent | None:
         return guess
     if rules.spaced and commanded(rules, said.heard, reading):
         return Intent.TRANSFER_MONEY
-    return _named_alone(said) if found.rule is None else None
+    return _named_alone(said) if found.rule is None or found.intent in TOLD_ALONE else None
 
 
 def _named_alone(said: Mentions) -> Intent | None:
@@ -171,8 +181,8 @@ def _slots(found: Understood, said: Values) -> Slots | None:
     """Every slot with all of its values; None where no slot has two, or one has too many."""
     made: dict[str, Any] = values(found.slots)
     for name, named in said.items():
-        distinct = list({_key(value): value for _, value in named}.values())
-        if not distinct or (len(distinct) == 1 and name in made):
+        distinct = _distinct(named)
+        if not distinct or (len(distinct) == 1 and name in made and _held(made[name], named)):
             continue  # what was read of it has all of its readings
         if len(distinct) > MAX_VALUES:
             return None
@@ -181,6 +191,26 @@ def _slots(found: Understood, said: Values) -> Slots | None:
     if SlotName.AMOUNT in doubted:
         made.pop("portion", None)
     return Slots(**made) if doubted else None
+
+
+def _held(slot: Slot[Any], named: list[tuple[Evidence, Any]]) -> bool:
+    """Whether a slot was read of words that are of its kind, all that is said considered."""
+    return any(e.start < slot.evidence.end and slot.evidence.start < e.end for e, _ in named)
+
+
+def _with(named: Values, found: Understood) -> Values:
+    """What is named, and what was read of other words."""
+    read_ = {name: slot for name, slot in values(found.slots).items() if name in named and name in _THINGS}
+    others = {name: s for name, s in read_.items() if named[name] and s.value not in {id_ for _, id_ in named[name]}}
+    return named | {name: [*named[name], (slot.evidence, slot.value)] for name, slot in others.items()}
+
+
+def _distinct(named: list[tuple[Evidence, Any]]) -> list[Any]:
+    """The values that differ; of too many amounts those with their currency, for the others may be parts of them."""
+    distinct = {_key(value): value for _, value in named}
+    if len(distinct) > MAX_VALUES:
+        distinct = {key: v for key, v in distinct.items() if not isinstance(v, MoneyValue) or v.currency is not None}
+    return list(distinct.values())
 
 
 def _doubted(said: Values) -> tuple[SlotName, ...]:
@@ -213,6 +243,7 @@ def _framed(said: Mentions, named: Values) -> set[str]:
     first, slot = min(places, key=lambda each: each[0].start)
     begin = sum(1 for start in units.starts if start < first.start)
     stop = sum(1 for end in units.ends if end <= max(each.end for each, _ in places))
+    stop = said.rules.accounts.tails.longest(said.reading.words, stop)[0] if stop < size else stop
     if slot in doubted:
         begin = next((at for at in range(begin) if begin - _NEAR <= _denial(said, at) <= begin), begin)
     return vetoes_met(said.rules, said.reading, 0, begin) | vetoes_met(said.rules, said.reading, stop, size)

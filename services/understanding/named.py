@@ -1,8 +1,10 @@
 """Everything that an utterance names of what a command needs, wherever it stands in the words."""
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise, takewhile
 from typing import Any, Final
 
 from rules.locales import locale_rules
@@ -17,12 +19,15 @@ from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.numbered import numbered, of_number, told_so
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.told import own_accounts
+from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.fast.vocabulary import vocabulary
 
 _MOST_NAMES: Final = 6
 """Names that are looked for."""
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
+_LEAST_NAMES: Final = 2
+"""Names among which one of several payees may be one that is meant."""
 _CLAUSES: Final = re.compile(r"[^,.;:!?—–、。！？]+")
 _RULE: Final = RuleId("intents.doubled@1")
 _SUMS: Final = (SpanKind.MONEY, SpanKind.NUMBER)
@@ -46,23 +51,28 @@ class Mentions:
     _sought: list[bool] = field(default_factory=list)
 
     def payees(self) -> list[tuple[Evidence, PayeeId]]:
-        """Everyone who is clearly named, looked for once."""
+        """Everyone who is clearly named, and, among corrections, who may be; looked for once."""
         if not self._sought:
             self._sought.append(True)
-            self._named.extend(self._payees())
+            named = list(self._payees())
+            unsure = len(named) >= _LEAST_NAMES and not self.rules.spaced and self.repairs()
+            self._named.extend((e, each) for e, ids in named if len(ids) == 1 or unsure for each in ids)
         return self._named
 
     def of(self, intent: Intent) -> Values:
         """What is named of what a command of this intent needs."""
         if intent in CARDS:
             return {"card": list(self._nouns("card"))}
-        found: Values = {"amount": list(self._amounts()), "date": list(self._days())}
+        days = list(self._days_alone())
+        taken = {evidence.start for evidence, _ in days}
+        amounts = [each for each in self._amounts() if each[0].start not in taken]
+        found: Values = {"amount": amounts, "date": [*self._days(), *days]}
         if intent is Intent.BILL_PAYMENT:
             found["amount"] += self._portions()
             bills = [*self._nouns("bill"), *self._billed(self.payees())]
             return found | {"bill": bills, "source": list(self._nouns("account"))}
         found["payee"] = list(self.payees())
-        places = list(self._places()) if found["payee"] or self.rules.spaced else []
+        places = list(self._places())
         for name in ("source",) if found["payee"] else ("source", "target"):
             found[name] = [at for part, at in places if part == name]
         return found
@@ -86,7 +96,7 @@ class Mentions:
                 span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.words.one
             ):  # "the joint one"
                 continue
-            if not (points(self.rules, self.heard, span) or self._numbers(span)):
+            if not (points(self.rules, self.heard, span) or self._numbers(span) or self._counts(span)):
                 for value in amount_readings(span, digits)[:1]:
                     yield self._evidence(span.start, span.end), value
 
@@ -96,12 +106,36 @@ class Mentions:
         told = any(place is not None and told_so(self.rules, self.reading.units, place[0]) for place in places)
         return told and of_number(span, self.context) is not None
 
-    def _days(self) -> Iterator[tuple[Evidence, DateValue]]:
-        for span in self.heard.spans:
-            if span.kind is SpanKind.DATE and isinstance(span.value, DateValue):
-                if span.value.start != span.value.end or self._limited(span):
-                    return  # "by friday" is no day
-                yield self._evidence(span.start, span.end), span.value
+    def _counts(self, span: Span) -> bool:
+        """Whether a number counts weeks, hours or things: 一週間."""
+        place = self.reading.units.covering(span.start, span.end)
+        behind, marks = place[1] if place is not None else 0, self.rules.accounts
+        if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words) or self.rules.spaced:
+            return False
+        return any(trie.scan(self.reading.words, behind) for trie in (marks.times, marks.counters))
+
+    def _days(self) -> list[tuple[Evidence, DateValue]]:
+        found = [(span, span.value) for span in self.heard.spans if isinstance(span.value, DateValue)]
+        days = [(span, day) for span, day in found if self._sure(span)]
+        if self.rules.spaced or len({day for _, day in days}) == 1:
+            days = list(takewhile(lambda each: self._sure(each[0]), found))  # "by friday" is no day
+        return [(self._evidence(span.start, span.end), day) for span, day in days]
+
+    def _days_alone(self) -> Iterator[tuple[Evidence, DateValue]]:
+        """Numbers that say a day of before again, and then what is meant instead of it: 二十七じゃなくて二十六."""
+        dates = [(s.end, s.value) for s in self.heard.spans if isinstance(s.value, DateValue) and self._sure(s)]
+        numbers = [span for span in self.heard.spans if span.kind is SpanKind.NUMBER and not self.rules.spaced]
+        for one, two in pairwise(numbers):
+            said = next((d for end, d in dates if end <= one.start and str(one.value) == str(d.start.day)), None)
+            number = str(two.value)
+            if said is not None and number.isdecimal() and 1 <= int(number) <= monthrange(*_month(said))[1]:
+                day = said.start.replace(day=int(number))
+                yield self._evidence(one.start, one.end), said
+                yield self._evidence(two.start, two.end), DateValue(day, day)
+
+    def _sure(self, span: Span) -> bool:
+        """Whether it is one day, and no limit of one."""
+        return isinstance(span.value, DateValue) and span.value.start == span.value.end and not self._limited(span)
 
     def _limited(self, span: Span) -> bool:
         place = self.reading.units.covering(span.start, span.end)
@@ -133,6 +167,15 @@ class Mentions:
         free = [at for at in range(len(words)) if at not in self.reading.taken]
         return any(trie.scan(words, at) for at in free for trie in (marks.repairs, marks.hesitations))
 
+    def corrected_by(self) -> set[str]:
+        """The vetoes that only words met that announce a correction: 違う."""
+        words, marks = self.reading.words, self.rules.accounts.repairs
+        if self.rules.spaced:
+            return set()
+        held = frozenset(at for begin in range(len(words)) for at in range(begin, marks.longest(words, begin)[0]))
+        met, free = (vetoes_met(self.rules, self.reading, 0, len(words), known) for known in (frozenset[int](), held))
+        return met - free
+
     def _portions(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         """What the minimum, or all, of the one bill comes to that is named."""
         bills = {id_ for _, id_ in self._nouns("bill")}
@@ -152,15 +195,18 @@ class Mentions:
             at = edge.end if edge is not None else at + 1
 
     def _places(self) -> Iterator[tuple[str, tuple[Evidence, str]]]:
+        if not self.rules.spaced:
+            yield from self._sides()
+            return
         for part, edge, id_ in own_accounts(self.rules, self.context, self.reading):
             yield part, (self._units(edge.start, edge.end), id_)
         yield from (("source", told) for told in self.numbered("account"))
 
-    def _payees(self) -> Iterator[tuple[Evidence, PayeeId]]:
-        """Everyone who is clearly named, clause by clause."""
+    def _payees(self) -> Iterator[tuple[Evidence, list[PayeeId]]]:
+        """Everyone who is clearly named, or everyone who may be meant by a name, clause by clause."""
         text, left = self.heard.transcript.text, _MOST_NAMES
-        for clause in _CLAUSES.finditer(text):
-            begin, rest = clause.start(), clause.group()
+        for begin, stop in self._clauses():
+            rest = text[begin:stop]
             while (
                 left
                 and (match := self.find(rest.rjust(begin + len(rest)).ljust(len(text)))) is not None
@@ -168,13 +214,44 @@ class Mentions:
             ):
                 left, start, end = left - 1, match.start - begin, match.end - begin
                 if match.candidates and (match.choice is not None or match.candidates[0].score >= _SURE):
-                    yield self._evidence(match.start, match.end), match.choice or match.candidates[0].id
+                    yield self._evidence(match.start, match.end), [match.choice or match.candidates[0].id]
                 elif " " in rest[start:end]:
                     start += rest[start:end].rindex(" ") + 1  # the name may be the words before
+                elif match.plausible > 1 and end - start > 1:
+                    yield self._evidence(match.start, match.end), [c.id for c in match.candidates[: match.plausible]]
                 rest = rest[:start] + "," * (end - start) + rest[end:]
+
+    def _clauses(self) -> Iterator[tuple[int, int]]:
+        """Where there is something between marks, and, without spaces, between words that announce something anew."""
+        units, at, cuts = self.reading.units, 0, list[tuple[int, int]]()
+        while at < len(units.words) and not self.rules.spaced:
+            end = self.rules.accounts.repairs.longest(units.words, at)[0]
+            if end > at + 1:
+                cuts.append((units.starts[at], units.ends[end - 1]))
+            at = max(end, at + 1)
+        for clause in _CLAUSES.finditer(self.heard.transcript.text):
+            begin = clause.start()
+            for start, end in cuts:
+                if begin < start < end <= clause.end():
+                    yield begin, start
+                    begin = end
+            yield begin, clause.end()
+
+    def _sides(self) -> Iterator[tuple[str, tuple[Evidence, str]]]:
+        """Own accounts with the part that the words behind them give them: 普通から, 定期に; beside a payee it pays."""
+        words, onto = self.reading.words, self.rules.accounts.onto
+        for evidence, id_ in self._nouns("account"):
+            at = sum(1 for end in self.reading.units.ends if end <= evidence.end)
+            paid = at < len(words) and bool(onto.scan(words, at))
+            if paid or self.payees() or (at < len(words) and self.rules.accounts.outof.scan(words, at)):
+                yield "target" if paid else "source", (evidence, id_)
 
     def _units(self, begin: int, end: int) -> Evidence:
         return self._evidence(self.reading.units.starts[begin], self.reading.units.ends[end - 1])
 
     def _evidence(self, start: int, end: int) -> Evidence:
         return Evidence(start, end, self.heard.transcript.text[start:end], _RULE)
+
+
+def _month(day: DateValue) -> tuple[int, int]:
+    return day.start.year, day.start.month

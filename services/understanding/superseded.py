@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
-from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from services.understanding.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.fast.clauses import READING
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.meanings import CARDS
@@ -45,8 +45,10 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
             continue
         if _besides(rules, text[cut.start :]):
             return None
-        meant = _anew(rules, text, cut, context, look, found) or _about(heard, rules, cut, context, look, again)
-        meant = meant or _behind(rules, text, cut, context, again)
+        meant = _anew(rules, text, cut, context, look, found)
+        for place in (cut, *_restated(rules, text, cut, context)):
+            meant = meant or _about(heard, rules, place, context, look, again)
+        meant = meant or _behind(rules, text, cut, context, again) or _taken_back(rules, text, cut, context, look)
         if meant is not None:
             return replace(meant, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
     return None
@@ -77,6 +79,31 @@ def _anew(rules: Grammar, text: str, cut: Cut, context: Context, look: Look, fou
     if _undone(rules, text, cut):
         return two
     return two if two.intent in _DONE and one.intent is two.intent and one.then is None else None
+
+
+def _taken_back(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:
+    """A whole command of another kind, behind a clause that takes back the first: 残高を教えて、いや残高はいいや、…."""
+    one = look(0, cut.end, context)
+    if rules.spaced or (one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end]))):
+        return None
+    for pause in PAUSES.finditer(text, cut.start, cut.stop):
+        if not _undone(rules, text, replace(cut, start=pause.start(), denied=False)):
+            continue
+        behind = rules.units(text[pause.end() : cut.stop])
+        leads = rules.accounts.instead_of.longest(behind.words, 0)[0] if behind.words else 0
+        for start in {0, leads} if leads < len(behind.words) else ():
+            two = look(pause.end() + behind.starts[start], cut.stop, context)
+            if _whole(two) and two.intent is not one.intent:
+                return two
+    return None
+
+
+def _restated(rules: Grammar, text: str, cut: Cut, context: Context) -> Iterator[Cut]:
+    """The cut with its end before the thing that is said again and denied: 普通の残高を、普通じゃなくて定期."""
+    for pause in [*PAUSES.finditer(text, 0, cut.end)][-MAX_CUTS:]:
+        again = rules.units(text[pause.end() : cut.end]).words
+        if not rules.spaced and pause.start() and any(_noun(rules, context, text[pause.end() : cut.end])):
+            yield replace(cut, end=pause.start(), mark=pause.end() if again else cut.mark)
 
 
 def _whole(found: Understood) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
-from services.understanding.cuts import announced_cuts, held_units
+from services.understanding.cuts import PAUSES, announced_cuts, held_units
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.meanings import CARDS
 from services.understanding.merging import Look
@@ -15,6 +15,7 @@ from services.understanding.merging import Look
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
 _ASKS: Final = ("?", "？")
+_ASKING: Final = frozenset({"question", "recurring"})
 _HARMLESS: Final = frozenset({"past", "negation"})
 """Vetoes with which it may still be an order that was meant, and is not now."""
 
@@ -25,9 +26,11 @@ def unsettled(heard: Annotation, found: Understood, context: Context, look: Look
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if not context.idle or context.code or found.route is not Route.QNA or found.rule is not None:
         return None
-    if vetoes - _HARMLESS or not vetoes or text.rstrip().endswith(_ASKS):
+    if not vetoes or text.rstrip().endswith(_ASKS):
         return None
-    intent = _ordered(rules, heard, context, look)
+    intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
+    if intent is None and not vetoes & _ASKING:
+        intent = _dropped(rules, heard, context, look)
     rule = RuleId(f"{rules.accounts.id}.unsettled@{rules.accounts.version}")
     return Understood(intent, route=Route.CLARIFY, rule=rule) if intent is not None else None
 
@@ -47,3 +50,15 @@ def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) ->
         if order.intent in MONEY_MOVING | CARDS:
             return order.intent
     return None
+
+
+def _dropped(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Intent | None:
+    """What is ordered in the first clauses, where the last one says that it is not wanted."""
+    text = heard.transcript.text
+    ends = [pause.start() for pause in PAUSES.finditer(text) if pause.start() and pause.end() < len(text)]
+    ends = sorted({*ends, *(cut.end for cut in announced_cuts(rules, text, held_units(rules, heard)))})
+    last = rules.units(text[ends[-1] :]).words if ends else ()
+    if not any(rules.accounts.dropping.scan(last, at) for at in range(len(last))):
+        return None
+    orders = (look(0, end, context) for end in ends[:MAX_CUTS])
+    return next((o.intent for o in orders if o.rule is not None and o.intent in MONEY_MOVING | CARDS), None)

@@ -37,9 +37,10 @@ class AccountsFile(RuleFile):
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
-    `all` is every account; what follows `intended` was meant once;
+    `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
+    place, and `dropping` words behind an order say that it is not wanted at all;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
-    after `swaps` the two accounts change places;
+    after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
     `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
     number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
@@ -67,6 +68,10 @@ class AccountsFile(RuleFile):
     verbs: tuple[str, ...] = ()
     dont: tuple[str, ...] = ()
     counters: tuple[str, ...] = ()
+    instead_of: tuple[str, ...] = ()
+    dropping: tuple[str, ...] = ()
+    outof: tuple[str, ...] = ()
+    onto: tuple[str, ...] = ()
     other_account: tuple[str, ...] = ()
     other_one: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
@@ -112,6 +117,10 @@ class Accounts:
     verbs: frozenset[str]
     dont: Trie
     counters: Trie
+    instead_of: Trie
+    dropping: Trie
+    outof: Trie
+    onto: Trie
     other_account: Trie
     other_one: Trie
     parts: Trie
@@ -165,6 +174,10 @@ _PLAIN: Final = (
     "intended",
     "dont",
     "counters",
+    "instead_of",
+    "dropping",
+    "outof",
+    "onto",
     "other_account",
     "other_one",
     "parts",
