@@ -41,7 +41,7 @@ LEAST_S: Final = 2.0
 MOST_TOKENS: Final = 120
 ADDED: Final = 5
 """Transcripts by ear that are judged with the decoder's."""
-UNLIKELY: Final = -3.1
+UNLIKELY: Final = -2.7
 """Nats a piece by the language model: what the decoder likes best and has less is not what callers say to a bank."""
 FRAMES_PER_SECOND: Final = 100
 
@@ -56,8 +56,8 @@ class Weights:
     """Put on every piece of a candidate, for a sum of log-probabilities favours short ones."""
 
 
-COMMAND: Final = Weights(head=0.2, language=0.6, bonus=2.0)
-FREE: Final = Weights(head=0.1, language=0.15, bonus=0.8)
+COMMAND: Final = Weights(head=0.2, language=0.4, bonus=1.5)
+FREE: Final = Weights(head=0.1, language=0.2, bonus=1.2)
 """Where the language model knows nothing like it: it and the head's few pieces would rather harm."""
 
 
