@@ -10,7 +10,7 @@ from typing import Final
 from schemas.ids import BillId, PayeeId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import MoneyValue, SpanKind
+from schemas.span import MoneyValue, Span, SpanKind
 from services.understanding.fast.clauses import OWING
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
@@ -23,11 +23,11 @@ NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported",
 """Vetoes with which a clause is no mere reason."""
 PARTS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.TIME, SpanKind.PERCENT})
 NUMBERS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
-_VERBS: Final = ("transfer", "carry", "give", "sends")
-_MOST: Final = 14
+VERBS: Final = ("transfer", "carry", "give", "sends")
+MOST: Final = 14
 """Units of a reason, at most."""
 _MOST_NAMES: Final = 6
-_EXACT: Final = 0.98
+EXACT: Final = 0.98
 _FAR: Final = 0.1
 
 
@@ -74,19 +74,26 @@ def reason(clause: ClauseSpan) -> bool:
     if not said or not clause.subject or not any(w in grammar.words.finite or w.endswith("ed") for w in said):
         return False
     begin, stop = clause.points
-    if _another_named(clause):
+    if another_named(clause):
         return False  # "that is, bob"
-    if any(span.kind in PARTS and span.start < stop and begin < span.end for span in clause.heard.spans):
-        return False
+    within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
+    if any(span.kind in PARTS or _by_itself(clause, span) for span in within):
+        return False  # "that was meant to be sixteen"
     if any(grammar.accounts.repairs.scan(reading.words, at) for at in range(clause.end) if at not in reading.taken):
         return False  # "no, it's maria"
     if any(grammar.phrases.objecting.scan(reading.words, at) for at in clause.places):
         return False  # "I've changed my mind"
-    parts = any(_tells(clause, at) for at in clause.places)
-    return 1 < len(said) <= _MOST and not parts and not clause.acts()
+    parts = any(tells(clause, at) for at in clause.places)
+    return 1 < len(said) <= MOST and not parts and not clause.acts()
 
 
-def _another_named(clause: ClauseSpan) -> bool:
+def _by_itself(clause: ClauseSpan, span: Span) -> bool:
+    """Whether a number counts nothing that is named behind it: it may be an amount."""
+    text = clause.heard.transcript.text
+    return span.kind in NUMBERS and not text[span.end :].lstrip()[:1].isalpha()
+
+
+def another_named(clause: ClauseSpan) -> bool:
     """Whether a payee is named that the search over all the words did not find."""
     grammar, reading, find = clause.grammar, clause.reading, clause.find
     match, units, words = clause.heard.payees, reading.units, reading.words
@@ -102,7 +109,7 @@ def _another_named(clause: ClauseSpan) -> bool:
 def spoken_of(clause: ClauseSpan) -> Understood | None:
     """The one bill that a clause speaks of and asks nothing about: "i am late on my water bill"."""
     grammar, heard, reading, said = clause.grammar, clause.heard, clause.reading, clause.words
-    if not 1 < len(said) <= _MOST or said[0] not in grammar.words.subjects:
+    if not 1 < len(said) <= MOST or said[0] not in grammar.words.subjects:
         return None
     begin, stop = clause.points
     if any(span.kind in NUMBERS and span.start < stop and begin < span.end for span in heard.spans):
@@ -141,11 +148,16 @@ def bill_slot(heard: Annotation, reading: UtteranceLattice, edge: Edge, bill: Bi
     return Slot(bill, Evidence(first, last, heard.transcript.text[first:last], rule))
 
 
-def _tells(clause: ClauseSpan, at: int) -> bool:
+def tells(clause: ClauseSpan, at: int) -> bool:
     """Whether a part of an order, or a word that turns one around, begins at unit `at`."""
+    return bool(clause.grammar.phrases.twists.scan(clause.reading.words, at)) or names_a_part(clause, at)
+
+
+def names_a_part(clause: ClauseSpan, at: int) -> bool:
+    """Whether an account, a bill, a card or a time is named at unit `at`."""
     grammar, words = clause.grammar, clause.reading.words
     rules, nouns = grammar.accounts, vocabulary(grammar, clause.context)
-    if any(trie.scan(words, at) for trie in (rules.places, grammar.phrases.twists)):
+    if rules.places.scan(words, at):
         return True
     if any(nouns.nouns[edge.symbol].id is not None for edge in nouns.trie.scan(words, at)):
         return True
@@ -153,7 +165,7 @@ def _tells(clause: ClauseSpan, at: int) -> bool:
     return (words[at],) in rules.before or (not passing and bool(rules.times.scan(words, at)))
 
 
-def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = _VERBS) -> bool:
+def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
     """Whether there is a verb of sending."""
     verbs = {grammar.symbols[name] for name in names}
     return any(e.symbol in verbs for at in range(start, end) for e in reading.lattice.edges(at) if e.end <= end)
@@ -238,5 +250,5 @@ def _alone(match: PayeeMatch) -> PayeeId | None:
     if match.choice is not None or match.outcome is not MatchOutcome.ASK or not match.candidates:
         return match.choice
     best, *others = match.candidates
-    sole = best.score >= _EXACT and all(each.score < _FAR for each in others)
+    sole = best.score >= EXACT and all(each.score < _FAR for each in others)
     return best.id if sole else None

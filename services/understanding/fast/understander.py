@@ -12,6 +12,7 @@ from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.asked import of_its_bill
+from services.understanding.fast.background import background, called, purposes
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
     OWING,
@@ -38,6 +39,7 @@ from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
+from services.understanding.fast.segments import segmented
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.told import FindPayee, as_source
@@ -155,7 +157,11 @@ class Understander:
                 if piece.unread or idle
                 else None
             )
-            made.extend(cut if cut and (piece.unread or commands(cut)) else [piece])
+            mended = cut if cut and (piece.unread or commands(cut)) else [piece]
+            if context.idle and any(part.unread for part in mended):
+                cut = segmented(self._grammar.phrases.conjunctions, read, text, reading, start, end)
+                mended = cut if cut and _unread(cut) < _unread(mended) else mended
+            made.extend(mended)
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
@@ -181,6 +187,12 @@ class Understander:
             beside.extend(((start, inner), (stop, end)))
         if found is None:
             vetoes = vetoes_met(self._grammar, hearing.reading, inner, stop)
+            span = self._span(hearing, inner, stop)
+            if hearing.context.idle:
+                if background(span):
+                    return Clauses((), ())
+                if (said := called(span) or self._for(hearing, span)) is not None:
+                    return Clauses((said,), ())
             if vetoes & NO_REASON:
                 return Clauses((), ((inner, stop),))
             found = _spoken_of(self._span(hearing, inner, stop), past="past" in vetoes)
@@ -188,6 +200,14 @@ class Understander:
             beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
             return Clauses((found,), ())
         return Clauses((), () if reason(self._span(hearing, inner, stop)) else ((inner, stop),))
+
+    def _for(self, hearing: MatchInput, span: ClauseSpan) -> Understood | None:
+        """An order with what it is for, in any words, left out: "nine dollars to Cathy for the bus she paid for"."""
+        for at in purposes(span):
+            found = self._matching.within(hearing, span.start, at)[0]
+            if found is not None and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is not None:
+                return found
+        return None
 
     def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
         return ClauseSpan(
@@ -304,3 +324,8 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collected:
             gc.enable()
+
+
+def _unread(parts: list[Clauses]) -> int:
+    """How many units of the parts nobody read."""
+    return sum(end - start for part in parts for start, end in part.unread)
