@@ -178,7 +178,10 @@ def _behind(rules: Grammar, text: str, cut: Cut, context: Context, again: Again)
 
 def _places(rules: Grammar, context: Context, text: str, cut: Cut, thing: Evidence) -> Iterator[str]:
     """The earlier part with the later thing in place of its own, with and without the words around that."""
-    starts, said = [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:], text[cut.start : cut.stop]
+    starts, said = (
+        [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:],
+        text[cut.start : cut.stop],
+    )
     for later in dict.fromkeys((said, *_noun(rules, context, said), *_said_again(rules, context, said))):
         for start in reversed(starts):
             for end in dict.fromkeys((thing.end, cut.end)):

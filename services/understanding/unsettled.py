@@ -1,7 +1,7 @@
 """An order that is taken back or told as past in words of no rule: it is asked about, and nothing is looked up for it.
 
-"I was going to send ann thirty dollars but I won't", 電気代払って、もう払ってた. No value of it is kept. A card that is to
-be locked and turns up in the same breath is asked about likewise.
+"I was going to send ann thirty dollars but I won't", 電気代払って、もう払ってた. No value of it is kept.
+A card that is to be locked and turns up in the same breath is asked about likewise.
 """
 
 from typing import Final

@@ -45,7 +45,8 @@ def background(clause: ClauseSpan) -> bool:
     lost = (_LOST,) if not set(_CARD).isdisjoint(reading.words) else ()
     if _is(clause, (*_ACTS, *lost)) and (vetoes or _is(clause, ("lead",)) or not _of_the_caller(clause)):
         return False
-    if any(trie.scan(reading.words, at) for at in clause.places for trie in (grammar.accounts.conditions, grammar.phrases.objecting)):
+    tries = (grammar.accounts.conditions, grammar.phrases.objecting)
+    if any(trie.scan(reading.words, at) for at in clause.places for trie in tries):
         return False
     timed = any(names_a_part(clause, at) for at in clause.places)
     return not (timed and not clause.subject) and not another_named(clause) and not _owned(clause)
@@ -54,11 +55,13 @@ def background(clause: ClauseSpan) -> bool:
 def called(clause: ClauseSpan) -> Understood | None:
     """The payee whose name is all that a clause says, where the search over all the words found nobody: "mom"."""
     words, (begin, stop) = clause.words, clause.points
-    if clause.find is None or clause.heard.payees is not None or not 1 <= len(words) <= _MOST_OF_A_NAME or not all(word.isalpha() for word in words):
+    alone = 1 <= len(words) <= _MOST_OF_A_NAME and all(word.isalpha() for word in words)
+    if clause.find is None or clause.heard.payees is not None or not alone:
         return None
     said = clause.heard.transcript.text[begin:stop]
     match = clause.find(said)
-    if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR or match.candidates[0].score < EXACT:
+    clear = match is not None and match.outcome is MatchOutcome.CLEAR and match.candidates[0].score >= EXACT
+    if match is None or match.choice is None or not clear:
         return None
     slots = Slots(payee=Slot(PayeeId(match.choice), Evidence(begin, stop, said, _RULE)))
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=_RULE, payees=match)
@@ -66,7 +69,7 @@ def called(clause: ClauseSpan) -> Understood | None:
 
 def purposes(clause: ClauseSpan) -> list[int]:
     """The units at which it may begin what the money is for: words with no part of an order, to the clause's end."""
-    grammar, words = clause.grammar, clause.reading.words
+    words = clause.reading.words
     begins = [at for at in clause.places if words[at] == "for" and at > clause.start]
     return [at for at in begins if not any(_hinders(clause, i) for i in range(at + 1, clause.end))]
 

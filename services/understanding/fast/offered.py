@@ -5,15 +5,15 @@ Never what is asked about, told of others or of what was, or not wanted; nothing
 
 from typing import Final
 
-from schemas.ids import PayeeId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.ids import AccountId, PayeeId, RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import MoneyValue
-from services.understanding.fast.clauses import pauses, sentences
+from services.understanding.fast.clauses import bare, pauses, sentences
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import FILLER
 from services.understanding.fast.loose import commanded, sent_from
 from services.understanding.fast.reading import UtteranceLattice
-from services.understanding.fast.reasons import NUMBERS, VERBS, ClauseSpan, FindPayee, acts, another_named, named
+from services.understanding.fast.reasons import NUMBERS, ClauseSpan, FindPayee, acts, another_named, named
 from services.understanding.fast.told import own_accounts
 from services.understanding.fast.vetoes import vetoes_met
 
@@ -30,8 +30,8 @@ def offered(
 ) -> Understood | None:
     """The offer; None where too little, too much or something else is said."""
     span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
-    amount, own = _amount(heard), {part: slot for part, slot in _own(span)}
-    if not amount or _hindered(span) or not _wanted(span):
+    amount, own = _amount(heard), dict(_own(span))
+    if not amount or _questions(span) or _hindered(span) or not _wanted(span):
         return None
     payee = _payee(span)
     if payee is None and not {"source", "target"} <= own.keys():
@@ -60,13 +60,13 @@ def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:
     return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
 
 
-def _own(span: ClauseSpan) -> list[tuple[str, Slot[str]]]:
+def _own(span: ClauseSpan) -> list[tuple[str, Slot[AccountId]]]:
     """The caller's own accounts with their parts; nothing where one part is told twice."""
     units, text = span.reading.units, span.heard.transcript.text
-    found: list[tuple[str, Slot[str]]] = []
+    found: list[tuple[str, Slot[AccountId]]] = []
     for part, edge, account in own_accounts(span.grammar, span.context, span.reading):
         start, end = units.starts[edge.start], units.ends[edge.end - 1]
-        found.append((part, Slot(account, Evidence(start, end, text[start:end], _RULE))))
+        found.append((part, Slot(AccountId(account), Evidence(start, end, text[start:end], _RULE))))
     return found if len({part for part, _ in found}) == len(found) else []
 
 
@@ -85,6 +85,14 @@ def _hindered(span: ClauseSpan) -> bool:
         word in {"me", "us"} and at and words[at - 1] not in grammar.words.outof | {"for", "off", "let", "help"}
         for at, word in enumerate(words)
     )
+
+
+def _questions(span: ClauseSpan) -> bool:
+    """Whether it begins as a question that asks for nothing to be done: "is fifty dollars enough"."""
+    grammar, words = span.grammar, span.reading.words
+    begin = bare(grammar.phrases.asides_unasked, words, 0, len(words))[0]
+    leads = any(edge.symbol == grammar.symbols["lead"] for edge in span.reading.lattice.edges(begin))
+    return not leads and begin < len(words) and words[begin] in grammar.words.asking
 
 
 def _wanted(span: ClauseSpan) -> bool:

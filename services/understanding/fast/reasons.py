@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.ids import BillId, PayeeId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import MoneyValue, Span, SpanKind
-from services.understanding.fast.clauses import OWING
+from schemas.span import Span, SpanKind
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.reading import UtteranceLattice
@@ -106,25 +105,6 @@ def another_named(clause: ClauseSpan) -> bool:
     return any(one is not None and one.choice is not None and one.choice != match.choice for one in found)
 
 
-def spoken_of(clause: ClauseSpan) -> Understood | None:
-    """The one bill that a clause speaks of and asks nothing about: "i am late on my water bill"."""
-    grammar, heard, reading, said = clause.grammar, clause.heard, clause.reading, clause.words
-    if not 1 < len(said) <= MOST or said[0] not in grammar.words.subjects:
-        return None
-    begin, stop = clause.points
-    if any(span.kind in NUMBERS and span.start < stop and begin < span.end for span in heard.spans):
-        return None
-    found = own_bill(grammar, clause.context, reading, clause.start, clause.end)
-    if found is None:
-        return None  # "my sister's water bill"
-    edge, bill = found
-    omitted = grammar.words.omitted.intersection(reading.words[clause.start : edge.start])
-    if acts(grammar, reading, edge.end if omitted else clause.start, clause.end):
-        return None
-    slots = Slots(bill=bill_slot(heard, reading, edge, bill, OWING))
-    return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
-
-
 def own_bill(
     grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int
 ) -> tuple[Edge, BillId] | None:
@@ -169,35 +149,6 @@ def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, name
     """Whether there is a verb of sending."""
     verbs = {grammar.symbols[name] for name in names}
     return any(e.symbol in verbs for at in range(start, end) for e in reading.lattice.edges(at) if e.end <= end)
-
-
-def owing(clause: ClauseSpan) -> Understood | None:
-    """What a clause says is owed to someone, or wanted by them: "i owe Dave 75 dollars"."""
-    grammar, heard, reading = clause.grammar, clause.heard, clause.reading
-    if not grammar.words.owing.intersection(clause.words) or clause.acts() or not clause.subject:
-        return None
-    nouns = vocabulary(grammar, clause.context)
-    owned = (nouns.nouns[e.symbol] for at in clause.places for e in nouns.trie.scan(reading.words, at))
-    if any(noun.kind == "account" and noun.id is not None for noun in owned):
-        return None  # "i want 200 taken out of savings" is an order's part
-    begin, stop = clause.points
-    sums = [s for s in heard.spans if s.kind in NUMBERS and begin <= s.start and s.end <= stop]
-    if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1:
-        return None
-    free = [at for at in clause.places if at not in reading.taken and reading.words[at] != "me"]
-    if any(grammar.phrases.twists.scan(reading.words, at) for at in free):
-        return None
-    said = sums[0]
-    match = named(grammar, heard, reading, clause.find)
-    inside = match is not None and begin <= match.start and match.end <= stop
-    evidence = Evidence(said.start, said.end, said.surface, said.rule)
-    payee = (
-        Slot(PayeeId(str(match.choice)), Evidence(match.start, match.end, match.heard, OWING))
-        if inside and match
-        else None
-    )
-    slots = Slots(amount=Slot(sums[0].value, evidence), payee=payee)
-    return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=match)
 
 
 def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: FindPayee | None) -> PayeeMatch | None:

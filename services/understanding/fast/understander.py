@@ -37,9 +37,10 @@ from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
-from services.understanding.fast.reasons import NO_REASON, ClauseSpan, owing, reason, spoken_of, with_payee
+from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.segments import segmented
+from services.understanding.fast.spoken import told_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.told import FindPayee, as_source
@@ -195,7 +196,7 @@ class Understander:
                     return Clauses((said,), ())
             if vetoes & NO_REASON:
                 return Clauses((), ((inner, stop),))
-            found = _spoken_of(self._span(hearing, inner, stop), past="past" in vetoes)
+            found = told_of(span, past="past" in vetoes)
         if found is not None:
             beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
             return Clauses((found,), ())
@@ -298,12 +299,6 @@ class Understander:
             if two is not None and apart(one, two):
                 return joined(one, two)
         return None
-
-
-def _spoken_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
-    """What a clause that asks for nothing says is owed, or which bill it speaks of."""
-    debt = owing(clause)
-    return debt if debt is not None or past else spoken_of(clause)
 
 
 @lru_cache(maxsize=8)

@@ -53,7 +53,7 @@ def test_corrections_count(language: str, share: float) -> None:
     found = judged("corrections", language)
     assert [each for each in found if each.outcome is Outcome.WRONG] == []
     assert len(found) >= (
-        40 if language.endswith(("_street", "_market", "_harbour", "_ferry", "_orchard", "_tram")) else 120
+        40 if language.endswith(("_street", "_market", "_harbour", "_ferry", "_orchard", "_tram", "_garden")) else 120
     )
     assert sum(each.outcome in {Outcome.RIGHT, Outcome.ASKED} for each in found) >= share * len(found)
 
