@@ -23,7 +23,7 @@ _HARMLESS: Final = frozenset({"past", "negation"})
 def unsettled(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
     """An offer of what was ordered; None where nothing was, or something is asked."""
     text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
-    if found.intent is Intent.CARD_LOCK and context.idle and _turned_up(rules, text):
+    if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
         return _asked(rules, Intent.CARD_LOCK)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if not context.idle or context.code or found.route is not Route.QNA or found.rule is not None:

@@ -1,16 +1,17 @@
 """A sentence cut at its pauses and conjunctions so that as much of it as can be is read, and as few pieces are made."""
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from services.understanding.fast.clauses import Clauses, pauses
+from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.reading import UtteranceLattice
 
 MAX_CUTS: Final = 8
 """Places at which one sentence is cut."""
 _MOST_PIECES: Final = 6
-Read = Callable[[int, int], Clauses]
+Read: TypeAlias = Callable[[int, int], Clauses]
 _Cost = tuple[int, int]
 """Units that nobody read, and pieces."""
 
@@ -28,15 +29,26 @@ def segmented(
             begin, stop = cuts[before][1], cuts[after][0]
             if before not in best or begin >= stop:
                 continue
-            (unread, pieces), made = best[before]
+            (missed, pieces), made = best[before]
             piece = read(begin, stop)
-            cost = unread + sum(last - first for first, last in piece.unread), pieces + 1
+            cost = missed + unread([piece]), pieces + 1
             if after not in best or cost < best[after][0]:
                 best[after] = cost, [*made, piece]
     found = best.get(len(cuts) - 1)
     if found is None or len(found[1]) > _MOST_PIECES or _amounts(found[1]) > 1:
         return None
     return found[1]
+
+
+def unread(pieces: list[Clauses]) -> int:
+    """How many units of the pieces nobody read."""
+    return sum(last - first for piece in pieces for first, last in piece.unread)
+
+
+def corrects(grammar: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether words that announce a correction stand behind the first number, day or payee."""
+    places = range(min(reading.taken, default=0) + 1, len(reading.words))
+    return any(grammar.accounts.repairs.scan(reading.words, at) for at in places if at not in reading.taken)
 
 
 def _amounts(pieces: list[Clauses]) -> int:

@@ -107,20 +107,31 @@ def spoken_of(clause: ClauseSpan) -> Understood | None:
 
 
 def _first_billed(clause: ClauseSpan) -> tuple[Edge, BillId] | None:
-    """The bill, or the company that sends one, that a clause begins with: "water bill's on the fridge"."""
+    """The one bill, or the company that sends one, that a clause begins with: "water bill's on the fridge"."""
     grammar, reading = clause.grammar, clause.reading
-    if any(span.kind in NUMBERS for span in clause.heard.spans) or not grammar.words.others.isdisjoint(clause.words):
-        return None
-    nouns, biller, billed = vocabulary(grammar, clause.context), grammar.symbols["biller"], grammar.symbols["billed"]
     at = next((at for at in clause.places if reading.words[at] not in grammar.words.light), clause.end)
-    if at == clause.end:
+    if any(span.kind in NUMBERS for span in clause.heard.spans) or at == clause.end or not _alone(clause):
         return None
-    for edge in reading.lattice.edges(at):
-        if edge.symbol == biller and edge.value.id is not None and edge.end < clause.end:
-            return edge, BillId(edge.value.id)
-    for edge in nouns.trie.scan(reading.words, at):
-        noun = nouns.nouns[edge.symbol]
-        named = edge.end < clause.end and any(e.symbol == billed for e in reading.lattice.edges(edge.end))
-        if noun.kind == "bill" and noun.id is not None and named:
-            return edge, BillId(noun.id)
+    biller, billed = grammar.symbols["biller"], grammar.symbols["billed"]
+    for edge, id_ in _bills(clause, at):
+        behind = edge.end < clause.end and any(each.symbol == billed for each in reading.lattice.edges(edge.end))
+        if edge.end < clause.end and (edge.symbol == biller or behind):
+            return edge, BillId(id_)
     return None
+
+
+def _alone(clause: ClauseSpan) -> bool:
+    """Whether one bill is named in all that was said, nobody else's, and nothing is corrected."""
+    grammar, words = clause.grammar, clause.reading.words
+    named = {id_ for at in range(len(words)) for _, id_ in _bills(clause, at)}
+    corrected = any(grammar.accounts.repairs.scan(words, at) for at in range(len(words)))
+    return len(named) == 1 and not corrected and grammar.words.others.isdisjoint(clause.words)
+
+
+def _bills(clause: ClauseSpan, at: int) -> list[tuple[Edge, str]]:
+    """The bills of the caller's that are named at unit `at`, by their kind or by the company that sends them."""
+    biller, nouns = clause.grammar.symbols["biller"], vocabulary(clause.grammar, clause.context)
+    edges = [(edge, nouns.nouns[edge.symbol]) for edge in nouns.trie.scan(clause.reading.words, at)]
+    found = [(edge, noun.id) for edge, noun in edges if noun.kind == "bill" and noun.id is not None]
+    sent = [(edge, edge.value) for edge in clause.reading.lattice.edges(at) if edge.symbol == biller]
+    return [*((edge, noun.id) for edge, noun in sent if noun.id is not None), *found]

@@ -39,7 +39,7 @@ from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
-from services.understanding.fast.segments import segmented
+from services.understanding.fast.segments import Read, corrects, segmented, unread
 from services.understanding.fast.spoken import told_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
@@ -151,18 +151,7 @@ class Understander:
             return None, False
         made: list[Clauses] = []
         for start, end in pieces:
-            piece = read(start, end)
-            idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
-            cut = (
-                parted(self._grammar.phrases.conjunctions, read, text, reading, start, end)
-                if piece.unread or idle
-                else None
-            )
-            mended = cut if cut and (piece.unread or commands(cut)) else [piece]
-            if context.idle and any(part.unread for part in mended):
-                cut = segmented(self._grammar.phrases.conjunctions, read, text, reading, start, end)
-                mended = cut if cut and _unread(cut) < _unread(mended) else mended
-            made.extend(mended)
+            made.extend(self._cut(hearing, read, start, end))
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
@@ -172,6 +161,18 @@ class Understander:
             values = tuple(words_of(hearing.heard, reading, *left) for left in clauses.unread if valued(reading, *left))
             whole = replace(whole, unread=(*whole.unread, *values))
         return whole and without_days(whole, reading, beside), not clauses.unread
+
+    def _cut(self, hearing: MatchInput, read: Read, start: int, end: int) -> list[Clauses]:
+        """The pieces of a sentence of which most is read: the whole, two of them, or, with nothing corrected, more."""
+        text, reading, conjunctions = hearing.heard.transcript.text, hearing.reading, self._grammar.phrases.conjunctions
+        piece = read(start, end)
+        idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
+        cut = parted(conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+        made = cut if cut and (piece.unread or commands(cut)) else [piece]
+        if not hearing.context.idle or not any(part.unread for part in made) or corrects(self._grammar, reading):
+            return made
+        cut = segmented(conjunctions, read, text, reading, start, end)
+        return cut if cut and unread(cut) < unread(made) else made
 
     def _clause(
         self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
@@ -319,8 +320,3 @@ def _uncollected() -> Iterator[None]:
     finally:
         if collected:
             gc.enable()
-
-
-def _unread(parts: list[Clauses]) -> int:
-    """How many units of the parts nobody read."""
-    return sum(end - start for part in parts for start, end in part.unread)

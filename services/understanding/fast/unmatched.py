@@ -14,7 +14,6 @@ from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
-from services.understanding.fast.offered import offered
 from services.understanding.fast.partings import parting
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.remainder import (
@@ -75,10 +74,7 @@ class Unmatched:
                 return self._with_words(heard, context, reading, found, slots)
         if context.asked is None and context.terms.awaited is Awaited.NOTHING:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
-            found = self._unasked(heard, context, reading, stopped, loose)
-            if found is None and self._grammar.spaced and loose is None and not context.code:
-                found = offered(self._grammar, heard, context, reading, find)
-            if found is not None:
+            if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
                 return found
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
                 intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT

@@ -5,30 +5,34 @@ Never what is asked about, told of others or of what was, or not wanted; nothing
 
 from typing import Final
 
-from schemas.ids import AccountId, PayeeId, RuleId
+from schemas.ids import AccountId, PayeeId, RuleId, language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import MoneyValue
 from services.understanding.fast.clauses import bare, pauses, sentences
-from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.grammar import grammar as compiled
 from services.understanding.fast.lattice import FILLER
 from services.understanding.fast.loose import commanded, sent_from
-from services.understanding.fast.reading import UtteranceLattice
+from services.understanding.fast.reading import read
 from services.understanding.fast.reasons import NUMBERS, ClauseSpan, FindPayee, acts, another_named, named
 from services.understanding.fast.told import own_accounts
 from services.understanding.fast.vetoes import vetoes_met
 
 _RULE: Final = RuleId("intents.offered@1")
 _SURE: Final = 0.5
+_OPEN: Final = frozenset({None, Intent.QNA})
+"""What words that nobody read may have been taken for."""
 _ASKED_FOR: Final = frozenset({"past", "conditional"})
 """Vetoes with which an order may still be meant, where one is asked for in so many words."""
 _LAST: Final = 3
 """Units behind a payee within which stands what that one does."""
 
 
-def offered(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, find: FindPayee | None
-) -> Understood | None:
-    """The offer; None where too little, too much or something else is said."""
+def offered(heard: Annotation, found: Understood, context: Context, find: FindPayee) -> Understood | None:
+    """The offer; None where too little, too much or something else is said. `find` looks for a name alone."""
+    grammar = compiled(language(heard.transcript.locale))
+    if not grammar.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
+        return None
+    reading = read(grammar, heard, context)
     span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
     amount, own = _amount(heard), dict(_own(span))
     if not amount or _questions(span) or _hindered(span) or not _wanted(span):
