@@ -40,7 +40,7 @@ from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.segments import Read, corrects, segmented, unread
-from services.understanding.fast.spoken import told_of
+from services.understanding.fast.spoken import owing, told_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.told import FindPayee, as_source
@@ -196,7 +196,8 @@ class Understander:
                 if (said := called(span) or self._for(hearing, span)) is not None:
                     return Clauses((said,), ())
             if vetoes & NO_REASON:
-                return Clauses((), ((inner, stop),))
+                debt = owing(span) if vetoes & NO_REASON == {"reported"} else None  # "she wants ninety dollars"
+                return Clauses((debt,), ()) if debt is not None else Clauses((), ((inner, stop),))
             found = told_of(span, past="past" in vetoes)
         if found is not None:
             beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
