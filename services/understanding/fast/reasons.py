@@ -3,6 +3,7 @@
 A reason is left out only where it is of a subject's own and has no part of an order in it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
@@ -22,6 +23,7 @@ NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported",
 """Vetoes with which a clause is no mere reason."""
 PARTS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.TIME, SpanKind.PERCENT})
 NUMBERS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
+_OWNS: Final = re.compile(r"['’]s$")
 VERBS: Final = ("transfer", "carry", "give", "sends")
 MOST: Final = 14
 """Units of a reason, at most."""
@@ -160,16 +162,21 @@ def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: 
         return None
     units, text = reading.units, heard.transcript.text
     free = [at for at, word in enumerate(reading.words) if at not in reading.taken and word.isalpha()]
-    names = [
-        at
-        for at in free
-        if not grammar.trie.scan(reading.words, at) and not grammar.phrases.not_names.scan((reading.words[at],), 0)
-    ]
-    for at in names[:_MOST_NAMES]:
-        found = find(text[units.starts[at] : units.ends[at]])
-        if found is not None and found.choice is not None:
+    free = [at for at in free if not grammar.phrases.not_names.scan((reading.words[at],), 0)]
+    unknown = [at for at in free if not grammar.trie.scan(reading.words, at)]
+    kin = [at for at in free if reading.lattice.edges(at) and _kin(grammar, reading, at)]
+    for at in (*unknown[:_MOST_NAMES], *kin[:_MOST_NAMES]):
+        found = find(_OWNS.sub("", text[units.starts[at] : units.ends[at]]))
+        sure = found is not None and found.choice is not None
+        if found is not None and sure and (at in unknown or found.candidates[0].score >= EXACT):
             return replace(found, start=units.starts[at], end=units.ends[at])
     return None
+
+
+def _kin(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
+    """Whether a word tells who someone is to the caller: "mom's"."""
+    symbol = grammar.symbols.get("family")
+    return any(edge.symbol == symbol for edge in reading.lattice.edges(at))
 
 
 def with_payee(

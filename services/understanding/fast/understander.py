@@ -36,6 +36,7 @@ from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
+from services.understanding.fast.parts import parts
 from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
@@ -193,7 +194,7 @@ class Understander:
             if hearing.context.idle:
                 if background(span):
                     return Clauses((), ())
-                if (said := called(span) or self._for(hearing, span)) is not None:
+                if (said := called(span) or self._for(hearing, span) or parts(span)) is not None:
                     return Clauses((said,), ())
             if vetoes & NO_REASON:
                 debt = owing(span) if vetoes & NO_REASON == {"reported"} else None  # "she wants ninety dollars"

@@ -36,6 +36,8 @@ def test_every_list_and_rule_is_used(language: str) -> None:
         "card_lost",
         "card_found",
         "card_back",
+        "beside_parts",
+        "family",
         "card_opens",
         "introduces",
         "reach",
