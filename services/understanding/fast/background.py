@@ -14,6 +14,7 @@ from services.understanding.fast.reasons import (
     VERBS,
     ClauseSpan,
     another_named,
+    kin,
     names_a_part,
     tells,
 )
@@ -60,7 +61,9 @@ def called(clause: ClauseSpan) -> Understood | None:
         return None
     said = clause.heard.transcript.text[begin:stop]
     match = clause.find(said)
-    clear = match is not None and match.outcome is MatchOutcome.CLEAR and match.candidates[0].score >= EXACT
+    related = any(kin(clause.grammar, clause.reading, at) for at in clause.places)
+    sure = match is not None and match.outcome is MatchOutcome.CLEAR
+    clear = sure and match is not None and (related or match.candidates[0].score >= EXACT)
     if match is None or match.choice is None or not clear:
         return None
     slots = Slots(payee=Slot(PayeeId(match.choice), Evidence(begin, stop, said, _RULE)))

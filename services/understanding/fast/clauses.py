@@ -142,7 +142,7 @@ def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | 
     parts = _paying(clauses.read)
     if not any(part.intent not in TOLD for part in parts):
         said = _told(parts) if parts and not clauses.unread else None
-        return said if pending or said is None else _an_order(said, len(parts))
+        return said if pending or said is None else _an_order(said)
     merged = _merged(_wanted(parts))
     if merged is None:
         return None
@@ -168,9 +168,9 @@ def _billed(one: Understood, two: Understood) -> Understood:
     return replace(one, intent=Intent.BILL_PAYMENT, missing=(SlotName.BILL,))
 
 
-def _an_order(said: Understood, parts: int) -> Understood | None:
+def _an_order(said: Understood) -> Understood | None:
     """An amount and whom it is for, told piece by piece with nothing before: "Emily. Forty dollars"."""
-    if said.rule == OWING or parts == 1:
+    if said.rule == OWING:
         return None
     whole = said.slots.amount is not None and (said.slots.payee is not None or said.slots.target is not None)
     return replace(said, intent=Intent.TRANSFER_MONEY) if whole and not said.rejected else None

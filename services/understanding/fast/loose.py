@@ -84,8 +84,9 @@ def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
 
 def sent_from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
     """Whether the one who is named is to send the money: "fifty from Emily"."""
-    before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start]
-    return bool(grammar.words.outof.intersection(before[-3:]))
+    before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start][-3:]
+    told = [word for word in before if word in grammar.words.outof or word in grammar.words.onto]
+    return bool(told) and told[-1] in grammar.words.outof
 
 
 def _holds(slots: Slots, span: Span) -> bool:

@@ -64,6 +64,11 @@ class ClauseSpan:
         """Whether they begin with a subject: a word for one, or the one who was named."""
         return self.words[0] in self.grammar.words.subjects or _named(self.heard, self.reading, self.start)
 
+    @property
+    def named(self) -> bool:
+        """Whether they begin with the one who was named."""
+        return _named(self.heard, self.reading, self.start)
+
     def acts(self) -> bool:
         """Whether there is a verb of sending among them."""
         return acts(self.grammar, self.reading, self.start, self.end)
@@ -164,16 +169,15 @@ def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: 
     free = [at for at, word in enumerate(reading.words) if at not in reading.taken and word.isalpha()]
     free = [at for at in free if not grammar.phrases.not_names.scan((reading.words[at],), 0)]
     unknown = [at for at in free if not grammar.trie.scan(reading.words, at)]
-    kin = [at for at in free if reading.lattice.edges(at) and _kin(grammar, reading, at)]
-    for at in (*unknown[:_MOST_NAMES], *kin[:_MOST_NAMES]):
+    family = [at for at in free if kin(grammar, reading, at)]
+    for at in (*unknown[:_MOST_NAMES], *family[:_MOST_NAMES]):
         found = find(_OWNS.sub("", text[units.starts[at] : units.ends[at]]))
-        sure = found is not None and found.choice is not None
-        if found is not None and sure and (at in unknown or found.candidates[0].score >= EXACT):
+        if found is not None and found.choice is not None:
             return replace(found, start=units.starts[at], end=units.ends[at])
     return None
 
 
-def _kin(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
+def kin(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
     """Whether a word tells who someone is to the caller: "mom's"."""
     symbol = grammar.symbols.get("family")
     return any(edge.symbol == symbol for edge in reading.lattice.edges(at))

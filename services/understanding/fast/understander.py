@@ -146,7 +146,7 @@ class Understander:
         first, enabled = self._matching.start(context, further=True)
         further = replace(hearing, first=first, enabled=enabled)
         beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
-        read = partial(self._clause, further, asides, beside)
+        read = lru_cache(maxsize=64)(partial(self._clause, further, asides, beside))
         pieces = sentences(text, reading, begin)
         if len(pieces) > MAX_CLAUSES:
             return None, False
@@ -188,22 +188,27 @@ class Understander:
         found = self._matching.within(hearing, start, end)[0]
         if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
-        if found is None:
-            vetoes = vetoes_met(self._grammar, hearing.reading, inner, stop)
-            span = self._span(hearing, inner, stop)
-            if hearing.context.idle:
-                if background(span):
-                    return Clauses((), ())
-                if (said := called(span) or self._for(hearing, span) or parts(span)) is not None:
-                    return Clauses((said,), ())
-            if vetoes & NO_REASON:
-                debt = owing(span) if vetoes & NO_REASON == {"reported"} else None  # "she wants ninety dollars"
-                return Clauses((debt,), ()) if debt is not None else Clauses((), ((inner, stop),))
+        made = Clauses((found,), ()) if found is not None else self._told(hearing, self._span(hearing, inner, stop))
+        beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
+        return made
+
+    def _told(self, hearing: MatchInput, span: ClauseSpan) -> Clauses:
+        """What a clause tells that no template takes, or that it tells nothing of an order."""
+        vetoes = vetoes_met(self._grammar, hearing.reading, span.start, span.end)
+        idle, hinders, left = hearing.context.idle, vetoes & NO_REASON, Clauses((), ((span.start, span.end),))
+        found: Understood | None = None
+        if idle and background(span):
+            return Clauses((), ())
+        if idle:
+            found = called(span) or self._for(hearing, span) or parts(span)
+        if found is None and not hinders:
             found = told_of(span, past="past" in vetoes)
+        elif found is None and hinders == {"reported"}:
+            found = owing(span)  # "she wants ninety dollars"
         if found is not None:
-            beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
             return Clauses((found,), ())
-        return Clauses((), () if reason(self._span(hearing, inner, stop)) else ((inner, stop),))
+        tells = not hinders or (hinders == {"question"} and span.named)  # "ken sato did the gutters"
+        return Clauses((), ()) if tells and reason(span) else left
 
     def _for(self, hearing: MatchInput, span: ClauseSpan) -> Understood | None:
         """An order with what it is for, in any words, left out: "nine dollars to Cathy for the bus she paid for"."""
