@@ -18,7 +18,7 @@ from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.later import AMOUNTS, TOLD_ALONE, SelfRepair, beside_words, instead, refused
 from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
-from services.understanding.numbers import another_number
+from services.understanding.numbers import another_currency, another_number
 
 _EITHER: Final = frozenset({"payee", "bill"})
 """Of what two orders in one breath may be one order, corrected."""
@@ -70,7 +70,9 @@ def _mended(
     parts = SelfRepair(rules, heard, one, cut, look, contexts)
     if cut.falters:
         return _faltered(parts)
-    anew = None if cut.denies else another_day(parts, again) or another_number(parts)
+    if cut.denies:
+        return _corrected(parts)
+    anew = another_day(parts, again) or another_number(parts) or another_currency(parts, again)
     return anew or _corrected(parts)
 
 

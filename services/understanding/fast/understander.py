@@ -12,7 +12,6 @@ from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.asked import of_its_bill
-from services.understanding.fast.background import background, called, purposes
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
     OWING,
@@ -36,14 +35,13 @@ from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
-from services.understanding.fast.parts import parts
 from services.understanding.fast.reading import UtteranceLattice, read
-from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason, with_payee
+from services.understanding.fast.reasons import ClauseSpan, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.segments import Read, corrects, segmented, unread
-from services.understanding.fast.spoken import owing, told_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
+from services.understanding.fast.telling import tells
 from services.understanding.fast.told import FindPayee, as_source
 from services.understanding.fast.units import MAX_CHARS
 from services.understanding.fast.unmatched import ORDERS, Unmatched
@@ -188,35 +186,13 @@ class Understander:
         found = self._matching.within(hearing, start, end)[0]
         if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
-        made = Clauses((found,), ()) if found is not None else self._told(hearing, self._span(hearing, inner, stop))
+        made = (
+            Clauses((found,), ())
+            if found is not None
+            else tells(self._span(hearing, inner, stop), self._matching, hearing)
+        )
         beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
         return made
-
-    def _told(self, hearing: MatchInput, span: ClauseSpan) -> Clauses:
-        """What a clause tells that no template takes, or that it tells nothing of an order."""
-        vetoes = vetoes_met(self._grammar, hearing.reading, span.start, span.end)
-        idle, hinders, left = hearing.context.idle, vetoes & NO_REASON, Clauses((), ((span.start, span.end),))
-        found: Understood | None = None
-        if idle and background(span):
-            return Clauses((), ())
-        if idle:
-            found = called(span) or self._for(hearing, span) or parts(span)
-        if found is None and not hinders:
-            found = told_of(span, past="past" in vetoes)
-        elif found is None and hinders == {"reported"}:
-            found = owing(span)  # "she wants ninety dollars"
-        if found is not None:
-            return Clauses((found,), ())
-        tells = not hinders or (hinders == {"question"} and span.named)  # "ken sato did the gutters"
-        return Clauses((), ()) if tells and reason(span) else left
-
-    def _for(self, hearing: MatchInput, span: ClauseSpan) -> Understood | None:
-        """An order with what it is for, in any words, left out: "nine dollars to Cathy for the bus she paid for"."""
-        for at in purposes(span):
-            found = self._matching.within(hearing, span.start, at)[0]
-            if found is not None and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is not None:
-                return found
-        return None
 
     def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
         return ClauseSpan(
