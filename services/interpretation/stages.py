@@ -20,8 +20,10 @@ from services.understanding.besides import besides
 from services.understanding.contested import Normalize, contested
 from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
+from services.understanding.fast.told import FindPayee
 from services.understanding.fast.understander import Understander
 from services.understanding.merging import said_in, shifted
+from services.understanding.offered import offered
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
 from services.understanding.superseded import superseded
@@ -109,7 +111,7 @@ class _Stages:
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
-        return meant or found
+        return meant or offered(heard, found, context, self._called(heard)) or found
 
     def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""
@@ -127,8 +129,7 @@ class _Stages:
         return self._meanings[key]
 
     def _mended(self, heard: Annotation, context: Context) -> Understood:
-        locale, searched = heard.transcript.locale, self._searched
-        whole = self.understander.understand(heard, context, lambda name: self.payees.lookup((name,), locale, searched))
+        whole = self.understander.understand(heard, context, self._called(heard))
 
         def part(start: int, end: int, inner: Context) -> Understood:
             return shifted(self.mended(self._piece(heard, start, end), inner), start)
@@ -140,6 +141,11 @@ class _Stages:
         found = found or repaired(heard, whole, context, part, again) or besides(heard, whole, context, part) or whole
         found = either(heard, found) or in_part(heard, found) or day_in_part(heard, found) or found
         return undated(heard, found) or found
+
+    def _called(self, heard: Annotation) -> FindPayee:
+        """Who is called just so."""
+        locale, searched = heard.transcript.locale, self._searched
+        return lambda name: self.payees.lookup((name,), locale, searched)
 
     def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:
         """A part of an utterance by itself, with what is in doubt about the whole."""

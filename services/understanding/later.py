@@ -23,7 +23,7 @@ _NEAR: Final = 4
 _TEN, _HUNDRED = 10_00, 100_00
 _MAX_PIECES: Final = 8
 """Ways in which words are left beside a value."""
-_AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
+AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
 _DATED: Final = frozenset({SpanKind.DATE})
 _MARKS: Final = " ,.;:!—–-"
 _ENDS: Final = re.compile("[,;:.!?—–]")
@@ -155,7 +155,7 @@ def _tells_another(parts: SelfRepair, two: Understood, start: int, end: int) -> 
     """Whether words hold an amount or a day that is not the one that counts, and of which nothing is told."""
     units = parts.rules.units
     said = {word for slot in values(two.slots).values() for word in units(slot.evidence.surface).words}
-    kind = _DATED if two.slots.amount is None else _AMOUNTS if two.slots.date is None else _DATED | _AMOUNTS
+    kind = _DATED if two.slots.amount is None else AMOUNTS if two.slots.date is None else _DATED | AMOUNTS
     spans = [s for s in parts.heard.spans if s.start < end and start < s.end and s.kind in kind]
     first = start + len(text := parts.heard.transcript.text[start:end]) - len(text.lstrip(_MARKS))
     return any(

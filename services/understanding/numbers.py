@@ -1,4 +1,4 @@
-"""An account told by the last digits of its number, where only these are corrected: "ending 4021, no, 7755"."""
+"""A part of a value that is corrected alone: an account's last digits ("ending 4021, no, 7755"), a currency."""
 
 from dataclasses import replace
 from typing import Final
@@ -6,8 +6,10 @@ from typing import Final
 from schemas.intent import Evidence, Understood
 from services.understanding.fast.numbered import of_number
 from services.understanding.later import SelfRepair
-from services.understanding.merging import values
+from services.understanding.merging import Again, values
 
+_MOST: Final = 2
+"""Words of a currency's name, at most."""
 _ACCOUNTS: Final = ("source", "target")
 
 
@@ -29,3 +31,24 @@ def another_number(parts: SelfRepair) -> Understood | None:
             )
             return replace(parts.one, slots=replace(parts.one.slots, **{name: changed}), rule=parts.rule("repair"))
     return None
+
+
+def another_currency(parts: SelfRepair, again: Again) -> Understood | None:
+    """The earlier part with the same amount in another currency: "fifty dollars to ann, euros I mean"."""
+    cut, text, amount = parts.cut, parts.heard.transcript.text, parts.one.slots.amount
+    words = parts.rules.units(text[cut.start : cut.stop]).words
+    numbers = any(span.start < cut.stop and cut.start < span.end for span in parts.heard.spans)
+    if amount is None or amount.value.currency is None or not 1 <= len(words) <= _MOST or numbers:
+        return None
+    said = amount.evidence
+    units = parts.rules.units(said.surface)
+    if not parts.rules.spaced or len(units.words) == 1:
+        return None
+    number, later = said.surface[: units.starts[-1]], text[cut.start : cut.stop]
+    other = again(text[: said.start] + number + later + text[said.end : cut.end]).slots.amount
+    if other is None or other.readings or other.value.amount_minor != amount.value.amount_minor:
+        return None
+    if other.value.currency in {None, amount.value.currency}:
+        return None
+    changed = replace(amount, value=other.value, readings=())
+    return replace(parts.one, slots=replace(parts.one.slots, amount=changed), rule=parts.rule("repair"))

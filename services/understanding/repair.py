@@ -10,14 +10,15 @@ from typing import Any, Final
 from schemas.consent import Terms
 from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Route, SlotName, Understood
+from services.understanding.apart import points
 from services.understanding.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.days import another_day
 from services.understanding.fast.accounts import COUNTED, DENIAL, DENIED
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
-from services.understanding.later import TOLD_ALONE, SelfRepair, beside_words, instead, refused
+from services.understanding.later import AMOUNTS, TOLD_ALONE, SelfRepair, beside_words, instead, refused
 from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
-from services.understanding.numbers import another_number
+from services.understanding.numbers import another_currency, another_number
 
 _EITHER: Final = frozenset({"payee", "bill"})
 """Of what two orders in one breath may be one order, corrected."""
@@ -69,7 +70,9 @@ def _mended(
     parts = SelfRepair(rules, heard, one, cut, look, contexts)
     if cut.falters:
         return _faltered(parts)
-    anew = None if cut.denies else another_day(parts, again) or another_number(parts)
+    if cut.denies:
+        return _corrected(parts)
+    anew = another_day(parts, again) or another_number(parts) or another_currency(parts, again)
     return anew or _corrected(parts)
 
 
@@ -82,7 +85,7 @@ def _corrected(parts: SelfRepair) -> Understood | None:
             return instead(parts) or refused(parts)
     else:
         two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))
-    if _adds(rules, text[cut.start :]) or _goes_on(parts):
+    if _adds(rules, text[cut.start :]) or _goes_on(parts) or _among_three(parts, two):
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
@@ -90,6 +93,14 @@ def _corrected(parts: SelfRepair) -> Understood | None:
         told = Evidence(cut.start, len(text), text[cut.start :], parts.rule("beside"))
         return replace(parts.one, unread=(*parts.one.unread, told))  # "the power, wait, that goes by transfer"
     return _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
+
+
+def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
+    """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
+    if two is None or two.rule != TOLD or two.slots.amount is None:
+        return False
+    sums = [s for s in parts.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
+    return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
 
 
 def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:

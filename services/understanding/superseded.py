@@ -205,8 +205,11 @@ def _behind(rules: Grammar, text: str, cut: Cut, context: Context, again: Again)
 
 def _places(rules: Grammar, context: Context, text: str, cut: Cut, thing: Evidence) -> Iterator[str]:
     """The earlier part with the later thing in place of its own, with and without the words around that."""
-    starts = [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:]
-    for later in dict.fromkeys((text[cut.start : cut.stop], *_noun(rules, context, text[cut.start : cut.stop]))):
+    starts, said = (
+        [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:],
+        text[cut.start : cut.stop],
+    )
+    for later in dict.fromkeys((said, *_noun(rules, context, said), *_said_again(rules, context, said))):
         for start in reversed(starts):
             for end in dict.fromkeys((thing.end, cut.end)):
                 yield text[:start] + later + (" " if rules.spaced else "") + text[end : cut.end].lstrip()
@@ -225,6 +228,15 @@ def _noun(rules: Grammar, context: Context, text: str) -> Iterator[str]:
         ):
             yield text[units.starts[at] : units.ends[end - 1]]
             return
+
+
+def _said_again(rules: Grammar, context: Context, text: str) -> Iterator[str]:
+    """The one thing of the caller's own that words name first, and again: "checking, it's the checking ones I want"."""
+    units, nouns = rules.units(text), vocabulary(rules, context)
+    edges = [edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at)]
+    named = [edge for edge in edges if nouns.nouns[edge.symbol].id is not None]
+    if len(named) > 1 and named[0].start == 0 and len({nouns.nouns[edge.symbol].id for edge in named}) == 1:
+        yield text[: units.ends[named[0].end - 1]]
 
 
 def _same_but(one: Understood, found: Understood, name: str) -> bool:

@@ -1,6 +1,7 @@
 """An order that is taken back or told as past in words of no rule: it is asked about, and nothing is looked up for it.
 
 "I was going to send ann thirty dollars but I won't", 電気代払って、もう払ってた. No value of it is kept.
+A card that is to be locked and turns up in the same breath is asked about likewise.
 """
 
 from typing import Final
@@ -23,6 +24,8 @@ _HARMLESS: Final = frozenset({"past", "negation"})
 def unsettled(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
     """An offer of what was ordered; None where nothing was, or something is asked."""
     text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
+    if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
+        return _asked(rules, Intent.CARD_LOCK)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if not context.idle or context.code or found.route is not Route.QNA or found.rule is not None:
         return None
@@ -31,8 +34,18 @@ def unsettled(heard: Annotation, found: Understood, context: Context, look: Look
     intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
     if intent is None and not vetoes & _ASKING:
         intent = _dropped(rules, heard, context, look)
+    return _asked(rules, intent) if intent is not None else None
+
+
+def _asked(rules: Grammar, intent: Intent) -> Understood:
     rule = RuleId(f"{rules.accounts.id}.unsettled@{rules.accounts.version}")
-    return Understood(intent, route=Route.CLARIFY, rule=rule) if intent is not None else None
+    return Understood(intent, route=Route.CLARIFY, rule=rule)
+
+
+def _turned_up(rules: Grammar, text: str) -> bool:
+    """Whether words behind a command to lock a card tell that there is no need to."""
+    back, words = rules.symbols.get("card_back"), rules.units(text).words
+    return back is not None and any(e.symbol == back for at in range(1, len(words)) for e in rules.trie.scan(words, at))
 
 
 def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Intent | None:

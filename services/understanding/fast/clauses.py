@@ -139,19 +139,38 @@ def commands(parts: Sequence[Clauses]) -> bool:
 
 def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | None:
     """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about."""
-    parts = list(clauses.read)
+    parts = _paying(clauses.read)
     if not any(part.intent not in TOLD for part in parts):
         said = _told(parts) if parts and not clauses.unread else None
-        return said if pending or said is None else _an_order(said, len(parts))
+        return said if pending or said is None else _an_order(said)
     merged = _merged(_wanted(parts))
     if merged is None:
         return None
     return _asked_about(merged, clauses, stopped=stopped)
 
 
-def _an_order(said: Understood, parts: int) -> Understood | None:
+def _paying(parts: Sequence[Understood]) -> list[Understood]:
+    """The parts, an account alone beside an amount as the one that pays: "Lupe. 88 dollars. Joint account."."""
+    alone = [p for p in parts if p.intent is Intent.BALANCE_INQUIRY and p.route is Route.CLARIFY and p.slots.account]
+    others = [p for p in parts if p not in alone]
+    told = all(p.intent in TOLD for p in others) and any(p.slots.amount is not None for p in others)
+    if len(alone) != 1 or not told or any(p.slots.source or p.slots.target for p in others):
+        return list(parts)
+    source = replace(alone[0], intent=Intent.INFORM, slots=Slots(source=alone[0].slots.account), route=Route.FAST)
+    return [source if part is alone[0] else part for part in parts]
+
+
+def _billed(one: Understood, two: Understood) -> Understood:
+    """An order to pay "them" as the payment of the bill that was spoken of."""
+    bare = one.intent is Intent.TRANSFER_MONEY and one.slots == Slots() and not one.unresolved
+    if not bare or two.intent is not Intent.INFORM or two.slots != Slots(bill=two.slots.bill):
+        return one
+    return replace(one, intent=Intent.BILL_PAYMENT, missing=(SlotName.BILL,))
+
+
+def _an_order(said: Understood) -> Understood | None:
     """An amount and whom it is for, told piece by piece with nothing before: "Emily. Forty dollars"."""
-    if said.rule == OWING or parts == 1:
+    if said.rule == OWING:
         return None
     whole = said.slots.amount is not None and (said.slots.payee is not None or said.slots.target is not None)
     return replace(said, intent=Intent.TRANSFER_MONEY) if whole and not said.rejected else None
@@ -203,6 +222,7 @@ def _merged(parts: list[Understood]) -> Understood | None:
 
 def joint(one: Understood, two: Understood) -> Understood | None:
     """`one` with what `two` says besides; None where they differ about a slot, or `two` names no slot of its kind."""
+    one = _billed(one, two)
     given = _fitting(one, two.slots)
     if given is None:
         return None

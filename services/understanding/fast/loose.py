@@ -60,7 +60,7 @@ def _twisted(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slo
     free = [at for at in range(size) if at not in reading.taken]
     if any(trie.scan(reading.words, at) for at in free for trie in (grammar.phrases.twists, rules.times)):
         return True
-    if slots.payee is not None and _from(grammar, reading, slots.payee.evidence.start):
+    if slots.payee is not None and sent_from(grammar, reading, slots.payee.evidence.start):
         return True
     first = min(e.start for slot in (slots.amount, slots.payee) if slot is not None for e in (slot.evidence,))
     return any(rules.repairs.scan(reading.words, at) for at in free if reading.units.starts[at] > first)
@@ -82,10 +82,11 @@ def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
     return len(done) == size
 
 
-def _from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
+def sent_from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
     """Whether the one who is named is to send the money: "fifty from Emily"."""
-    before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start]
-    return bool(grammar.words.outof.intersection(before[-3:]))
+    before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start][-3:]
+    told = [word for word in before if word in grammar.words.outof or word in grammar.words.onto]
+    return bool(told) and told[-1] in grammar.words.outof
 
 
 def _holds(slots: Slots, span: Span) -> bool:

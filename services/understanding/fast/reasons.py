@@ -3,15 +3,15 @@
 A reason is left out only where it is of a subject's own and has no part of an order in it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.ids import BillId, PayeeId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import MoneyValue, SpanKind
-from services.understanding.fast.clauses import OWING
+from schemas.span import Span, SpanKind
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.reading import UtteranceLattice
@@ -23,11 +23,12 @@ NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported",
 """Vetoes with which a clause is no mere reason."""
 PARTS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.TIME, SpanKind.PERCENT})
 NUMBERS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
-_VERBS: Final = ("transfer", "carry", "give", "sends")
-_MOST: Final = 14
+_OWNS: Final = re.compile(r"['’]s$")
+VERBS: Final = ("transfer", "carry", "give", "sends")
+MOST: Final = 14
 """Units of a reason, at most."""
 _MOST_NAMES: Final = 6
-_EXACT: Final = 0.98
+EXACT: Final = 0.98
 _FAR: Final = 0.1
 
 
@@ -63,6 +64,11 @@ class ClauseSpan:
         """Whether they begin with a subject: a word for one, or the one who was named."""
         return self.words[0] in self.grammar.words.subjects or _named(self.heard, self.reading, self.start)
 
+    @property
+    def named(self) -> bool:
+        """Whether they begin with the one who was named."""
+        return _named(self.heard, self.reading, self.start)
+
     def acts(self) -> bool:
         """Whether there is a verb of sending among them."""
         return acts(self.grammar, self.reading, self.start, self.end)
@@ -74,19 +80,26 @@ def reason(clause: ClauseSpan) -> bool:
     if not said or not clause.subject or not any(w in grammar.words.finite or w.endswith("ed") for w in said):
         return False
     begin, stop = clause.points
-    if _another_named(clause):
+    if another_named(clause):
         return False  # "that is, bob"
-    if any(span.kind in PARTS and span.start < stop and begin < span.end for span in clause.heard.spans):
-        return False
+    within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
+    if any(span.kind in PARTS or _by_itself(clause, span) for span in within):
+        return False  # "that was meant to be sixteen"
     if any(grammar.accounts.repairs.scan(reading.words, at) for at in range(clause.end) if at not in reading.taken):
         return False  # "no, it's maria"
     if any(grammar.phrases.objecting.scan(reading.words, at) for at in clause.places):
         return False  # "I've changed my mind"
-    parts = any(_tells(clause, at) for at in clause.places)
-    return 1 < len(said) <= _MOST and not parts and not clause.acts()
+    parts = any(tells(clause, at) for at in clause.places)
+    return 1 < len(said) <= MOST and not parts and not clause.acts()
 
 
-def _another_named(clause: ClauseSpan) -> bool:
+def _by_itself(clause: ClauseSpan, span: Span) -> bool:
+    """Whether a number counts nothing that is named behind it: it may be an amount."""
+    text = clause.heard.transcript.text
+    return span.kind in NUMBERS and not text[span.end :].lstrip()[:1].isalpha()
+
+
+def another_named(clause: ClauseSpan) -> bool:
     """Whether a payee is named that the search over all the words did not find."""
     grammar, reading, find = clause.grammar, clause.reading, clause.find
     match, units, words = clause.heard.payees, reading.units, reading.words
@@ -97,25 +110,6 @@ def _another_named(clause: ClauseSpan) -> bool:
     names = [at for at in free if not grammar.trie.scan(words, at)][:_MOST_NAMES]
     found = (find(clause.heard.transcript.text[units.starts[at] : units.ends[at]]) for at in names)
     return any(one is not None and one.choice is not None and one.choice != match.choice for one in found)
-
-
-def spoken_of(clause: ClauseSpan) -> Understood | None:
-    """The one bill that a clause speaks of and asks nothing about: "i am late on my water bill"."""
-    grammar, heard, reading, said = clause.grammar, clause.heard, clause.reading, clause.words
-    if not 1 < len(said) <= _MOST or said[0] not in grammar.words.subjects:
-        return None
-    begin, stop = clause.points
-    if any(span.kind in NUMBERS and span.start < stop and begin < span.end for span in heard.spans):
-        return None
-    found = own_bill(grammar, clause.context, reading, clause.start, clause.end)
-    if found is None:
-        return None  # "my sister's water bill"
-    edge, bill = found
-    omitted = grammar.words.omitted.intersection(reading.words[clause.start : edge.start])
-    if acts(grammar, reading, edge.end if omitted else clause.start, clause.end):
-        return None
-    slots = Slots(bill=bill_slot(heard, reading, edge, bill, OWING))
-    return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
 
 
 def own_bill(
@@ -141,11 +135,16 @@ def bill_slot(heard: Annotation, reading: UtteranceLattice, edge: Edge, bill: Bi
     return Slot(bill, Evidence(first, last, heard.transcript.text[first:last], rule))
 
 
-def _tells(clause: ClauseSpan, at: int) -> bool:
+def tells(clause: ClauseSpan, at: int) -> bool:
     """Whether a part of an order, or a word that turns one around, begins at unit `at`."""
+    return bool(clause.grammar.phrases.twists.scan(clause.reading.words, at)) or names_a_part(clause, at)
+
+
+def names_a_part(clause: ClauseSpan, at: int) -> bool:
+    """Whether an account, a bill, a card or a time is named at unit `at`."""
     grammar, words = clause.grammar, clause.reading.words
     rules, nouns = grammar.accounts, vocabulary(grammar, clause.context)
-    if any(trie.scan(words, at) for trie in (rules.places, grammar.phrases.twists)):
+    if rules.places.scan(words, at):
         return True
     if any(nouns.nouns[edge.symbol].id is not None for edge in nouns.trie.scan(words, at)):
         return True
@@ -153,39 +152,10 @@ def _tells(clause: ClauseSpan, at: int) -> bool:
     return (words[at],) in rules.before or (not passing and bool(rules.times.scan(words, at)))
 
 
-def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = _VERBS) -> bool:
+def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
     """Whether there is a verb of sending."""
     verbs = {grammar.symbols[name] for name in names}
     return any(e.symbol in verbs for at in range(start, end) for e in reading.lattice.edges(at) if e.end <= end)
-
-
-def owing(clause: ClauseSpan) -> Understood | None:
-    """What a clause says is owed to someone, or wanted by them: "i owe Dave 75 dollars"."""
-    grammar, heard, reading = clause.grammar, clause.heard, clause.reading
-    if not grammar.words.owing.intersection(clause.words) or clause.acts() or not clause.subject:
-        return None
-    nouns = vocabulary(grammar, clause.context)
-    owned = (nouns.nouns[e.symbol] for at in clause.places for e in nouns.trie.scan(reading.words, at))
-    if any(noun.kind == "account" and noun.id is not None for noun in owned):
-        return None  # "i want 200 taken out of savings" is an order's part
-    begin, stop = clause.points
-    sums = [s for s in heard.spans if s.kind in NUMBERS and begin <= s.start and s.end <= stop]
-    if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1:
-        return None
-    free = [at for at in clause.places if at not in reading.taken and reading.words[at] != "me"]
-    if any(grammar.phrases.twists.scan(reading.words, at) for at in free):
-        return None
-    said = sums[0]
-    match = named(grammar, heard, reading, clause.find)
-    inside = match is not None and begin <= match.start and match.end <= stop
-    evidence = Evidence(said.start, said.end, said.surface, said.rule)
-    payee = (
-        Slot(PayeeId(str(match.choice)), Evidence(match.start, match.end, match.heard, OWING))
-        if inside and match
-        else None
-    )
-    slots = Slots(amount=Slot(sums[0].value, evidence), payee=payee)
-    return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=match)
 
 
 def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: FindPayee | None) -> PayeeMatch | None:
@@ -197,16 +167,20 @@ def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: 
         return None
     units, text = reading.units, heard.transcript.text
     free = [at for at, word in enumerate(reading.words) if at not in reading.taken and word.isalpha()]
-    names = [
-        at
-        for at in free
-        if not grammar.trie.scan(reading.words, at) and not grammar.phrases.not_names.scan((reading.words[at],), 0)
-    ]
-    for at in names[:_MOST_NAMES]:
-        found = find(text[units.starts[at] : units.ends[at]])
+    free = [at for at in free if not grammar.phrases.not_names.scan((reading.words[at],), 0)]
+    unknown = [at for at in free if not grammar.trie.scan(reading.words, at)]
+    family = [at for at in free if kin(grammar, reading, at)]
+    for at in (*unknown[:_MOST_NAMES], *family[:_MOST_NAMES]):
+        found = find(_OWNS.sub("", text[units.starts[at] : units.ends[at]]))
         if found is not None and found.choice is not None:
             return replace(found, start=units.starts[at], end=units.ends[at])
     return None
+
+
+def kin(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
+    """Whether a word tells who someone is to the caller: "mom's"."""
+    symbol = grammar.symbols.get("family")
+    return any(edge.symbol == symbol for edge in reading.lattice.edges(at))
 
 
 def with_payee(
@@ -238,5 +212,5 @@ def _alone(match: PayeeMatch) -> PayeeId | None:
     if match.choice is not None or match.outcome is not MatchOutcome.ASK or not match.candidates:
         return match.choice
     best, *others = match.candidates
-    sole = best.score >= _EXACT and all(each.score < _FAR for each in others)
+    sole = best.score >= EXACT and all(each.score < _FAR for each in others)
     return best.id if sole else None

@@ -22,6 +22,7 @@ class WordsFile(RuleFile):
     time but `passing`; with one of `owing` it tells the sum, and with one of `omitted` which bill was not paid; `them`
     point back to who was named there; those of `light` say nothing beside an order; with one of `twists` it is not
     what its parts say.
+    Words that begin with one of `asking` are a question, unless something is asked for before.
     With one of `objecting`, what is said to a read-back and not understood is a no to it,
     and with one of `relative` it tells by how much, not how much.
     """
@@ -49,6 +50,7 @@ class WordsFile(RuleFile):
     omitted: tuple[str, ...] = ()
     them: tuple[str, ...] = ()
     light: tuple[str, ...] = ()
+    asking: tuple[str, ...] = ()
     twists: tuple[str, ...] = ()
     objecting: tuple[str, ...] = ()
     relative: tuple[str, ...] = ()

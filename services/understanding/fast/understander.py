@@ -36,10 +36,12 @@ from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
-from services.understanding.fast.reasons import NO_REASON, ClauseSpan, owing, reason, spoken_of, with_payee
+from services.understanding.fast.reasons import ClauseSpan, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
+from services.understanding.fast.segments import Read, corrects, segmented, unread
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
+from services.understanding.fast.telling import tells
 from services.understanding.fast.told import FindPayee, as_source
 from services.understanding.fast.units import MAX_CHARS
 from services.understanding.fast.unmatched import ORDERS, Unmatched
@@ -142,20 +144,13 @@ class Understander:
         first, enabled = self._matching.start(context, further=True)
         further = replace(hearing, first=first, enabled=enabled)
         beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
-        read = partial(self._clause, further, asides, beside)
+        read = lru_cache(maxsize=64)(partial(self._clause, further, asides, beside))
         pieces = sentences(text, reading, begin)
         if len(pieces) > MAX_CLAUSES:
             return None, False
         made: list[Clauses] = []
         for start, end in pieces:
-            piece = read(start, end)
-            idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
-            cut = (
-                parted(self._grammar.phrases.conjunctions, read, text, reading, start, end)
-                if piece.unread or idle
-                else None
-            )
-            made.extend(cut if cut and (piece.unread or commands(cut)) else [piece])
+            made.extend(self._cut(hearing, read, start, end))
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
@@ -165,6 +160,18 @@ class Understander:
             values = tuple(words_of(hearing.heard, reading, *left) for left in clauses.unread if valued(reading, *left))
             whole = replace(whole, unread=(*whole.unread, *values))
         return whole and without_days(whole, reading, beside), not clauses.unread
+
+    def _cut(self, hearing: MatchInput, read: Read, start: int, end: int) -> list[Clauses]:
+        """The pieces of a sentence of which most is read: the whole, two of them, or, with nothing corrected, more."""
+        text, reading, conjunctions = hearing.heard.transcript.text, hearing.reading, self._grammar.phrases.conjunctions
+        piece = read(start, end)
+        idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
+        cut = parted(conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+        made = cut if cut and (piece.unread or commands(cut)) else [piece]
+        if not hearing.context.idle or not any(part.unread for part in made) or corrects(self._grammar, reading):
+            return made
+        cut = segmented(conjunctions, read, text, reading, start, end)
+        return cut if cut and unread(cut) < unread(made) else made
 
     def _clause(
         self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
@@ -179,15 +186,13 @@ class Understander:
         found = self._matching.within(hearing, start, end)[0]
         if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
-        if found is None:
-            vetoes = vetoes_met(self._grammar, hearing.reading, inner, stop)
-            if vetoes & NO_REASON:
-                return Clauses((), ((inner, stop),))
-            found = _spoken_of(self._span(hearing, inner, stop), past="past" in vetoes)
-        if found is not None:
-            beside.extend([(start, end)] if found.intent in TOLD and found.slots.bill is not None else [])
-            return Clauses((found,), ())
-        return Clauses((), () if reason(self._span(hearing, inner, stop)) else ((inner, stop),))
+        made = (
+            Clauses((found,), ())
+            if found is not None
+            else tells(self._span(hearing, inner, stop), self._matching, hearing)
+        )
+        beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
+        return made
 
     def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
         return ClauseSpan(
@@ -278,12 +283,6 @@ class Understander:
             if two is not None and apart(one, two):
                 return joined(one, two)
         return None
-
-
-def _spoken_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
-    """What a clause that asks for nothing says is owed, or which bill it speaks of."""
-    debt = owing(clause)
-    return debt if debt is not None or past else spoken_of(clause)
 
 
 @lru_cache(maxsize=8)

@@ -27,6 +27,7 @@ class WordClasses:
     omitted: frozenset[str]
     them: frozenset[str]
     light: frozenset[str]
+    asking: frozenset[str]
     weak_nouns: frozenset[str]
     joins: frozenset[tuple[str, ...]]
     noun_conjunctions: frozenset[tuple[str, ...]]
@@ -66,6 +67,7 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
         omitted=frozenset(words.omitted),
         them=frozenset(words.them),
         light=frozenset(words.light),
+        asking=frozenset(words.asking),
         weak_nouns=frozenset(words.weak_nouns),
         joins=frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
         noun_conjunctions=frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),

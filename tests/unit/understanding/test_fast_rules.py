@@ -35,6 +35,9 @@ def test_every_list_and_rule_is_used(language: str) -> None:
     by_code = {"sends", "balance_cue", "bill_cue", "billed", "asks_else"} | {
         "card_lost",
         "card_found",
+        "card_back",
+        "beside_parts",
+        "family",
         "card_opens",
         "introduces",
         "reach",

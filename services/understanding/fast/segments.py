@@ -1,0 +1,70 @@
+"""A sentence cut at its pauses and conjunctions so that as much of it as can be is read, and as few pieces are made."""
+
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from services.understanding.fast.clauses import Clauses, pauses
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.reading import UtteranceLattice
+
+MAX_CUTS: Final = 8
+"""Places at which one sentence is cut."""
+_MOST_PIECES: Final = 6
+Read: TypeAlias = Callable[[int, int], Clauses]
+_Cost = tuple[int, int]
+"""Units that nobody read, and pieces."""
+
+
+def segmented(
+    conjunctions: Trie, read: Read, text: str, reading: UtteranceLattice, start: int, end: int
+) -> list[Clauses] | None:
+    """The pieces of units `start` … `end`, in order; None where there is no place to cut, or two amounts are named."""
+    cuts = [(start, start), *_places(conjunctions, text, reading, start, end), (end, end)]
+    if not 2 < len(cuts) <= MAX_CUTS + 2:  # noqa: PLR2004 - a place besides the two ends
+        return None
+    best: dict[int, tuple[_Cost, list[Clauses]]] = {0: ((0, 0), [])}
+    for after in range(1, len(cuts)):
+        for before in range(after):
+            begin, stop = cuts[before][1], cuts[after][0]
+            if before not in best or begin >= stop:
+                continue
+            (missed, pieces), made = best[before]
+            piece = read(begin, stop)
+            cost = missed + unread([piece]), pieces + 1
+            if after not in best or cost < best[after][0]:
+                best[after] = cost, [*made, piece]
+    found = best.get(len(cuts) - 1)
+    if found is None or len(found[1]) > _MOST_PIECES or _amounts(found[1]) > 1:
+        return None
+    return found[1]
+
+
+def unread(pieces: list[Clauses]) -> int:
+    """How many units of the pieces nobody read."""
+    return sum(last - first for piece in pieces for first, last in piece.unread)
+
+
+def corrects(grammar: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether words that announce a correction stand behind the first number, day or payee."""
+    places = range(min(reading.taken, default=0) + 1, len(reading.words))
+    return any(grammar.accounts.repairs.scan(reading.words, at) for at in places if at not in reading.taken)
+
+
+def _amounts(pieces: list[Clauses]) -> int:
+    """How many of the pieces name an amount: "fifty and then fifty to ann" may be one amount said twice."""
+    return sum(u.slots.amount is not None for piece in pieces for u in piece.read)
+
+
+def _places(
+    conjunctions: Trie, text: str, reading: UtteranceLattice, start: int, end: int
+) -> Iterator[tuple[int, int]]:
+    """Where a piece ends and the next one begins, in order."""
+    marked = {begin for begin, _ in pauses(text, reading, start, end)} - {start}
+    at = start + 1
+    while at < end:
+        stop, symbols = conjunctions.longest(reading.words, at)
+        joins = bool(symbols) and stop < end and at not in reading.taken
+        if joins or at in marked:
+            yield at, stop if joins else at
+        at = max(stop if joins else at, at + 1)
