@@ -45,7 +45,7 @@ class Code(BaseModel):
 
 def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
     """The routes; they exist in demo mode alone."""
-    neighbours = [ip_network(part.strip()) for part in gateway.settings.demo_peers.split(",")]
+    neighbours = [ip_network(part.strip()) for part in gateway.settings.demo_peers.split(",") if part]
     routes = APIRouter(prefix="/demo", tags=["demo"], dependencies=[Depends(_local(neighbours))])
     refused = documented(BadInput, NotFound, NotAllowed)
     customers = {demo.customer: demo for demo in gateway.customers}
