@@ -4,13 +4,29 @@ import asyncio
 import json
 from typing import Any, Final, cast
 
+import h11
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.auth.dependencies import SIGNATURE
 
+MAX_HEAD: Final = 16 * 1024
+"""Bytes of a head, or of what stands between the chunks of a body."""
 CREDENTIALS: Final = frozenset({b"authorization", SIGNATURE.encode()})
+
+
+class _OneLength(h11.Connection):
+    """Refuses a request that tells its length in two ways: whoever stands before us may have read the other one."""
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """As it is. Raises RemoteProtocolError."""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if b"transfer-encoding" in names and (b"content-length" in names or event.http_version < b"1.1"):
+                raise h11.RemoteProtocolError("two lengths")
+        return event
 
 
 class BoundedHttp(H11Protocol):
@@ -25,6 +41,7 @@ class BoundedHttp(H11Protocol):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self.conn = _OneLength(h11.SERVER, MAX_HEAD)
         served, self._status = self.app, 0
 
         async def told(scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,7 +63,7 @@ class BoundedHttp(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer 431 or 400, in the form of all our errors."""
-        late = len(self.conn.trailing_data[0]) >= 16 * 1024
+        late = len(self.conn.trailing_data[0]) >= MAX_HEAD
         status, code = (431, "too_large") if late else (400, "bad_input")
         answer(self.transport, status, code, msg)
 

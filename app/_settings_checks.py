@@ -4,21 +4,47 @@ import base64
 import binascii
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
+from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+import sqlalchemy as sa
+from dotenv.parser import parse_stream
 from pydantic import SecretStr
+
+from schemas.errors import ConfigInvalid
 
 KEY_BYTES: Final = 32
 """The least that a secret may have."""
+ENV_ENCODING: Final = "utf-8-sig"
+"""Of a .env file: an editor's mark of UTF-8 at its start is no part of the first name."""
 MIN_BASE64: Final = 16
 MAX_PORT: Final = 65_535
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _KINDS: Final = 8
 """Different characters that a key has at least: 32 random hex digits have fewer once in ten million."""
 _DRIVERS: Final = {"postgres": "postgresql+asyncpg", "postgresql": "postgresql+asyncpg"}
+_SPELLINGS: Final = {"sslmode": "ssl"}
+"""libpq's name for what the driver has under another one, with the same values."""
+_QUERY: Final = frozenset({"host", "port", "ssl", "passfile", "target_session_attrs"})
+"""What may follow a database's name. Certificates come by libpq's own variables, `PGSSLROOTCERT` and the like."""
+
+
+def env_names(file: Path) -> Iterator[str]:
+    """The names that a .env file sets. Raises ConfigInvalid where it can't be read: what it says would go unheard."""
+    if not file.exists():
+        return
+    try:
+        lines = list(parse_stream(StringIO(file.read_text(ENV_ENCODING))))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(f"{file}: no file of UTF-8 that can be read ({type(error).__name__})") from error
+    for line in lines:
+        if line.error:
+            raise ConfigInvalid(f"{file}, line {line.original.line}: write NAME=value, or # before what is none")
+        if line.key is not None:
+            yield line.key
 
 
 def word(text: str) -> str:
@@ -62,7 +88,16 @@ def database(text: str) -> str:
     scheme = _DRIVERS.get(scheme, scheme)
     if not mark or scheme not in {"postgresql+asyncpg", "sqlite"}:
         raise ValueError("write postgresql://USER@HOST/DATABASE or sqlite:////FILE")
-    return f"{scheme}://{rest}"
+    try:
+        url = sa.make_url(f"{scheme}://{rest}")
+    except (ValueError, sa.exc.ArgumentError):
+        raise ValueError("write postgresql://USER@HOST:PORT/DATABASE, the port in digits") from None
+    if scheme == "sqlite":
+        return text
+    query = {_SPELLINGS.get(name, name): value for name, value in url.query.items()}
+    if strange := sorted(set(query) - _QUERY):
+        raise ValueError(f"{', '.join(strange)[:80]}: of what may follow the ? we know {', '.join(sorted(_QUERY))}")
+    return url.set(query=query).render_as_string(hide_password=False)
 
 
 def networks(text: str) -> str:

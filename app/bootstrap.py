@@ -14,6 +14,7 @@ from app.auth.dependencies import Authenticator
 from app.auth.statements import KEPT, Statements
 from app.background import keep_running
 from app.callers import Callers
+from app.ears import recognizer as load_recognizer
 from app.identity import bridges, identity
 from app.keys import audit_keys, secret
 from app.migrate import database
@@ -23,10 +24,10 @@ from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Settings
 from app.speech import Voice, frequent, voice
+from app.state_folder import in_state_folder
 from rules.bank import DemoCustomer, demo_customers
 from schemas.errors import TellerlineError
 from services.answering.quote import Library, QuotingAnswerer
-from services.asr import load as load_recognizer
 from services.audio.decoder_pool import DecoderPool
 from services.audio.vad import SileroVad
 from services.banking import promises
@@ -101,11 +102,10 @@ async def gateway(
         issuer, authenticator = identity(settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
-        recognizer = recognizer or _recognizer(stack, settings)
+        recognizer = recognizer or await load_recognizer(stack, settings)
         spoken = _voice(stack, settings, clock)
         vad, decoders = await _hearing(stack)
         callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
-        await recognizer.warm_up()
         yield Gateway(
             settings=settings,
             clock=clock,
@@ -204,7 +204,8 @@ def _records(
 ) -> SpooledAudit:
     """The audit log; what the database did not take follows in the background, what its time is over for goes."""
     where = settings.state_dir, "audit", keys.of(b"tellerline.spool.audit.1"), audit_spool.SIZE
-    audit = SpooledAudit(chain, clock, own(*where), left_behind(*where))
+    with in_state_folder(settings):
+        audit = SpooledAudit(chain, clock, own(*where), left_behind(*where))
     stack.push_async_callback(audit.close)
     keep_running(stack, audit.drain, RECORD_EVERY_S)
     retention = Retention(chain, settings.recordings, clock, settings.transcript_days, settings.recording_days)
@@ -228,7 +229,8 @@ async def _banking(
 
 def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
     where = settings.state_dir, "promises", keys.of(b"tellerline.spool.promises.1"), promises.SIZE
-    made = Promises(store, clock, own(*where), left_behind(*where))
+    with in_state_folder(settings):
+        made = Promises(store, clock, own(*where), left_behind(*where))
     stack.callback(made.close)
     return made
 
@@ -255,12 +257,6 @@ async def _hearing(stack: AsyncExitStack) -> tuple[SileroVad, DecoderPool]:
     stack.push_async_callback(decoders.close)
     await decoders.warm_up()
     return vad, decoders
-
-
-def _recognizer(stack: AsyncExitStack, settings: Settings) -> Recognizer:
-    made = load_recognizer(settings.asr_model, workers=settings.asr_workers, device=settings.asr_device)
-    stack.push_async_callback(made.close)
-    return made
 
 
 def _voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:

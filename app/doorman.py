@@ -98,9 +98,17 @@ class ConnectionGate(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         self._served = self._lobby.enter(self)
         if self._served:
-            self.inner.connection_made(_Line(self._transport, self))  # type: ignore[arg-type]
+            self.begin(self._transport)
         else:
-            answer(self._transport, 503, "busy", "too many connections")
+            self.refuse(self._transport)
+
+    def begin(self, transport: asyncio.Transport) -> None:
+        """It may ask."""
+        self.inner.connection_made(_Line(transport, self))  # type: ignore[arg-type]
+
+    def refuse(self, transport: asyncio.Transport) -> None:
+        """There is no room."""
+        answer(transport, 503, "busy", "too many connections")
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is gone."""

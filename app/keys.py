@@ -6,6 +6,7 @@ from pydantic import SecretStr
 
 from app.once import made_once
 from app.settings import KEY_BYTES, Settings
+from app.state_folder import in_state_folder
 from schemas.errors import ConfigInvalid
 from services.record.audit_keys import AuditKeys
 
@@ -14,7 +15,8 @@ def secret(settings: Settings, name: str, given: SecretStr) -> bytes:
     """The secret as bytes. In demo mode an absent one is made once, in a file only its owner can read."""
     if text := given.get_secret_value():
         return text.encode()
-    made = made_once(settings.state_dir / "keys" / name, lambda: secrets.token_bytes(KEY_BYTES))
+    with in_state_folder(settings):
+        made = made_once(settings.state_dir / "keys" / name, lambda: secrets.token_bytes(KEY_BYTES))
     if len(made) < KEY_BYTES:
         raise ConfigInvalid(f"{settings.state_dir / 'keys' / name} is no key: remove it, and the demo makes another")
     return made

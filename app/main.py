@@ -162,11 +162,10 @@ def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     app.include_router(audiohook_door.router(deps, api, gateway.statements.take_nonce))
     app.include_router(expected_routes.router(gateway, expected))
     if settings.audiosocket:
-        host, _, port = settings.audiosocket.rpartition(":")
 
         @asynccontextmanager
         async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-            async with audiosocket_server.listening(host.strip("[]"), int(port), deps, expected):
+            async with audiosocket_server.listening(*audiosocket_server.place(settings.audiosocket), deps, expected):
                 yield
 
         app.router.lifespan_context = lifespan

@@ -11,6 +11,7 @@ from alembic.config import Config
 from alembic.util import CommandError
 
 from app.settings import Settings
+from app.state_folder import in_state_folder
 from schemas.errors import ConfigInvalid, StoreUnavailable
 from services.store import Store
 
@@ -41,7 +42,8 @@ async def migrate(store: Store, scripts: Path = MIGRATIONS) -> None:
 @asynccontextmanager
 async def database(settings: Settings) -> AsyncIterator[Store]:
     """The settings' database, migrated; closed at the end. Raises ConfigInvalid."""
-    settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with in_state_folder(settings):
+        settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(settings.database)
     try:
         await migrate(store)

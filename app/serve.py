@@ -1,6 +1,7 @@
 """Start-up and the end: compose, listen, drain."""
 
 import gc
+import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager
@@ -15,7 +16,9 @@ from app.main import create_app
 from app.server import make_server
 from app.settings import read_settings
 from app.speech import Voice
+from app.transports.telephone import audiosocket_server
 from rules.bank import DemoCustomer
+from schemas.errors import ConfigInvalid
 from services.guard.redact import redactor
 from services.ports import Recognizer, Synthesizer
 
@@ -34,6 +37,9 @@ async def serve(
     `further` are routes beside the gateway's own.
     """
     settings = read_settings()
+    free("TELLERLINE_HOST, TELLERLINE_PORT", settings.host, settings.port)
+    if settings.audiosocket:
+        free("TELLERLINE_AUDIOSOCKET", *audiosocket_server.place(settings.audiosocket))
     sys.setswitchinterval(SWITCH_S)
     configure(settings.log_level, redactor())
     async with AsyncExitStack() as stack:
@@ -43,6 +49,19 @@ async def serve(
                 composed = replace(composed, voice=Voice(synthesizer, None, "one that was given"))
             server = make_server(create_app(composed, further), settings, composed.admission)
         await server.serve()
+
+
+def free(name: str, host: str, port: int) -> None:
+    """Before anything is warmed up: that we may listen there. Raises ConfigInvalid, which says whose place it is."""
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    tried.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                tried.bind(address)
+    except OSError as error:
+        raise ConfigInvalid(f"{name}: {host}:{port} can't be listened on: {error.strerror}") from error
 
 
 @contextmanager

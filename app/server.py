@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+from collections.abc import Sequence
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
 from app.doorman import ConnectionGate
+from app.secured import SecuredConfig, SecuredGate
 from app.settings import Settings
 from app.websocket import BoundedWebSocket
 from services.guard.admission import Admission
@@ -40,6 +42,12 @@ class DrainingServer(uvicorn.Server):
             task.cancel()
         await super().shutdown(sockets)
 
+    def _log_started_message(self, listeners: Sequence[socket.SocketType]) -> None:
+        """Uvicorn has been kept from TLS, but not from telling where it listens."""
+        if isinstance(self.config, SecuredConfig):
+            self.config.ssl = self.config.tls
+        super()._log_started_message(listeners)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
         """End in good order, with status 0: uvicorn would die of the signal. A second one ends the wait."""
         if self.should_exit:
@@ -49,14 +57,15 @@ class DrainingServer(uvicorn.Server):
 
 def make_server(app: FastAPI, settings: Settings, admission: Admission) -> DrainingServer:
     """A server for `app`, not yet started."""
-    config = uvicorn.Config(
+    secured = settings.tls_certificate is not None
+    config = (SecuredConfig if secured else uvicorn.Config)(
         app,
         host=settings.host,
         port=settings.port,
         loop="uvloop",
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
-        http=ConnectionGate,
+        http=SecuredGate if secured else ConnectionGate,
         ws=BoundedWebSocket,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 import sqlalchemy as sa
-from dotenv import dotenv_values
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 from rapidfuzz import process
 
 from app import _settings_checks as checks
+from rules.load import locales
 from schemas.errors import ConfigInvalid
 
 PREFIX: Final = "TELLERLINE_"
@@ -56,7 +56,12 @@ class Settings(BaseSettings):
     """Read from environment variables named TELLERLINE_<FIELD>, or from a `.env` file: see `read_settings`."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True, hide_input_in_errors=True
+        env_prefix=PREFIX,
+        env_file=".env",
+        env_file_encoding=checks.ENV_ENCODING,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
     )
 
     environment: Environment = Environment.DEMO
@@ -172,6 +177,8 @@ def _faults(settings: Settings) -> Iterable[str]:
             yield f"TELLERLINE_BANK=fineract needs {', '.join(missing)}"
     if (settings.speech is SpeechKind.ENDPOINT) != bool(settings.speech_url):
         yield "TELLERLINE_SPEECH=endpoint and TELLERLINE_SPEECH_URL go together"
+    if strange := sorted(set(settings.speech_voices) - set(locales())):
+        yield f"TELLERLINE_SPEECH_VOICES: {', '.join(strange)}: write {', '.join(locales())}"
     if settings.speech_recordings is not None and not settings.speech_recordings.is_dir():
         yield f"TELLERLINE_SPEECH_RECORDINGS: no folder {settings.speech_recordings}"
     in_url = bool(settings.database_url) and bool(sa.make_url(settings.database_url).password)
@@ -244,7 +251,7 @@ def names() -> list[str]:
 
 def _unknown() -> list[str]:
     known = names()
-    given = {name.upper() for name in (*os.environ, *dotenv_values(".env"))}  # noqa: TID251 - this is the place
+    given = {name.upper() for name in (*os.environ, *checks.env_names(Path(".env")))}  # noqa: TID251 - this is the place
     said = []
     for name in sorted(name for name in given if name.startswith(PREFIX) and name not in {*known, *_OTHERS}):
         near = process.extractOne(name, known, score_cutoff=80)

@@ -20,6 +20,8 @@ from schemas.ids import Locale, RuleId
 ROOT: Final = Path(__file__).parent
 MAX_BYTES: Final = 16 * 1024 * 1024
 """No rules file may be larger."""
+MAX_FAULTS: Final = 3
+"""Of one file that are told."""
 
 
 class RuleFile(BaseModel):
@@ -76,7 +78,15 @@ def _parsed(text: bytes, path: str, model: type[M]) -> M:
         body = orjson.loads(text) if path.endswith(".json") else yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
         return model.model_validate(body)
     except (yaml.YAMLError, orjson.JSONDecodeError, ValidationError) as error:
-        raise RulesInvalid(f"{path}: {error}") from error
+        raise RulesInvalid(f"{path}: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """What is wrong with a file, in a line: where, and what was expected."""
+    if isinstance(error, ValidationError):
+        wrong = error.errors(include_url=False, include_input=False)[:MAX_FAULTS]
+        return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}" for item in wrong)
+    return " ".join(str(error).split())
 
 
 def load(path: str, model: type[M]) -> M:

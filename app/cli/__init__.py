@@ -50,5 +50,5 @@ def run() -> None:
 
 
 def _told(error: TellerlineError) -> int:
-    print(f"tellerline: {error.code}: {error}", file=sys.stderr)
+    print(*f"tellerline: {error.code}: {error}".split(), file=sys.stderr)  # others' words have lines of their own
     return 2

@@ -45,7 +45,7 @@ class Code(BaseModel):
 
 def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
     """The routes; they exist in demo mode alone."""
-    neighbours = [ip_network(part.strip()) for part in gateway.settings.demo_peers.split(",")]
+    neighbours = [ip_network(part.strip()) for part in gateway.settings.demo_peers.split(",") if part]
     routes = APIRouter(prefix="/demo", tags=["demo"], dependencies=[Depends(_local(neighbours))])
     refused = documented(BadInput, NotFound, NotAllowed)
     customers = {demo.customer: demo for demo in gateway.customers}
@@ -86,14 +86,17 @@ def _local(neighbours: Sequence[IPv4Network | IPv6Network]) -> Callable[[Request
         peer = request.client.host if request.client else ""
         if not any(ip_address(peer) in network for network in neighbours):
             raise NotAllowed("the demo speaks to its own machine alone")
-        if _name(f"//{host}") not in HERE or (origin is not None and urlsplit(origin).netloc != host):
+        if _name(host) not in HERE or (origin is not None and origin.partition("://")[2] != host):
             raise NotAllowed("the demo speaks to its own pages alone")
 
     return check
 
 
-def _name(url: str) -> str | None:
+def _name(host: str) -> str | None:
+    """The name in a Host header; none where it holds anything but a name and a port."""
     try:
-        return urlsplit(url).hostname
+        parts = urlsplit(f"//{host}")
+        alone = parts.netloc == host and "@" not in host and parts.port != 0
     except ValueError:
         return None
+    return parts.hostname if alone else None

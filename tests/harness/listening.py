@@ -10,16 +10,18 @@ import uvicorn
 from starlette.applications import Starlette
 
 from app.doorman import ConnectionGate
+from app.secured import SecuredConfig, SecuredGate
 from app.server import WS_MAX_BYTES
 from app.websocket import BoundedWebSocket
 
 
 @asynccontextmanager
 async def listening(app: Starlette, **settings: Any) -> AsyncIterator[int]:
-    """Serve `app`; yields the port. `settings` are uvicorn's."""
-    config = uvicorn.Config(
+    """Serve `app`; yields the port. `settings` are uvicorn's; with a certificate it speaks TLS."""
+    secured = "ssl_certfile" in settings
+    config = (SecuredConfig if secured else uvicorn.Config)(
         app,
-        http=ConnectionGate,
+        http=SecuredGate if secured else ConnectionGate,
         ws=BoundedWebSocket,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,

@@ -113,3 +113,23 @@ async def test_a_text_is_refused_as_soon_as_it_is_longer_than_any_may_be(running
         for _ in range(http.MAX_TEXT_BYTES // SIZE + 2):
             await client.send(b"%x\r\n" % SIZE + bytes(SIZE) + b"\r\n")
         assert (await client.head()).split()[1] == b"413"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "POST /v1/text HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        "POST /v1/text HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        "POST /v1/text HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n",
+    ],
+)
+async def test_a_body_with_two_lengths_ends_the_connection_and_nothing_behind_it_is_read(
+    running: Served, head: str
+) -> None:
+    async with raw(running.port) as client:
+        behind = "0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        await client.send(f"{head}Host: localhost\r\n{bearer(running, 'alex-morgan')}\r\n{behind}".encode())
+        async with asyncio.timeout(3):
+            said = await client.reader.read()
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert said.count(b"HTTP/1.1") == 1

@@ -23,6 +23,12 @@ UNSENT = 64 * 1024
 """Bytes that may wait for the other side."""
 
 
+def place(setting: str) -> tuple[str, int]:
+    """Host and port, as the setting has them."""
+    host, _, port = setting.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
 class TcpConnection:
     """One line."""
 

@@ -7,7 +7,6 @@ import asyncio
 import json
 import shutil
 import ssl
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from services.banking.tables import transfers
+from tests.harness.certificates import certified
 from tests.harness.gateway import clip, line
 from tests.harness.realtime import Realtime, at_24k, realtime
 from tests.harness.rows import rows
@@ -53,17 +53,6 @@ async def app(
         raise
     assert process.returncode == 0, (out + err).decode()[-4_000:]
     return json.loads(out.splitlines()[-1])
-
-
-def certified(folder: Path) -> dict[str, str]:
-    """Settings under which a gateway speaks TLS, with a certificate of its own."""
-    certificate, key = folder / "certificate.pem", folder / "certificate.key"
-    subprocess.run(
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=127.0.0.1 "
-        f"-addext subjectAltName=IP:127.0.0.1 -keyout {key} -out {certificate}".split(),
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return {"tls_certificate": str(certificate), "tls_key": str(key)}
 
 
 async def client_secret(running: Realtime, certificate: str) -> str:

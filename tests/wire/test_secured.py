@@ -1,0 +1,88 @@
+"""Where the gateway ends TLS itself, a handshake has the bounds of every other stranger."""
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app import doorman
+from tests.harness.certificates import certified
+from tests.harness.echo import Raw, echo, frame, raw
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    made = certified(tmp_path_factory.mktemp("tls"))
+    return {"ssl_certfile": made["tls_certificate"], "ssl_keyfile": made["tls_key"]}
+
+
+@pytest.fixture(autouse=True)
+def _no_lobby_of_before() -> None:
+    doorman._LOBBIES.clear()
+
+
+@asynccontextmanager
+async def secured(port: int, certificate: dict[str, str]) -> AsyncIterator[Raw]:
+    context = ssl.create_default_context(cafile=certificate["ssl_certfile"])
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
+    try:
+        yield Raw(reader, writer)
+    finally:
+        writer.transport.abort()
+
+
+async def _answered(port: int, certificate: dict[str, str]) -> None:
+    async with secured(port, certificate) as client:
+        await client.send(GET)
+        assert (await client.head()).split()[1] == b"200"
+
+
+async def test_calls_are_carried_whole(certificate: dict[str, str]) -> None:
+    async with echo(**certificate) as port, secured(port, certificate) as client:
+        assert (await client.shake()).split()[1] == b"101"
+        for data in (b"", b"hello", bytes(60_000), bytes(65_536)):
+            await client.send(frame(2, data))
+            assert await client.frame() == (2, data)
+
+
+@pytest.mark.parametrize("said", [b"", b"\x16\x03\x01\x02\x00\x01", b"\x16\x03\x01"])
+async def test_a_handshake_that_does_not_come_ends(
+    monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str], said: bytes
+) -> None:
+    monkeypatch.setattr(doorman, "HEAD_S", 0.4)
+    monkeypatch.setattr("app.lobby.SWEEP_S", 0.1)
+    async with echo(**certificate) as port, raw(port) as client:
+        await client.send(said)
+        await client.over(within_s=3)
+        await _answered(port, certificate)
+
+
+async def test_what_is_no_tls_ends_at_once(certificate: dict[str, str]) -> None:
+    async with echo(**certificate) as port, raw(port) as client:
+        await client.send(GET)
+        await client.over(within_s=3)
+        assert not any(lobby._guests for lobby in doorman._LOBBIES.values())
+
+
+async def test_handshakes_that_dawdle_make_room(monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str]) -> None:
+    monkeypatch.setattr("app.lobby.STRANGERS", 20)
+    async with echo(**certificate) as port, contextlib.AsyncExitStack() as crowd:
+        for _ in range(60):
+            await crowd.enter_async_context(raw(port))
+        await _answered(port, certificate)
+        assert sum(len(lobby._guests) for lobby in doorman._LOBBIES.values()) <= 21
+
+
+async def test_past_their_allowance_handshakes_come_in_turn(
+    monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str]
+) -> None:
+    monkeypatch.setattr("app.secured.HANDSHAKE_S", 0.1)
+    async with echo(**certificate) as port:
+        began = asyncio.get_running_loop().time()
+        await asyncio.gather(*(_answered(port, certificate) for _ in range(12)))
+        assert asyncio.get_running_loop().time() - began > 2, "0.5 s at once, then 0.2 s a second"
