@@ -83,6 +83,7 @@ def _of_that(clause: ClauseSpan) -> bool:
     size = len(reading.words)
     ends = [e.end for at in range(clause.end, size) for e in reading.lattice.edges(at) if e.symbol in verbs]
     near = {at for end in ends for at in range(end, min(end + _NEAR, size))}
+    near = {at for at in near if reading.words[at] not in grammar.words.them}  # "the shoes cost eighty, send them"
     return any(edge.symbol == it and edge.end == at + 1 for at in near for edge in reading.lattice.edges(at))
 
 
