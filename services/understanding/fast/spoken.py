@@ -30,6 +30,11 @@ def told_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
     return debt if debt is not None or past else spoken_of(clause)
 
 
+def owes(clause: ClauseSpan) -> bool:
+    """Whether a clause tells of someone else that something is owed to them, or wanted by them."""
+    return clause.named and not clause.grammar.words.owing.isdisjoint(clause.words)
+
+
 def owing(clause: ClauseSpan) -> Understood | None:
     """What a clause says is owed to someone, or wanted by them: "i owe Dave 75 dollars"."""
     grammar, heard, reading = clause.grammar, clause.heard, clause.reading
