@@ -5,6 +5,7 @@ from typing import Final
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.payee import MatchOutcome
+from services.understanding.fast.grammar import BANKING
 from services.understanding.fast.left import unknown
 from services.understanding.fast.reasons import (
     EXACT,
@@ -39,18 +40,23 @@ def background(clause: ClauseSpan) -> bool:
     vetoes = vetoes_met(grammar, reading, clause.start, clause.end) & NO_REASON
     if vetoes - {"negation"} or not 1 <= len(clause.words) <= MOST or _first(clause) < clause.end:
         return False
-    if clause.words[0] in grammar.words.onto | grammar.words.outof | {"for"}:
-        return False
     if vetoes and not (clause.subject and not _is(clause, ("lead",))) and not _of_no_rule(clause):
         return False
     lost = (_LOST,) if not set(_CARD).isdisjoint(reading.words) else ()
     if _is(clause, (*_ACTS, *lost)) and (vetoes or _is(clause, ("lead",)) or not _of_the_caller(clause)):
         return False
-    tries = (grammar.accounts.conditions, grammar.phrases.objecting)
-    if any(trie.scan(reading.words, at) for at in clause.places for trie in tries):
-        return False
     timed = any(names_a_part(clause, at) for at in clause.places)
-    return not (timed and not clause.subject) and not another_named(clause) and not _owned(clause)
+    return not (timed and not clause.subject) and not _of_banking(clause) and not another_named(clause)
+
+
+def _of_banking(clause: ClauseSpan) -> bool:
+    """Whether a clause speaks of what a bank does, or of a thing of the caller's: "on my statement, fifty dollars"."""
+    grammar, words = clause.grammar, clause.reading.words
+    told = any(edge.symbol == BANKING for at in clause.places for edge in grammar.routing.scan(words, at))
+    tries = (grammar.accounts.conditions, grammar.phrases.objecting)
+    hinders = any(trie.scan(words, at) for at in clause.places for trie in tries)
+    begins = clause.words[0] in grammar.words.onto | grammar.words.outof | {"for"}
+    return told or hinders or begins or _owned(clause)
 
 
 def called(clause: ClauseSpan) -> Understood | None:

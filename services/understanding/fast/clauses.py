@@ -141,7 +141,8 @@ def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | 
     """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about."""
     parts = _paying(clauses.read)
     if not any(part.intent not in TOLD for part in parts):
-        said = _told(parts) if parts and not clauses.unread else None
+        telling = all(part.slots != Slots() or part.unresolved for part in parts)  # not "on my account"
+        said = _told(parts) if parts and telling and not clauses.unread else None
         return said if pending or said is None else _an_order(said)
     merged = _merged(_wanted(parts))
     if merged is None:

@@ -30,6 +30,11 @@ def told_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
     return debt if debt is not None or past else spoken_of(clause)
 
 
+def owes(clause: ClauseSpan) -> bool:
+    """Whether a clause tells of someone else that something is owed to them, or wanted by them."""
+    return clause.named and not clause.grammar.words.owing.isdisjoint(clause.words)
+
+
 def owing(clause: ClauseSpan) -> Understood | None:
     """What a clause says is owed to someone, or wanted by them: "i owe Dave 75 dollars"."""
     grammar, heard, reading = clause.grammar, clause.heard, clause.reading
@@ -83,6 +88,7 @@ def _of_that(clause: ClauseSpan) -> bool:
     size = len(reading.words)
     ends = [e.end for at in range(clause.end, size) for e in reading.lattice.edges(at) if e.symbol in verbs]
     near = {at for end in ends for at in range(end, min(end + _NEAR, size))}
+    near = {at for at in near if reading.words[at] not in grammar.words.them}  # "the shoes cost eighty, send them"
     return any(edge.symbol == it and edge.end == at + 1 for at in near for edge in reading.lattice.edges(at))
 
 

@@ -45,8 +45,8 @@ def judged(kind: str, language: str) -> list[Judged]:
         ("en_tram", 0.96),
         ("ja_tram", 0.98),
         ("ja_library", 0.75),
-        ("en_library", 0.83),
-        ("en_garden", 0.75),
+        ("en_library", 0.86),
+        ("en_garden", 0.78),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
