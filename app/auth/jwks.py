@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 import httpx
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet, OctKey
+from joserfc.jwk import Key, KeySet, OctKey
 
 from app.auth.principal import Principal
 from app.auth.tokens import TokenRules, UnknownKey, verify_token
@@ -108,12 +109,27 @@ class TokenVerifier:
 
 
 def public_keys(document: dict[str, Any]) -> KeySet:
-    """The signature keys of a JWKS document. Raises DependencyFailed where there are none, or a shared secret is."""
-    try:
-        entries = [entry for entry in document["keys"] if entry.get("use", "sig") == "sig"]
-        keys = KeySet.import_key_set({"keys": entries})
-    except (JoseError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DependencyFailed("the issuer's keys are malformed") from error
+    """The signature keys of a JWKS document. Raises DependencyFailed where there are none, or a shared secret is.
+
+    Keys that we can't read are passed over (RFC 7517, 5): others sign with those that we can.
+    """
+    entries = document.get("keys")
+    if not isinstance(entries, list):
+        raise DependencyFailed("the issuer's keys are malformed")
+    read = [_read(entry) for entry in entries if not isinstance(entry, dict) or entry.get("use", "sig") == "sig"]
+    keys = KeySet([key for some in read for key in some])
+    if len(keys.keys) < len(read):
+        log.warning("keys of the issuer that are not understood: %d", len(read) - len(keys.keys))
+    if not keys.keys:
+        raise DependencyFailed("the issuer has no keys that are understood")
     if any(isinstance(key, OctKey) for key in keys):
         raise DependencyFailed("a shared secret is no public key")
     return keys
+
+
+def _read(entry: object) -> Sequence[Key]:
+    """A key of a document, where it is understood."""
+    try:
+        return KeySet.import_key_set({"keys": [entry]}).keys  # type: ignore[list-item]
+    except (JoseError, KeyError, TypeError, ValueError, AttributeError):
+        return ()
