@@ -1,6 +1,7 @@
 """The issuer's keys: fetched, cached, and fetched again when a token names one we do not know, but not too often."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
@@ -45,15 +46,24 @@ class HttpKeys:
         """Get it; redirects are not followed. Raises DependencyFailed."""
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                answer = await self._client.get(self._url, follow_redirects=False)
-                if answer.status_code != httpx.codes.OK or len(answer.content) > _MAX_BYTES:
-                    raise DependencyFailed("the issuer's keys could not be fetched")
-                document = answer.json()
-        except (httpx.HTTPError, TimeoutError, ValueError) as error:
+                document = json.loads(await self._text())
+        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
             raise DependencyFailed("the issuer's keys could not be fetched") from error
         if not isinstance(document, dict):
             raise DependencyFailed("the issuer's keys are malformed")
         return document
+
+    async def _text(self) -> bytes:
+        """The answer, as long as it may be. Raises DependencyFailed, HTTPError."""
+        text = bytearray()
+        async with self._client.stream("GET", self._url, follow_redirects=False) as answer:
+            async for part in answer.aiter_bytes():
+                text += part
+                if len(text) > _MAX_BYTES:
+                    break
+        if answer.status_code != httpx.codes.OK or len(text) > _MAX_BYTES:
+            raise DependencyFailed("the issuer's keys could not be fetched")
+        return bytes(text)
 
 
 class FixedKeys:
