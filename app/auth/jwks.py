@@ -1,12 +1,14 @@
 """The issuer's keys: fetched, cached, and fetched again when a token names one we do not know, but not too often."""
 
 import asyncio
+import json
 import logging
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 import httpx
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet, OctKey
+from joserfc.jwk import Key, KeySet, OctKey
 
 from app.auth.principal import Principal
 from app.auth.tokens import TokenRules, UnknownKey, verify_token
@@ -44,15 +46,24 @@ class HttpKeys:
         """Get it; redirects are not followed. Raises DependencyFailed."""
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                answer = await self._client.get(self._url, follow_redirects=False)
-                if answer.status_code != httpx.codes.OK or len(answer.content) > _MAX_BYTES:
-                    raise DependencyFailed("the issuer's keys could not be fetched")
-                document = answer.json()
-        except (httpx.HTTPError, TimeoutError, ValueError) as error:
+                document = json.loads(await self._text())
+        except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
             raise DependencyFailed("the issuer's keys could not be fetched") from error
         if not isinstance(document, dict):
             raise DependencyFailed("the issuer's keys are malformed")
         return document
+
+    async def _text(self) -> bytes:
+        """The answer, as long as it may be. Raises DependencyFailed, HTTPError."""
+        text = bytearray()
+        async with self._client.stream("GET", self._url, follow_redirects=False) as answer:
+            async for part in answer.aiter_bytes():
+                text += part
+                if len(text) > _MAX_BYTES:
+                    break
+        if answer.status_code != httpx.codes.OK or len(text) > _MAX_BYTES:
+            raise DependencyFailed("the issuer's keys could not be fetched")
+        return bytes(text)
 
 
 class FixedKeys:
@@ -108,12 +119,27 @@ class TokenVerifier:
 
 
 def public_keys(document: dict[str, Any]) -> KeySet:
-    """The signature keys of a JWKS document. Raises DependencyFailed where there are none, or a shared secret is."""
-    try:
-        entries = [entry for entry in document["keys"] if entry.get("use", "sig") == "sig"]
-        keys = KeySet.import_key_set({"keys": entries})
-    except (JoseError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DependencyFailed("the issuer's keys are malformed") from error
+    """The signature keys of a JWKS document. Raises DependencyFailed where there are none, or a shared secret is.
+
+    Keys that we can't read are passed over (RFC 7517, 5): others sign with those that we can.
+    """
+    entries = document.get("keys")
+    if not isinstance(entries, list):
+        raise DependencyFailed("the issuer's keys are malformed")
+    read = [_read(entry) for entry in entries if not isinstance(entry, dict) or entry.get("use", "sig") == "sig"]
+    keys = KeySet([key for some in read for key in some])
+    if len(keys.keys) < len(read):
+        log.warning("keys of the issuer that are not understood: %d", len(read) - len(keys.keys))
+    if not keys.keys:
+        raise DependencyFailed("the issuer has no keys that are understood")
     if any(isinstance(key, OctKey) for key in keys):
         raise DependencyFailed("a shared secret is no public key")
     return keys
+
+
+def _read(entry: object) -> Sequence[Key]:
+    """A key of a document, where it is understood."""
+    try:
+        return KeySet.import_key_set({"keys": [entry]}).keys  # type: ignore[list-item]
+    except (JoseError, KeyError, TypeError, ValueError, AttributeError):
+        return ()

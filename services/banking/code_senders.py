@@ -48,10 +48,12 @@ class WebhookSender:
             }
         )
         try:
-            answer = await self._client.post(self._url, content=body, headers=self._headers(body))
+            sending = self._client.stream("POST", self._url, content=body, headers=self._headers(body))
+            async with sending as answer:  # what it says besides is not read: it may have no end
+                sent = answer.is_success
         except httpx.HTTPError as error:
             raise DependencyFailed("the code could not be sent") from error
-        if not answer.is_success:
+        if not sent:
             raise DependencyFailed("the code could not be sent")
 
     def _headers(self, body: bytes) -> dict[str, str]:

@@ -152,6 +152,18 @@ def test_every_file_that_newcomers_are_sent_to_exists() -> None:
     assert not [path for path in there if not list(ROOT.glob(path))]
 
 
+def test_every_wall_of_the_page_of_threats_is_where_it_says() -> None:
+    """So is the test of each."""
+    page = (ROOT / "deploy/security.md").read_text()
+    named = re.findall(r"`((?:app|services|schemas|tests)/[\w./*-]+)`", page)
+    assert len(named) > 30
+    assert not [path for path in named if not list(ROOT.glob(path))]
+    bare = re.findall(r"`(\w+\.py)`", page)
+    assert not [
+        name for name in bare if not any(list((ROOT / room).rglob(name)) for room in ("app", "services", "tests"))
+    ]
+
+
 def test_profiles_are_rendered_as_the_readme_says() -> None:
     named = re.findall(r"`\.venv/bin/python -m (deploy\.[a-z.]+)`", README)
     assert all(find_spec(module) for module in named)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Final
 
 import httpx
@@ -104,7 +104,7 @@ def _money(value: object, currency: object) -> Money:
         raise BankGarbage("an amount in no currency we know")
     try:
         minor = Decimal(str(value)).scaleb(EXPONENTS[currency])
-    except InvalidOperation as error:
+    except ArithmeticError as error:  # no number, or one past all exponents
         raise BankGarbage("an amount that is no number") from error
     if not minor.is_finite() or minor != minor.to_integral_value() or abs(minor) > MAX_MINOR:
         raise BankGarbage("an amount that is not whole")

@@ -148,6 +148,25 @@ def test_documents_that_hold_no_keys(document: dict[str, Any]) -> None:
         public_keys(document)
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"kty": "AKP", "alg": "ML-DSA-44", "kid": "b", "pub": "AAAA"},
+        {"kty": "EC", "crv": "BP-256", "x": "AA", "y": "AA", "kid": "b"},
+        {"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "kid": "b"},
+        {"kty": "RSA", "kid": "b"},
+        {"kid": "b"},
+        None,
+    ],
+    ids=str,
+)
+def test_a_key_that_is_not_understood_keeps_no_other_one_out(odd: Any) -> None:
+    keys = public_keys({"keys": [odd, KEY.as_dict(private=False)]})
+    assert verify_token(token(), keys, RULES, NOW).customer == "ann"
+    with pytest.raises(UnknownKey):
+        verify_token(token(OKPKey.generate_key("Ed25519", {"kid": "b"})), keys, RULES, NOW)
+
+
 class FakeIssuer:
     """A JWKS that rotates and fails on demand."""
 
