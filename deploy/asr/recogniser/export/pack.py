@@ -1,7 +1,8 @@
 """Make the folder that ships of what was fine-tuned: `recogniser pack FETCHED/b-next --base BASE --out MODEL`.
 
 FETCHED/b-next.0, .1, … are its pieces; BASE is train/vocabulary.py's folder. `--mix FETCHED/a-next 0.5` puts so much of
-another training in. Positions that no window reaches are left out. Take `next`: it is rounded here.
+another training in. Positions that no window reaches are left out. Take `next`: it is rounded here, and with
+`--heard PAY` (parts of `recogniser payload`'s with speech) so that what the layers make of that speech suffers least.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from recogniser.export import binary
+from recogniser.export import binary, compensate
 from recogniser.train.ears import LANGUAGES, NAMES
 from recogniser.train.vocabulary import SPECIAL, TASK
 
@@ -86,11 +87,15 @@ def main() -> None:
                         help="a language's CTC head as it is there: two do not always mix")  # fmt: skip
     parser.add_argument("--quieter", nargs=2, action="append", default=[], metavar=("LANG", "NATS"),
                         help="how much less likely blank is than trained, where labels are left out")  # fmt: skip
+    parser.add_argument("--heard", type=Path, help="folder of speech that rounding is to hurt least")
     parser.add_argument("--embedding", type=float, default=SHIPPED["embedding"], help="step, in a row's deviations")
     parser.add_argument("--linear", type=float, default=SHIPPED["linear"])
     args = parser.parse_args()
     model = joined(args.checkpoint)
-    tensors = trimmed(mixed(model, [(joined(Path(other)), float(share)) for other, share in args.mix]))
+    whole = mixed(model, [(joined(Path(other)), float(share)) for other, share in args.mix])
+    told = (args.base / "tokenizer.json").read_text(encoding="utf-8")
+    moments = compensate.moments(whole, Tokenizer.from_str(told), args.heard) if args.heard else {}
+    tensors = trimmed(whole)
     steps = {"embedding": args.embedding, "linear": args.linear}
     args.out.mkdir(parents=True, exist_ok=True)
     for lang, checkpoint in args.head:
@@ -100,8 +105,7 @@ def main() -> None:
         tensors[NAMES.format(lang, "bias")][-1] -= float(nats)
     for lang in LANGUAGES:
         head(tensors, lang, args.pieces / lang, args.out / lang)
-    coarse = binary.quantized(tensors, model.aliases, steps)
-    told = (args.base / "tokenizer.json").read_text(encoding="utf-8")
+    coarse = compensate.quantized(tensors, model.aliases, steps, moments)
     (args.out / "model.bin.z").write_bytes(binary.coded(binary.written(coarse)))
     (args.out / "tokenizer.json.xz").write_bytes(lzma.compress(told.encode(), preset=9))
     (args.out / "config.json").write_text(json.dumps(config(Tokenizer.from_str(told))) + "\n", encoding="utf-8")

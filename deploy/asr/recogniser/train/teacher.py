@@ -33,7 +33,11 @@ class Words:
     @classmethod
     def load(cls, path: Path) -> Words:
         """Those of a tokenizer.json."""
-        tokenizer = Tokenizer.from_file(str(path))
+        return cls.of(Tokenizer.from_file(str(path)))
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer) -> Words:
+        """Those of a tokenizer."""
         one = tokenizer.token_to_id
         task, begin, plain = one(TASK), one("<|startoftranscript|>"), one("<|notimestamps|>")
         langs = {lang: one(f"<|{lang}|>") for lang in ("en", "ja")}
