@@ -8,6 +8,7 @@ from schemas.payee import MatchOutcome
 from services.understanding.fast.grammar import BANKING
 from services.understanding.fast.left import unknown
 from services.understanding.fast.reasons import (
+    CALLER,
     EXACT,
     MOST,
     NO_REASON,
@@ -106,7 +107,7 @@ def _is(clause: ClauseSpan, names: tuple[str, ...]) -> bool:
 
 def _of_the_caller(clause: ClauseSpan) -> bool:
     """Whether it is the caller who does what a clause tells: "I get paid, I save"."""
-    return clause.words[0] in {"i", "ive", "we", "weve"}
+    return clause.words[0] in CALLER
 
 
 def _of_no_rule(clause: ClauseSpan) -> bool:

@@ -27,6 +27,8 @@ _OWNS: Final = re.compile(r"['’]s$")
 VERBS: Final = ("transfer", "carry", "give", "sends")
 MOST: Final = 14
 """Units of a reason, at most."""
+CALLER: Final = frozenset({"i", "ive", "we", "weve"})
+"""Words for the caller, with which a clause begins."""
 _MOST_NAMES: Final = 6
 EXACT: Final = 0.98
 _FAR: Final = 0.1

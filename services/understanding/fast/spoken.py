@@ -8,6 +8,7 @@ from schemas.span import MoneyValue
 from services.understanding.fast.clauses import OWING
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.reasons import (
+    CALLER,
     MOST,
     NUMBERS,
     VERBS,
@@ -32,7 +33,7 @@ def told_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
 
 def owes(clause: ClauseSpan) -> bool:
     """Whether a clause tells of someone else that something is owed to them, or wanted by them."""
-    return clause.named and not clause.grammar.words.owing.isdisjoint(clause.words)
+    return clause.words[0] not in CALLER and not clause.grammar.words.owing.isdisjoint(clause.words)
 
 
 def owing(clause: ClauseSpan) -> Understood | None:

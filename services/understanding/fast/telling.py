@@ -1,17 +1,26 @@
 """What a clause tells that no template takes: parts of an order, what is owed, or nothing of an order at all."""
 
+from dataclasses import replace
+
 from schemas.intent import Intent, Understood
 from services.understanding.fast.background import background, called, purposes
-from services.understanding.fast.clauses import Clauses
+from services.understanding.fast.clauses import OWING, Clauses
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.parts import parts
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason
-from services.understanding.fast.spoken import owing, told_of
+from services.understanding.fast.spoken import owes, owing, told_of
 from services.understanding.fast.vetoes import vetoes_met
 
 
-def tells(span: ClauseSpan, matching: Matching, hearing: MatchInput) -> Clauses:
-    """What a clause tells that no template takes, or that it tells nothing of an order."""
+def tells(found: Understood | None, span: ClauseSpan, matching: Matching, hearing: MatchInput) -> Clauses:
+    """What a template `found` in a clause; else what its words tell, or that they tell nothing of an order."""
+    if found is None:
+        return _untaken(span, matching, hearing)
+    owed = found.intent is Intent.INFORM and found.slots.amount is not None and owes(span)
+    return Clauses((replace(found, rule=OWING) if owed else found,), ())  # "emily needs fifty dollars"
+
+
+def _untaken(span: ClauseSpan, matching: Matching, hearing: MatchInput) -> Clauses:
     vetoes = vetoes_met(span.grammar, span.reading, span.start, span.end)
     idle, hinders, left = span.context.idle, vetoes & NO_REASON, Clauses((), ((span.start, span.end),))
     found: Understood | None = None

@@ -186,11 +186,7 @@ class Understander:
         found = self._matching.within(hearing, start, end)[0]
         if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
-        made = (
-            Clauses((found,), ())
-            if found is not None
-            else tells(self._span(hearing, inner, stop), self._matching, hearing)
-        )
+        made = tells(found, self._span(hearing, inner, stop), self._matching, hearing)
         beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
         return made
 
