@@ -156,7 +156,7 @@ class ConsentGrammar:
             return False
         at = next((i for i, (a, b) in enumerate(zip(inner, outer, strict=False)) if a != b), len(inner))
         within = 0 < at < len(inner) - 1 and outer[at + 1 :] == inner[at:]
-        return within and self._noes(other) <= self._noes(heard.transcript.text)
+        return within and all("".join(no) in "".join(inner) for no in self._noes(other))
 
     def _slurs(self, yes: str, other: str) -> bool:
         """Whether the other is the same yes with the courtesy behind it misheard: much like it, and no no."""
