@@ -28,6 +28,12 @@ from services.understanding.fast.vocabulary import vocabulary
 
 _NOW: Final = "now"
 _POLITE: Final = "polite"
+_AS_SAID: Final = "as_said"
+_TAIL: Final = "tail"
+_WHOLE: Final = 4
+"""Characters of a yes behind which a particle means no more: そうです."""
+_LONG: Final = 6
+"""Characters of a yes in which one more is a slip."""
 _ALIKE: Final = 0.6
 """Of a misheard courtesy: the share of it that is the same."""
 _ASKED: Final = ("?", "？")
@@ -77,7 +83,8 @@ class ConsentGrammar:
             return None
         rule = RuleId(f"{self._file.id}.{found.id}@{self._file.version}")
         if not found.agrees:
-            return ConsentAnswer(found.act, rule)
+            unsure = found.act is Intent.WAIT and self._may_agree(heard, context)
+            return ConsentAnswer(Intent.CONFIRM if unsure else found.act, rule, doubted=unsure)
         if transcript.source is Source.DTMF or self._contradicted(heard, context):
             return ConsentAnswer(found.act, rule, doubted=True)
         return ConsentAnswer(found.act, rule, Consent(context.terms.to, rule))
@@ -111,6 +118,12 @@ class ConsentGrammar:
             return None
         return act
 
+    def _may_agree(self, heard: Annotation, context: Context) -> bool:
+        """Whether another hypothesis, about as likely, is a yes: of えー it is ええ."""
+        others = behind(heard.transcript, self._tokens[language(heard.transcript.locale)].tokens_a_character)
+        near = (self._whole(other, (), context) for other, odds in others if odds <= self._file.doubt.other)
+        return any(found is not None and found.agrees for found in near)
+
     def _contradicted(self, heard: Annotation, context: Context) -> bool:
         """Whether another hypothesis says otherwise: any about as likely, or one not far that holds a no or goes on."""
         doubt, locale = self._file.doubt, heard.transcript.locale
@@ -120,11 +133,30 @@ class ConsentGrammar:
             found = self._whole(other, _same_spans(heard.spans, other), context)
             if (found is not None and found.agrees) or self._slurs(heard.transcript.text, other):
                 continue
+            if odds > doubt.other and (self._trails(heard.transcript.text, other) or self._slips(heard, other, found)):
+                continue
             if odds <= doubt.other or found is not None or self._holds_a_no(other):
                 return True
             if self._goes_on(heard.transcript.text, other):
                 return True
         return False
+
+    def _trails(self, yes: str, other: str) -> bool:
+        """Whether the other is the yes and a particle that asks for nothing: そうですね."""
+        inner, outer = self._rules.units(yes).words, self._rules.units(other).words
+        if self._file.spaced or outer[: len(inner)] != inner or len(inner) < _WHOLE or len(outer) == len(inner):
+            return False
+        tail = self._symbols[_TAIL]
+        return any(e.end == len(outer) and e.symbol == tail for e in self._trie.scan(outer, len(inner)))
+
+    def _slips(self, heard: Annotation, other: str, found: ActRule | None) -> bool:
+        """Whether the other is no answer, but the yes with one character too many within it: 間違いえありません."""
+        inner, outer = (self._rules.units(text).words for text in (heard.transcript.text, other))
+        if self._file.spaced or found is not None or len(outer) != len(inner) + 1 or len(inner) < _LONG:
+            return False
+        at = next((i for i, (a, b) in enumerate(zip(inner, outer, strict=False)) if a != b), len(inner))
+        within = 0 < at < len(inner) - 1 and outer[at + 1 :] == inner[at:]
+        return within and all("".join(no) in "".join(inner) for no in self._noes(other))
 
     def _slurs(self, yes: str, other: str) -> bool:
         """Whether the other is the same yes with the courtesy behind it misheard: much like it, and no no."""
@@ -152,8 +184,16 @@ class ConsentGrammar:
         return more >= least and any(outer[at : at + len(inner)] == inner for at in range(more + 1))
 
     def _holds_a_no(self, text: str) -> bool:
+        return bool(self._noes(text))
+
+    def _noes(self, text: str) -> set[tuple[str, ...]]:
+        """Every phrase in it that holds a no, but for those within a yes: 間違い of 間違いありません."""
         words = self._rules.units(text).words
-        return any(edge.symbol in self._contrary for at in range(len(words)) for edge in self._trie.scan(words, at))
+        edges = [edge for at in range(len(words)) for edge in self._trie.scan(words, at)]
+        yes = [] if self._file.spaced else [edge for edge in edges if edge.symbol == self._symbols[_AS_SAID]]
+        noes = [edge for edge in edges if edge.symbol in self._contrary]
+        free = [e for e in noes if not any(y.start <= e.start and e.end < y.end for y in yes)]
+        return {words[edge.start : edge.end] for edge in free}
 
     def _prefixes(self, units: Units, template: int) -> list[int]:
         size = len(units.words)
