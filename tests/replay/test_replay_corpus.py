@@ -57,9 +57,9 @@ def test_every_recording_decodes_and_is_used_once(corpus: Manifest) -> None:
 
 
 def test_the_manifest_is_what_the_sentences_say(tmp_path: Path) -> None:
-    maker = [sys.executable, str(ROOT / "deploy" / "corpus" / "make.py"), "--manifest-only"]
+    maker = [sys.executable, "-m", "deploy.corpus.make", "--manifest-only"]
     folders = ["--noise", str(tmp_path), "--voices", str(tmp_path), "--out", str(tmp_path)]
-    subprocess.run([*maker, *folders], check=True, capture_output=True)
+    subprocess.run([*maker, *folders], check=True, capture_output=True, cwd=ROOT)
     assert (tmp_path / "manifest.jsonl").read_bytes() == CORPUS.read_bytes()
 
 
