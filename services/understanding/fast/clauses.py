@@ -141,7 +141,7 @@ def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | 
     """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about."""
     parts = _paying(clauses.read)
     if not any(part.intent not in TOLD for part in parts):
-        telling = all(part.slots != Slots() or part.unresolved for part in parts)  # not "on my account"
+        telling = pending or all(p.slots != Slots() or p.unresolved or p.rejected for p in parts)  # not "on my account"
         said = _told(parts) if parts and telling and not clauses.unread else None
         return said if pending or said is None else _an_order(said)
     merged = _merged(_wanted(parts))
