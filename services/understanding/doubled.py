@@ -171,10 +171,18 @@ def _named_alone(said: Mentions) -> Intent | None:
 
 def _corrected(said: Mentions, named: Values) -> bool:
     """Whether nothing around it is asked or told, and words that correct, or a mark, stand between two values."""
-    if _framed(said, named) & _NO_ORDER:
+    framed = _framed(said, named) & _NO_ORDER
+    if framed and not (framed == {"past"} and _wished(said, named)):
         return False
     between = (pairwise(sorted(evidence.start for evidence, _ in named[name])) for name in _doubted(named))
     return said.repairs() or any(_MARKS.search(said.heard.transcript.text, a, b) for each in between for a, b in each)
+
+
+def _wished(said: Mentions, named: Values) -> bool:
+    """Whether something is asked for behind all that is named: 八万三千円になったんでした、そちらでお願いします."""
+    units, wishes = said.reading.units, said.rules.accounts.wishes
+    last = max(evidence.end for each in named.values() for evidence, _ in each)
+    return any(wishes.scan(units.words, at) for at, start in enumerate(units.starts) if start >= last)
 
 
 def _slots(found: Understood, said: Values) -> Slots | None:

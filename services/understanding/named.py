@@ -4,7 +4,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import takewhile, zip_longest
 from typing import Any, Final
 
 from rules.locales import locale_rules
@@ -64,8 +64,10 @@ class Mentions:
         if intent in CARDS:
             return {"card": list(self._nouns("card"))}
         days = list(self._days_alone())
-        taken = {evidence.start for evidence, _ in days}
-        amounts = [each for each in self._amounts() if each[0].start not in taken]
+        taken = [evidence for evidence, _ in days]
+        if not self.rules.spaced:
+            taken += [evidence for evidence, _ in self.numbered("account")]
+        amounts = [each for each in self._amounts() if not any(e.start <= each[0].start < e.end for e in taken)]
         found: Values = {"amount": amounts, "date": [*self._days(), *days]}
         if intent is Intent.BILL_PAYMENT:
             found["amount"] += self._portions()
@@ -125,12 +127,14 @@ class Mentions:
         """Numbers that say a day of before again, and then what is meant instead of it: 二十七じゃなくて二十六."""
         dates = [(s.end, s.value) for s in self.heard.spans if isinstance(s.value, DateValue) and self._sure(s)]
         numbers = [span for span in self.heard.spans if span.kind is SpanKind.NUMBER and not self.rules.spaced]
-        for one, two in pairwise(numbers):
+        for one, two in zip_longest(numbers, numbers[1:]):
             said = next((d for end, d in dates if end <= one.start and str(one.value) == str(d.start.day)), None)
-            number = str(two.value)
-            if said is not None and number.isdecimal() and 1 <= int(number) <= monthrange(*_month(said))[1]:
+            if said is None:
+                continue
+            yield self._evidence(one.start, one.end), said
+            number = str(two.value) if two is not None else ""
+            if number.isdecimal() and 1 <= int(number) <= monthrange(said.start.year, said.start.month)[1]:
                 day = said.start.replace(day=int(number))
-                yield self._evidence(one.start, one.end), said
                 yield self._evidence(two.start, two.end), DateValue(day, day)
 
     def _sure(self, span: Span) -> bool:
@@ -251,7 +255,3 @@ class Mentions:
 
     def _evidence(self, start: int, end: int) -> Evidence:
         return Evidence(start, end, self.heard.transcript.text[start:end], _RULE)
-
-
-def _month(day: DateValue) -> tuple[int, int]:
-    return day.start.year, day.start.month

@@ -51,7 +51,10 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
         meant = meant or _behind(rules, text, cut, context, again) or _taken_back(rules, text, cut, context, look)
         if meant is not None:
             return replace(meant, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
-    return None
+    pauses = () if rules.spaced else tuple(PAUSES.finditer(text))[:MAX_CUTS]
+    places = (Cut(p.start(), p.end(), p.end(), len(text)) for p in pauses if p.start() > 0 and p.end() < len(text))
+    taken = (_taken_back(rules, text, cut, context, look) for cut in places)
+    return next((each for each in taken if each is not None), None)
 
 
 def _may_hold_another(found: Understood) -> bool:
@@ -86,16 +89,27 @@ def _taken_back(rules: Grammar, text: str, cut: Cut, context: Context, look: Loo
     one = look(0, cut.end, context)
     if rules.spaced or (one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end]))):
         return None
-    for pause in PAUSES.finditer(text, cut.start, cut.stop):
-        if not _undone(rules, text, replace(cut, start=pause.start(), denied=False)):
+    for end, begin in _clause_ends(rules, text, cut):
+        words = rules.units(text[cut.mark : end]).words
+        if not any(rules.accounts.dropping.scan(words, at) for at in range(len(words))):
             continue
-        behind = rules.units(text[pause.end() : cut.stop])
+        behind = rules.units(text[begin : cut.stop])
         leads = rules.accounts.instead_of.longest(behind.words, 0)[0] if behind.words else 0
         for start in {0, leads} if leads < len(behind.words) else ():
-            two = look(pause.end() + behind.starts[start], cut.stop, context)
+            two = look(begin + behind.starts[start], cut.stop, context)
             if _whole(two) and two.intent is not one.intent:
                 return two
     return None
+
+
+def _clause_ends(rules: Grammar, text: str, cut: Cut) -> Iterator[tuple[int, int]]:
+    """Where clauses of the later part end, and the next begin: at marks, and behind words that give a reason."""
+    yield from ((pause.start(), pause.end()) for pause in PAUSES.finditer(text, cut.start, cut.stop))
+    units, marks = rules.units(text), rules.accounts.because
+    for at in range(1, len(units.words)):
+        end = marks.longest(units.words, at)[0]
+        if cut.start < units.starts[at] and at < end < len(units.words) and units.starts[end] < cut.stop:
+            yield units.starts[at], units.starts[end]
 
 
 def _restated(rules: Grammar, text: str, cut: Cut, context: Context) -> Iterator[Cut]:

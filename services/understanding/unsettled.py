@@ -33,7 +33,7 @@ def unsettled(heard: Annotation, found: Understood, context: Context, look: Look
         return None
     intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
     if intent is None and not vetoes & _ASKING:
-        intent = _dropped(rules, heard, context, look)
+        intent = _dropped(rules, heard, context, look, refused="refusal" in vetoes)
     return _asked(rules, intent) if intent is not None else None
 
 
@@ -65,13 +65,13 @@ def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) ->
     return None
 
 
-def _dropped(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Intent | None:
-    """What is ordered in the first clauses, where the last one says that it is not wanted."""
+def _dropped(rules: Grammar, heard: Annotation, context: Context, look: Look, *, refused: bool) -> Intent | None:
+    """What is ordered in the first clauses, where a later one says that it is not wanted, or the deed is `refused`."""
     text = heard.transcript.text
     ends = [pause.start() for pause in PAUSES.finditer(text) if pause.start() and pause.end() < len(text)]
     ends = sorted({*ends, *(cut.end for cut in announced_cuts(rules, text, held_units(rules, heard)))})
-    last = rules.units(text[ends[-1] :]).words if ends else ()
-    if not any(rules.accounts.dropping.scan(last, at) for at in range(len(last))):
+    later = rules.units(text[ends[0] :]).words if ends else ()
+    if not refused and not any(rules.accounts.dropping.scan(later, at) for at in range(len(later))):
         return None
     orders = (look(0, end, context) for end in ends[:MAX_CUTS])
     return next((o.intent for o in orders if o.rule is not None and o.intent in MONEY_MOVING | CARDS), None)

@@ -38,7 +38,8 @@ class AccountsFile(RuleFile):
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
     `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
-    place, and `dropping` words behind an order say that it is not wanted at all;
+    place, and `dropping` words behind an order say that it is not wanted at all; `because` ends a reason, and `wishes`
+    ask for what was told before them;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
     after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
@@ -70,6 +71,8 @@ class AccountsFile(RuleFile):
     counters: tuple[str, ...] = ()
     instead_of: tuple[str, ...] = ()
     dropping: tuple[str, ...] = ()
+    because: tuple[str, ...] = ()
+    wishes: tuple[str, ...] = ()
     outof: tuple[str, ...] = ()
     onto: tuple[str, ...] = ()
     other_account: tuple[str, ...] = ()
@@ -119,6 +122,8 @@ class Accounts:
     counters: Trie
     instead_of: Trie
     dropping: Trie
+    because: Trie
+    wishes: Trie
     outof: Trie
     onto: Trie
     other_account: Trie
@@ -176,6 +181,8 @@ _PLAIN: Final = (
     "counters",
     "instead_of",
     "dropping",
+    "because",
+    "wishes",
     "outof",
     "onto",
     "other_account",
