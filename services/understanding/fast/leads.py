@@ -32,6 +32,8 @@ class LeadsFile(RuleFile):
 
     clauses: tuple[str, ...]
     sentences: tuple[str, ...]
+    behind: tuple[str, ...]
+    behind_never: tuple[str, ...]
     money: frozenset[str]
     acts: frozenset[str]
     elapsed: tuple[str, ...]
@@ -63,6 +65,7 @@ class Leads:
 
     def __init__(self, file: LeadsFile) -> None:
         self._clauses, self._sentences = _trie(file.clauses), _trie(file.sentences)
+        self._behind = _trie(file.behind)
         self._file = file
 
     def ends(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
@@ -72,6 +75,22 @@ class Leads:
             found.update(edge.end for edge in self._clauses.scan(words, at))
             found.update(edge.end for edge in self._sentences.scan(words, at) if _marked(text, units, edge.end))
         return sorted(at for at in found if at < len(words))[:_MOST]
+
+    def reasons(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
+        """Where a reason behind an order begins that goes on to the end, the last place first.
+
+        It stands behind a written mark, and names no value and nothing that may take the order back.
+        """
+        size, words, found = len(units.words), units.words, list[int]()
+        if not any(edge.end == size for at in range(size) for edge in self._behind.scan(words, at)):
+            return []
+        for at in range(size - 1, 0, -1):
+            if at in taken:
+                break
+            if _marked(text, units, at):
+                found.append(at)
+        told = [at for at in found if not any(w in text[units.starts[at] :] for w in self._file.behind_never)]
+        return told[:_MOST]
 
     def led_to(
         self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None

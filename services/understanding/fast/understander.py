@@ -36,6 +36,7 @@ from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
+from services.understanding.fast.reasoned import reasoned
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
@@ -132,7 +133,12 @@ class Understander:
             return found
         first, enabled = self._matching.start(hearing.context, joined=True)
         joined = replace(hearing, first=first, enabled=enabled)
-        return self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined) or found
+        many = self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined)
+        return many or found or reasoned(self._grammar, joined, partial(self._before, joined))
+
+    def _before(self, hearing: MatchInput, end: int) -> Understood | None:
+        """What the units up to `end` say."""
+        return self._matching.within(hearing, 0, end)[0] or self._after_clauses(hearing, end)
 
     def _clauses(self, hearing: MatchInput, begin: int) -> tuple[Understood | None, bool]:
         """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
@@ -209,14 +215,18 @@ class Understander:
             return found
         return None
 
-    def _after_clauses(self, hearing: MatchInput) -> Understood | None:
-        """What clauses lead up to that are no commands, or before them what they ask for by themselves."""
+    def _after_clauses(self, hearing: MatchInput, end: int = 0) -> Understood | None:
+        """Up to `end`, or to the last unit: what clauses lead up to that are no commands, or before them what they ask for by themselves."""
         leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
-        size = len(reading.words)
+        size = end or len(reading.words)
         first, enabled = self._matching.start(hearing.context, further=True)
         after = replace(hearing, first=first, enabled=enabled)
         for at in leads.ends(heard.transcript.text, reading.units, reading.taken) if leads is not None else ():
-            found = self._matching.within(after, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
+            if at >= size:
+                return None
+            found = self._matching.within(after, at, size)[0] or (
+                self._several(hearing, at, MAX_COMMANDS) if not end else None
+            )
             if found is None or leads is None:
                 continue
             if (before := wanted(self._matching.within(hearing, 0, at)[0])) is not None:

@@ -10,6 +10,7 @@ from schemas.payee import MatchOutcome
 from services.understanding.fast.asked import asked
 from services.understanding.fast.carded import carded
 from services.understanding.fast.consent import ConsentGrammar
+from services.understanding.fast.cued import cued, offered
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
@@ -76,6 +77,9 @@ class Unmatched:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
             if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
                 return found
+            offer = None if stopped else offered(self._grammar, heard, context, reading, slots)
+            if offer is not None and intent in {None, Intent.QNA}:
+                return settled(self._grammar.accounts, heard, reading.units, offer, Leftover())
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
                 intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
@@ -141,4 +145,5 @@ class Unmatched:
             return settled(rules.accounts, heard, reading.units, loose, Leftover())
         paid = billed(rules, heard, context, reading) if rules.spaced and not stopped else None
         found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
-        return found or asked(rules, heard, context, reading, stopped)
+        found = found or asked(rules, heard, context, reading, stopped)
+        return found or cued(rules, heard, context, reading, stopped)

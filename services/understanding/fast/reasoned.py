@@ -1,0 +1,27 @@
+"""An order with the reason for it behind, in a language that says so with the last word: 「弟に一万円送って、急な話なので」."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from schemas.intent import MONEY_MOVING, Route, Understood
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.matching import MatchInput
+from services.understanding.fast.vetoes import vetoes_met
+
+_DOUBTED: Final = frozenset({"conditional", "recurring", "reported", "trouble", "direction", "refusal", "negation"})
+"""Vetoes with which the words behind may say that the order is none: it is asked about."""
+
+
+def reasoned(grammar: Grammar, hearing: MatchInput, read: Callable[[int], Understood | None]) -> Understood | None:
+    """What the units before a reason say, as `read` takes them; asked about where the reason may speak against it."""
+    leads, reading, heard = grammar.leads, hearing.reading, hearing.heard
+    if leads is None or not hearing.context.idle:
+        return None
+    for at in leads.reasons(heard.transcript.text, reading.units, reading.taken):
+        found = read(at)
+        if found is None or found.then is not None:
+            continue
+        stopped = vetoes_met(grammar, reading, at, len(reading.words)) & _DOUBTED
+        return replace(found, route=Route.CLARIFY) if stopped and found.intent in MONEY_MOVING else found
+    return None
