@@ -8,6 +8,7 @@ from schemas.intent import MONEY_MOVING, Route, Understood
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.matching import MatchInput
 from services.understanding.fast.vetoes import vetoes_met
+from services.understanding.fast.vocabulary import vocabulary
 
 _DOUBTED: Final = frozenset({"conditional", "recurring", "reported", "trouble", "direction", "refusal", "negation"})
 """Vetoes with which the words behind may say that the order is none: it is asked about."""
@@ -19,9 +20,22 @@ def reasoned(grammar: Grammar, hearing: MatchInput, read: Callable[[int], Unders
     if leads is None or not hearing.context.idle:
         return None
     for at in leads.reasons(heard.transcript.text, reading.units, reading.taken):
+        if _anew(grammar, hearing, at):
+            return None
         found = read(at)
         if found is None or found.then is not None:
             continue
         stopped = vetoes_met(grammar, reading, at, len(reading.words)) & _DOUBTED
         return replace(found, route=Route.CLARIFY) if stopped and found.intent in MONEY_MOVING else found
     return None
+
+
+def _anew(grammar: Grammar, hearing: MatchInput, start: int) -> bool:
+    """Whether the words from unit `start` on say something anew, or name a thing of the caller's own."""
+    words, nouns = hearing.reading.words, vocabulary(grammar, hearing.context)
+    tries = (grammar.accounts.repairs, grammar.accounts.undoing, grammar.accounts.not_now)
+    return any(
+        trie.scan(words, at) for at in range(start, len(words)) for trie in tries
+    ) or any(
+        nouns.nouns[edge.symbol].id is not None for at in range(start, len(words)) for edge in nouns.trie.scan(words, at)
+    )
