@@ -20,7 +20,12 @@ _SURE: Final = 0.8
 _STOPS: Final = frozenset({"question", "conditional", "reported", "recurring"})
 _SENDING: Final = ("transfer_do", "repay_do", "give_do", "transfer_noun")
 _PAYING: Final = ("pay_do", "pay_noun")
-_LOCKING: Final = {"lock_do": Intent.CARD_LOCK, "unlock_do": Intent.CARD_UNLOCK}
+_LOCKING: Final = {
+    "lock_do": Intent.CARD_LOCK,
+    "lock_noun": Intent.CARD_LOCK,
+    "unlock_do": Intent.CARD_UNLOCK,
+    "unlock_noun": Intent.CARD_UNLOCK,
+}
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
 _LAST: Final = 16

@@ -78,7 +78,7 @@ class Unmatched:
             if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
                 return found
             offer = None if stopped else offered(self._grammar, heard, context, reading, slots)
-            if offer is not None and intent in {None, Intent.QNA}:
+            if offer is not None and intent in {None, Intent.QNA, offer.intent}:
                 return settled(self._grammar.accounts, heard, reading.units, offer, Leftover())
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
                 intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
