@@ -25,7 +25,8 @@ def asked(
     grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
 ) -> Understood | None:
     """The balance, or the bill, that is asked about; never in a language whose rules have no such cues."""
-    if _ELSE not in grammar.symbols or vetoes - {"question"} or any(s.kind in _BESIDE for s in heard.spans):
+    let = {"question"} if grammar.spaced else {"question", "past"}
+    if _ELSE not in grammar.symbols or vetoes - let or any(s.kind in _BESIDE for s in heard.spans):
         return None
     size, words = len(reading.words), reading.words
     said = {edge.symbol for at in range(size) for edge in reading.lattice.edges(at)}
