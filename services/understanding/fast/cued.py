@@ -8,6 +8,7 @@ from typing import Final
 from schemas.ids import CardId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import DateValue, SpanKind
+from services.understanding.fast.clauses import pauses, sentences
 from services.understanding.fast.grammar import BANKING, Grammar
 from services.understanding.fast.lattice import FILLER
 from services.understanding.fast.reading import UtteranceLattice
@@ -18,6 +19,8 @@ from services.understanding.fast.vocabulary import vocabulary
 RULE: Final = RuleId("intents.cued@1")
 _SURE: Final = 0.8
 _STOPS: Final = frozenset({"question", "conditional", "reported", "recurring"})
+_AGAINST: Final = frozenset({"conditional", "reported", "recurring", "direction", "refusal"})
+"""Vetoes that let no order be offered, wherever they stand."""
 _SENDING: Final = ("transfer_do", "repay_do", "give_do", "transfer_noun")
 _PAYING: Final = ("pay_do", "pay_noun")
 _LOCKING: Final = {
@@ -46,23 +49,33 @@ def cued(
 
 def offered(
     grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, slots: Slots
-) -> Understood | None:
-    """An order of which not all was read, to be asked about with what was told: of money to somebody, or a bill."""
-    if grammar.endings is None:
-        return None
-    told = [slot for slot in (slots.amount, slots.payee, slots.target) if slot is not None]
-    whole = slots.amount is not None and len(told) > 1
-    if whole or (told and _said(grammar, reading, _SENDING)):
-        return _offer(Intent.TRANSFER_MONEY, slots, heard)
+) -> tuple[Intent, Slots] | None:
+    """What may be ordered where not all was read: money for somebody, or a bill, with what was told of it."""
+    told = [slot for slot in (slots.amount, slots.payee) if slot is not None]
+    if len(told) > 1 or (told and _said(grammar, reading, _SENDING)):
+        return Intent.TRANSFER_MONEY, slots
     size = len(reading.words)
     bill = own_bill(grammar, context, reading, 0, size) if slots.payee is None else None
     if bill is None or not _said(grammar, reading, _PAYING):
         return None
-    return _offer(Intent.BILL_PAYMENT, Slots(bill=bill_slot(heard, reading, *bill, RULE)), heard)
+    return Intent.BILL_PAYMENT, Slots(bill=bill_slot(heard, reading, *bill, RULE))
 
 
-def _offer(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
-    return Understood(intent, slots, route=Route.CLARIFY, confidence=0.5, rule=RULE, payees=heard.payees)
+def barred(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> bool:
+    """Whether a word speaks against an order: some anywhere, others where a value or a verb of it is said, or last."""
+    size, text = len(reading.words), heard.transcript.text
+    if vetoes_met(grammar, reading, 0, size) & _AGAINST:
+        return True
+    verbs = {grammar.symbols[name] for name in (*_SENDING, *_PAYING)}
+    clauses = [clause for piece in sentences(text, reading) for clause in pauses(text, reading, *piece)]
+    for start, end in clauses:
+        told = end == size or any(
+            at in reading.taken or any(edge.symbol in verbs for edge in reading.lattice.edges(at))
+            for at in range(start, end)
+        )
+        if told and vetoes_met(grammar, reading, start, end):
+            return True
+    return False
 
 
 def _said(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
 from services.understanding.fast.asked import of_its_bill
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
@@ -90,6 +90,7 @@ class Understander:
             found = mixed(found, context)
         if found is None:
             found = self._behind(hearing)
+        found = self._named_behind(hearing, found)
         if found is None:
             return self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
@@ -135,6 +136,16 @@ class Understander:
         joined = replace(hearing, first=first, enabled=enabled)
         many = self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined)
         return many or found or reasoned(self._grammar, joined, partial(self._before, joined))
+
+    def _named_behind(self, hearing: MatchInput, found: Understood | None) -> Understood | None:
+        """`found`, or where its payee is a name that nobody bears, what is told behind the clause that was taken for it."""
+        rules = self._grammar
+        unknown = found is not None and any(mention.slot is SlotName.PAYEE for mention in found.unresolved)
+        if not unknown or rules.endings is None or not hearing.context.idle:
+            return found
+        behind = self._after_clauses(hearing)
+        told = behind is not None and (behind.slots.payee or behind.slots.target or behind.slots.bill)
+        return behind if told and behind is not None and not behind.unresolved else found
 
     def _before(self, hearing: MatchInput, end: int) -> Understood | None:
         """What the units up to `end` say."""
