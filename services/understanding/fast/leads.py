@@ -32,6 +32,7 @@ class LeadsFile(RuleFile):
 
     clauses: tuple[str, ...]
     sentences: tuple[str, ...]
+    open: tuple[str, ...]
     behind: tuple[str, ...]
     behind_never: tuple[str, ...]
     money: frozenset[str]
@@ -91,6 +92,10 @@ class Leads:
                 found.append(at)
         told = [at for at in found if not any(w in text[units.starts[at] :] for w in self._file.behind_never)]
         return told[:_MOST]
+
+    def goes_on(self, text: str, units: Units, end: int) -> bool:
+        """Whether what ends before unit `end` may be told on, and no order at all."""
+        return text[: units.ends[end - 1]].endswith(self._file.open)
 
     def led_to(
         self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None

@@ -25,8 +25,9 @@ def reasoned(grammar: Grammar, hearing: MatchInput, read: Callable[[int], Unders
         found = read(at)
         if found is None or found.then is not None:
             continue
-        stopped = vetoes_met(grammar, reading, at, len(reading.words)) & _DOUBTED
-        return replace(found, route=Route.CLARIFY) if stopped and found.intent in MONEY_MOVING else found
+        doubted = vetoes_met(grammar, reading, at, len(reading.words)) & _DOUBTED
+        told = doubted or leads.goes_on(heard.transcript.text, reading.units, at)
+        return replace(found, route=Route.CLARIFY) if told and found.intent in MONEY_MOVING else found
     return None
 
 
