@@ -31,6 +31,7 @@ _LOCKING: Final = {
 }
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
+_ASKS: Final = ("?", "？", "か")
 _LAST: Final = 16
 """Units from the end at which a goodbye begins, at most."""
 
@@ -41,6 +42,8 @@ def cued(
     """A card, a list, a person, help or a goodbye that cues speak for; never in a language whose rules have none."""
     if grammar.endings is None:
         return None
+    if _dropped(grammar, heard, context, reading):
+        return Understood(Intent.CANCEL, route=Route.FAST, confidence=_SURE, rule=RULE)
     found = _carded(grammar, heard, context, reading)
     if found is not None or any(span.kind in PARTS - {SpanKind.DATE} for span in heard.spans):
         return found
@@ -119,6 +122,21 @@ def _carded(
         return None
     slots = Slots(card=next(iter(found.values())))
     return Understood(_LOCKING[verb], slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
+
+
+def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+    """Whether an order was begun in an earlier clause, and the last words drop it."""
+    size = len(reading.words)
+    last = pauses(heard.transcript.text, reading, 0, size)[-1][0]
+    nouns = vocabulary(grammar, context)
+    begun = not reading.taken.isdisjoint(range(last)) or any(
+        nouns.nouns[edge.symbol].id is not None for at in range(last) for edge in nouns.trie.scan(reading.words, at)
+    )
+    if not begun or _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
+        return False
+    cue = grammar.symbols["drop_cue"]
+    ends = range(max(last, size - _LAST), size)
+    return any(edge.symbol == cue for at in ends for edge in reading.lattice.edges(at))
 
 
 def _listed(
