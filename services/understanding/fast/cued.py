@@ -102,9 +102,7 @@ def _last(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -
     return ""
 
 
-def _carded(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
-) -> Understood | None:
+def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
     """The one card that is named, where the last words ask that it be locked, or opened again."""
     verb = _last(grammar, reading, tuple(_LOCKING))
     size, nouns = len(reading.words), vocabulary(grammar, context)
@@ -128,15 +126,23 @@ def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: Utt
     """Whether an order was begun in an earlier clause, and the last words drop it."""
     size = len(reading.words)
     last = pauses(heard.transcript.text, reading, 0, size)[-1][0]
-    nouns = vocabulary(grammar, context)
-    begun = not reading.taken.isdisjoint(range(last)) or any(
-        nouns.nouns[edge.symbol].id is not None for at in range(last) for edge in nouns.trie.scan(reading.words, at)
-    )
-    if not begun or _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
+    if not _names(grammar, context, reading, 0, last) or _names(grammar, context, reading, last, size):
+        return False
+    if _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
         return False
     cue = grammar.symbols["drop_cue"]
     ends = range(max(last, size - _LAST), size)
     return any(edge.symbol == cue for at in ends for edge in reading.lattice.edges(at))
+
+
+def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int) -> bool:
+    """Whether a value, or a thing of the caller's own, is named among the units."""
+    nouns = vocabulary(grammar, context)
+    return not reading.taken.isdisjoint(range(start, end)) or any(
+        nouns.nouns[edge.symbol].id is not None
+        for at in range(start, end)
+        for edge in nouns.trie.scan(reading.words, at)
+    )
 
 
 def _listed(

@@ -35,8 +35,8 @@ def _anew(grammar: Grammar, hearing: MatchInput, start: int) -> bool:
     """Whether the words from unit `start` on say something anew, or name a thing of the caller's own."""
     words, nouns = hearing.reading.words, vocabulary(grammar, hearing.context)
     tries = (grammar.accounts.repairs, grammar.accounts.undoing, grammar.accounts.not_now)
-    return any(
-        trie.scan(words, at) for at in range(start, len(words)) for trie in tries
-    ) or any(
-        nouns.nouns[edge.symbol].id is not None for at in range(start, len(words)) for edge in nouns.trie.scan(words, at)
+    return any(trie.scan(words, at) for at in range(start, len(words)) for trie in tries) or any(
+        nouns.nouns[edge.symbol].id is not None
+        for at in range(start, len(words))
+        for edge in nouns.trie.scan(words, at)
     )

@@ -85,7 +85,11 @@ class Unmatched:
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
         if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
-        guessed = slots if intent is Intent.BILL_PAYMENT and slots.bill else named_for(intent, slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots())
+        guessed = (
+            slots
+            if intent is Intent.BILL_PAYMENT and slots.bill
+            else named_for(intent, slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots())
+        )
         own = own_accounts(self._grammar, context, reading) if not (guessed.source or guessed.target) else ()
         mentions = unmatched(self._grammar.accounts, heard, reading.units, [(e.start, e.end) for _, e, _ in own])
         if intent not in MONEY_MOVING | {None, Intent.QNA}:
