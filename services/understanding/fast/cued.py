@@ -1,4 +1,4 @@
-"""What is wanted in words of no template, in a language that says last what it asks for: by cues and the caller's things.
+"""What is wanted in words of no template, in a language that says it last: by cues and the caller's own things.
 
 Nothing here moves money: an order is offered with what was told of it, and only where no word speaks against it.
 """
@@ -6,8 +6,8 @@ Nothing here moves money: an order is offered with what was told of it, and only
 from typing import Final
 
 from schemas.ids import CardId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.span import DateValue, SpanKind
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.clauses import pauses, sentences
 from services.understanding.fast.grammar import BANKING, Grammar
 from services.understanding.fast.lattice import FILLER
@@ -47,7 +47,7 @@ def cued(
     found = _carded(grammar, heard, context, reading)
     if found is not None or any(span.kind in PARTS - {SpanKind.DATE} for span in heard.spans):
         return found
-    return _listed(grammar, heard, context, reading, vetoes) or _social(grammar, heard, reading, vetoes)
+    return _listed(grammar, heard, reading, vetoes) or _social(grammar, heard, reading, vetoes)
 
 
 def offered(
@@ -145,18 +145,26 @@ def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start:
     )
 
 
-def _listed(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
-) -> Understood | None:
+def _listed(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str]) -> Understood | None:
     """What moved on the account, where the last words ask to be told."""
     if vetoes & {"conditional", "recurring", "reported", "trouble"} or not _said(grammar, reading, ("history_cue",)):
         return None
     if _said(grammar, reading, ("asks_else_listed",)) or not _last(grammar, reading, _TELLING):
         return None
-    days = [s for s in heard.spans if s.kind is SpanKind.DATE and isinstance(s.value, DateValue)]
-    period = Slot(days[0].value, Evidence(days[0].start, days[0].end, days[0].surface, days[0].rule)) if days else None
-    slots = Slots(period=period if len(days) == 1 else None)
-    return Understood(Intent.RECENT_TRANSACTIONS, slots, route=Route.FAST, confidence=_SURE, rule=RULE)
+    days = [span for span in heard.spans if span.kind is SpanKind.DATE]
+    if len(days) > 1:
+        return Understood(Intent.RECENT_TRANSACTIONS, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
+    return Understood(
+        Intent.RECENT_TRANSACTIONS, Slots(period=_period(days)), route=Route.FAST, confidence=_SURE, rule=RULE
+    )
+
+
+def _period(days: list[Span]) -> Slot[DateValue] | None:
+    """The days that a list is asked of."""
+    for day in days:
+        if isinstance(day.value, DateValue):
+            return Slot(day.value, Evidence(day.start, day.end, day.surface, day.rule))
+    return None
 
 
 def _social(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str]) -> Understood | None:

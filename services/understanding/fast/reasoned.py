@@ -1,10 +1,11 @@
-"""An order with the reason for it behind, in a language that says so with the last word: 「弟に一万円送って、急な話なので」."""
+"""What stands behind or before an order and is none, in a language that says last what it wants."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Route, Understood
+from schemas.intent import MONEY_MOVING, Route, SlotName, Understood
+from schemas.span import SpanKind
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.matching import MatchInput
 from services.understanding.fast.vetoes import vetoes_met
@@ -40,3 +41,19 @@ def _anew(grammar: Grammar, hearing: MatchInput, start: int) -> bool:
         for at in range(start, len(words))
         for edge in nouns.trie.scan(words, at)
     )
+
+
+def named_behind(
+    grammar: Grammar, hearing: MatchInput, found: Understood | None, behind: Callable[[], Understood | None]
+) -> Understood | None:
+    """`found`, or where its payee is a name that nobody bears, what is told behind the clause that was taken for it."""
+    unknown = found is not None and any(mention.slot is SlotName.PAYEE for mention in found.unresolved)
+    if not unknown or grammar.endings is None or not hearing.context.idle:
+        return found
+    order = behind()
+    if order is None or order.unresolved or not (order.slots.payee or order.slots.target or order.slots.bill):
+        return found
+    amount = order.slots.amount
+    sums = [span for span in hearing.heard.spans if span.kind is SpanKind.MONEY]
+    told = all(amount is not None and span.start == amount.evidence.start for span in sums)
+    return order if told else found

@@ -10,7 +10,7 @@ from typing import Final
 from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.asked import of_its_bill
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
@@ -36,7 +36,7 @@ from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
-from services.understanding.fast.reasoned import reasoned
+from services.understanding.fast.reasoned import named_behind, reasoned
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, owing, reason, spoken_of, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
@@ -90,7 +90,7 @@ class Understander:
             found = mixed(found, context)
         if found is None:
             found = self._behind(hearing)
-        found = self._named_behind(hearing, found)
+        found = named_behind(self._grammar, hearing, found, partial(self._after_clauses, hearing))
         if found is None:
             return self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
@@ -136,16 +136,6 @@ class Understander:
         joined = replace(hearing, first=first, enabled=enabled)
         many = self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined)
         return many or found or reasoned(self._grammar, joined, partial(self._before, joined))
-
-    def _named_behind(self, hearing: MatchInput, found: Understood | None) -> Understood | None:
-        """`found`, or where its payee is a name that nobody bears, what is told behind the clause that was taken for it."""
-        rules = self._grammar
-        unknown = found is not None and any(mention.slot is SlotName.PAYEE for mention in found.unresolved)
-        if not unknown or rules.endings is None or not hearing.context.idle:
-            return found
-        behind = self._after_clauses(hearing)
-        told = behind is not None and (behind.slots.payee or behind.slots.target or behind.slots.bill)
-        return behind if told and behind is not None and not behind.unresolved else found
 
     def _before(self, hearing: MatchInput, end: int) -> Understood | None:
         """What the units up to `end` say."""
@@ -227,7 +217,7 @@ class Understander:
         return None
 
     def _after_clauses(self, hearing: MatchInput, end: int = 0) -> Understood | None:
-        """Up to `end`, or to the last unit: what clauses lead up to that are no commands, or before them what they ask for by themselves."""
+        """What clauses lead up to that are no commands, or before it what they ask for; up to `end` if given."""
         leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
         size = end or len(reading.words)
         first, enabled = self._matching.start(hearing.context, further=True)

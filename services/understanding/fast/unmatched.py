@@ -104,7 +104,7 @@ class Unmatched:
     def _offered(
         self, heard: Annotation, context: Context, reading: UtteranceLattice, find: FindPayee | None
     ) -> tuple[Intent, Slots] | None:
-        """An order to ask about, where nothing speaks against one; accounts stay mentions, for none has its part told."""
+        """An order to ask about, where nothing speaks against one; accounts stay mentions: their part is open."""
         if self._grammar.endings is None or barred(self._grammar, heard, reading):
             return None
         slots = told(self._grammar, heard, context, reading, self._currency, find)
