@@ -63,6 +63,17 @@ def of_its_bill(
     return replace(found, slots=replace(found.slots, bill=bill_slot(heard, reading, *named, RULE)))
 
 
+def of_its_account(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
+) -> Understood:
+    """A balance that is asked for, with the one own account that is named, where the words that were read name none."""
+    open_ = found.intent is Intent.BALANCE_INQUIRY and found.slots == Slots() and not found.unresolved
+    if grammar.spaced or not open_:
+        return found
+    accounts = _accounts(grammar, heard, context, reading)
+    return replace(found, slots=Slots(account=next(iter(accounts.values())))) if len(accounts) == 1 else found
+
+
 def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
     return Understood(intent, slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
 
