@@ -135,13 +135,13 @@ class Leads:
         past = all(
             m.evidence.end <= cut and m.evidence.surface.startswith(self._file.elapsed) for m in found.unresolved
         )
-        paid = found.slots == Slots() and past and any(word in said[cut:] for word in self._file.paying)
+        paid = replace(found.slots, date=None) == Slots() and past and any(word in said[cut:] for word in self._file.paying)
         if not paid or bill is None:
             return None
         return replace(
             found,
             intent=Intent.BILL_PAYMENT,
-            slots=Slots(bill=Slot(BillId(bill[0]), bill[1])),
+            slots=Slots(bill=Slot(BillId(bill[0]), bill[1]), date=found.slots.date),
             missing=(),
             unresolved=(),
         )
