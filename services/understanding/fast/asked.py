@@ -25,7 +25,8 @@ def asked(
     grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
 ) -> Understood | None:
     """The balance, or the bill, that is asked about; never in a language whose rules have no such cues."""
-    if _ELSE not in grammar.symbols or vetoes - {"question"} or any(s.kind in _BESIDE for s in heard.spans):
+    let = {"question"} if grammar.spaced else {"question", "past"}
+    if _ELSE not in grammar.symbols or vetoes - let or any(s.kind in _BESIDE for s in heard.spans):
         return None
     size, words = len(reading.words), reading.words
     said = {edge.symbol for at in range(size) for edge in reading.lattice.edges(at)}
@@ -60,6 +61,17 @@ def of_its_bill(
     if (named := own_bill(grammar, context, reading, 0, len(reading.words))) is None:
         return found
     return replace(found, slots=replace(found.slots, bill=bill_slot(heard, reading, *named, RULE)))
+
+
+def of_its_account(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
+) -> Understood:
+    """A balance that is asked for, with the one own account that is named, where the words that were read name none."""
+    open_ = found.intent is Intent.BALANCE_INQUIRY and found.slots == Slots() and not found.unresolved
+    if grammar.spaced or not open_:
+        return found
+    accounts = _accounts(grammar, heard, context, reading)
+    return replace(found, slots=Slots(account=next(iter(accounts.values())))) if len(accounts) == 1 else found
 
 
 def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:

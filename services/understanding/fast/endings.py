@@ -149,6 +149,7 @@ def _forms(stem: str, endings: Mapping[str, str], kind: Mapping[str, str]) -> li
                 changed["tatte"] = changed["ta"] + "って"
                 changed["tage"] = changed["ta"] + "げ"
                 changed["cha"] = said[:-1] + "ちじ"[each[-1] == "で"] + "ゃ"
+                changed["cho"] = said[:-1] + "ちじ"[each[-1] == "で"] + "ょ"
                 made.extend((word, kind[name]) for name, word in changed.items() if name in kind)
             if form == "nai" and "let" not in endings and "let" in kind:
                 made.append((said + "せ", kind["let"]))

@@ -32,6 +32,9 @@ class LeadsFile(RuleFile):
 
     clauses: tuple[str, ...]
     sentences: tuple[str, ...]
+    open: tuple[str, ...]
+    behind: tuple[str, ...]
+    behind_never: tuple[str, ...]
     money: frozenset[str]
     acts: frozenset[str]
     elapsed: tuple[str, ...]
@@ -63,6 +66,7 @@ class Leads:
 
     def __init__(self, file: LeadsFile) -> None:
         self._clauses, self._sentences = _trie(file.clauses), _trie(file.sentences)
+        self._behind = _trie(file.behind)
         self._file = file
 
     def ends(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
@@ -72,6 +76,26 @@ class Leads:
             found.update(edge.end for edge in self._clauses.scan(words, at))
             found.update(edge.end for edge in self._sentences.scan(words, at) if _marked(text, units, edge.end))
         return sorted(at for at in found if at < len(words))[:_MOST]
+
+    def reasons(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
+        """Where a reason behind an order begins that goes on to the end, the last place first.
+
+        It stands behind a written mark, and names no value and nothing that may take the order back.
+        """
+        size, words, found = len(units.words), units.words, list[int]()
+        if not any(edge.end == size for at in range(size) for edge in self._behind.scan(words, at)):
+            return []
+        for at in range(size - 1, 0, -1):
+            if at in taken:
+                break
+            if _marked(text, units, at):
+                found.append(at)
+        told = [at for at in found if not any(w in text[units.starts[at] :] for w in self._file.behind_never)]
+        return told[:_MOST]
+
+    def goes_on(self, text: str, units: Units, end: int) -> bool:
+        """Whether what ends before unit `end` may be told on, and no order at all."""
+        return text[: units.ends[end - 1]].endswith(self._file.open)
 
     def led_to(
         self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None
@@ -111,13 +135,13 @@ class Leads:
         past = all(
             m.evidence.end <= cut and m.evidence.surface.startswith(self._file.elapsed) for m in found.unresolved
         )
-        paid = found.slots == Slots() and past and any(word in said[cut:] for word in self._file.paying)
-        if not paid or bill is None:
+        paid = any(word in said[cut:] for word in self._file.paying)
+        if not (paid and past and replace(found.slots, date=None) == Slots()) or bill is None:
             return None
         return replace(
             found,
             intent=Intent.BILL_PAYMENT,
-            slots=Slots(bill=Slot(BillId(bill[0]), bill[1])),
+            slots=Slots(bill=Slot(BillId(bill[0]), bill[1]), date=found.slots.date),
             missing=(),
             unresolved=(),
         )

@@ -11,7 +11,7 @@ from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
-from services.understanding.fast.asked import of_its_bill
+from services.understanding.fast.asked import of_its_account, of_its_bill
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
     OWING,
@@ -36,6 +36,7 @@ from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
+from services.understanding.fast.reasoned import named_behind, reasoned
 from services.understanding.fast.reasons import ClauseSpan, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
 from services.understanding.fast.segments import Read, corrects, segmented, unread
@@ -91,12 +92,14 @@ class Understander:
             found = mixed(found, context)
         if found is None:
             found = self._behind(hearing)
+        found = named_behind(self._grammar, hearing, found, partial(self._after_clauses, hearing))
         if found is None:
             return self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
         found = with_payee(as_source(found, context), heard, reading, self._grammar, hearing.find_payee)
         found = of_its_bill(self._grammar, heard, context, reading, found)
+        found = of_its_account(self._grammar, heard, context, reading, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
         return self._refused_for(found, context, reading)
 
@@ -134,7 +137,12 @@ class Understander:
             return found
         first, enabled = self._matching.start(hearing.context, joined=True)
         joined = replace(hearing, first=first, enabled=enabled)
-        return self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined) or found
+        many = self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined)
+        return many or found or reasoned(self._grammar, joined, partial(self._before, joined))
+
+    def _before(self, hearing: MatchInput, end: int) -> Understood | None:
+        """What the units up to `end` say."""
+        return self._matching.within(hearing, 0, end)[0] or self._after_clauses(hearing, end)
 
     def _clauses(self, hearing: MatchInput, begin: int) -> tuple[Understood | None, bool]:
         """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
@@ -210,14 +218,18 @@ class Understander:
             return found
         return None
 
-    def _after_clauses(self, hearing: MatchInput) -> Understood | None:
-        """What clauses lead up to that are no commands, or before them what they ask for by themselves."""
+    def _after_clauses(self, hearing: MatchInput, end: int = 0) -> Understood | None:
+        """What clauses lead up to that are no commands, or before it what they ask for; up to `end` if given."""
         leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
-        size = len(reading.words)
+        size = end or len(reading.words)
         first, enabled = self._matching.start(hearing.context, further=True)
         after = replace(hearing, first=first, enabled=enabled)
         for at in leads.ends(heard.transcript.text, reading.units, reading.taken) if leads is not None else ():
-            found = self._matching.within(after, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
+            if at >= size:
+                return None
+            found = self._matching.within(after, at, size)[0] or (
+                self._several(hearing, at, MAX_COMMANDS) if not end else None
+            )
             if found is None or leads is None:
                 continue
             if (before := wanted(self._matching.within(hearing, 0, at)[0])) is not None:

@@ -10,6 +10,7 @@ from schemas.payee import MatchOutcome
 from services.understanding.fast.asked import asked
 from services.understanding.fast.carded import carded
 from services.understanding.fast.consent import ConsentGrammar
+from services.understanding.fast.cued import barred, cued, offered
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
@@ -76,12 +77,19 @@ class Unmatched:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
             if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
                 return found
+            offer = self._offered(heard, context, reading, find)
+            if offer is not None and intent in {None, Intent.QNA, offer[0]}:
+                (intent, slots), route = offer, Route.EXTRACT
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
                 intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
         if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
-        guessed = named_for(intent, slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots())
+        guessed = (
+            slots
+            if intent is Intent.BILL_PAYMENT and slots.bill
+            else named_for(intent, slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots())
+        )
         own = own_accounts(self._grammar, context, reading) if not (guessed.source or guessed.target) else ()
         mentions = unmatched(self._grammar.accounts, heard, reading.units, [(e.start, e.end) for _, e, _ in own])
         if intent not in MONEY_MOVING | {None, Intent.QNA}:
@@ -92,6 +100,15 @@ class Unmatched:
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         return replace(sure, unresolved=left, unread=unread)
+
+    def _offered(
+        self, heard: Annotation, context: Context, reading: UtteranceLattice, find: FindPayee | None
+    ) -> tuple[Intent, Slots] | None:
+        """An order to ask about, where nothing speaks against one; accounts stay mentions: their part is open."""
+        if self._grammar.endings is None or barred(self._grammar, heard, reading):
+            return None
+        slots = told(self._grammar, heard, context, reading, self._currency, find)
+        return offered(self._grammar, heard, context, reading, replace(slots, source=None, target=None))
 
     def _with_words(
         self, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood, slots: Slots
@@ -141,4 +158,5 @@ class Unmatched:
             return settled(rules.accounts, heard, reading.units, loose, Leftover())
         paid = billed(rules, heard, context, reading) if rules.spaced and not stopped else None
         found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
-        return found or asked(rules, heard, context, reading, stopped)
+        found = found or asked(rules, heard, context, reading, stopped)
+        return found or cued(rules, heard, context, reading, stopped)

@@ -24,9 +24,12 @@ DATA: dict[str, Any] = yaml.safe_load((ROOT / "tests" / "data" / "callers" / "ja
 KINDS: dict[str, Any] = yaml.safe_load(
     (ROOT / "tests" / "data" / "callers" / "ja_kinds.yaml").read_text(encoding="utf-8")
 )
-WHOLE, MORE, VOICES, STRANGERS, PASSERS, LIBRARY = (
+WHOLE, MORE, VOICES, STRANGERS, PASSERS, LIBRARY, GARDEN, PANTRY, LARDER = (
     yaml.safe_load((ROOT / "tests" / "data" / "callers" / f"{name}.yaml").read_text(encoding="utf-8"))
-    for name in ("ja_whole", "ja_more", "ja_voices", "ja_strangers", "ja_passers", "ja_library")
+    for name in (
+        *("ja_whole", "ja_more", "ja_voices", "ja_strangers", "ja_passers", "ja_library"),
+        *("ja_garden", "ja_pantry", "ja_pantry2"),
+    )
 )
 PEOPLE = ROOT.parent / "shared" / "people-cases" / "ja_said.jsonl"
 MONEY = {"balance", "transactions", "transfer", "own", "bill_pay", "ending_transfer_money", "ending_balance_inquiry"}
@@ -82,9 +85,11 @@ def test_sentences_end_in_many_ways(caller: Caller) -> None:
 
 def test_nothing_moves_that_was_not_asked_for(caller: Caller) -> None:
     traps = [
-        line for each in (DATA, KINDS, WHOLE, MORE, VOICES, STRANGERS, PASSERS) for line in each["traps"].splitlines()
+        line
+        for each in (DATA, KINDS, WHOLE, MORE, VOICES, STRANGERS, PASSERS, GARDEN, PANTRY, LARDER)
+        for line in each["traps"].splitlines()
     ]
-    assert len(traps) >= 355
+    assert len(traps) >= 405
     assert [text for text in traps if isinstance(caller.says(text)[1], Confirm)] == []
 
 
@@ -169,7 +174,10 @@ def test_callers_of_every_kind_are_understood(caller: Caller) -> None:
         (VOICES, 160, 0.86),
         (STRANGERS, 200, 0.92),
         (PASSERS, 60, 0.76),
-        (LIBRARY, 180, 0.68),
+        (LIBRARY, 180, 0.83),
+        (GARDEN, 130, 0.84),
+        (PANTRY, 65, 0.76),
+        (LARDER, 65, 0.55),
     ],
 )
 def test_whole_sentences_are_understood(caller: Caller, said: dict[str, Any], least: int, share: float) -> None:

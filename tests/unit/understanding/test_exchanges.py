@@ -49,6 +49,7 @@ def judged(kind: str, language: str) -> list[Judged]:
         ("ja_library", 0.97),
         ("ja_pantry", 0.96),
         ("ja_cellar", 0.93),
+        ("ja_garden", 0.79),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:

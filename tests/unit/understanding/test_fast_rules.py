@@ -42,6 +42,12 @@ def test_every_list_and_rule_is_used(language: str) -> None:
         "introduces",
         "reach",
         "goodbye",
+        "history_cue",
+        "asks_else_listed",
+        "help_cue",
+        "drop_cue",
+        "drops_else",
+        "goodbye_cue",
     }
     unused = [n for n in words.lists if n not in by_code and not re.search(rf"\{{{n}(:[a-z_]+)?\}}", text)]
     unused += [name for name in words.rules if f"<{name}>" not in text]
