@@ -85,16 +85,18 @@ class Unmatched:
         objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
         if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
-        guessed = (
-            slots
-            if intent is Intent.BILL_PAYMENT and slots.bill
-            else named_for(intent, slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots())
-        )
+        return self._settled(heard, context, reading, Understood(intent, slots, route=route, vetoes=named))
+
+    def _settled(self, heard: Annotation, context: Context, reading: UtteranceLattice, meant: Understood) -> Understood:
+        """With what was told that such an intent may have, and what is named in it that stays open."""
+        intent, slots, route = meant.intent, meant.slots, meant.route
+        serious = slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots()
+        guessed = slots if intent is Intent.BILL_PAYMENT and slots.bill else named_for(intent, serious)
         own = own_accounts(self._grammar, context, reading) if not (guessed.source or guessed.target) else ()
         mentions = unmatched(self._grammar.accounts, heard, reading.units, [(e.start, e.end) for _, e, _ in own])
         if intent not in MONEY_MOVING | {None, Intent.QNA}:
             mentions = ()
-        found = Understood(intent, guessed, route=route, vetoes=named, payees=heard.payees)
+        found = replace(meant, slots=guessed, payees=heard.payees)
         left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
         used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
