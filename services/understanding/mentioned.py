@@ -39,7 +39,7 @@ def _spoken_of(rules: Grammar, reading: UtteranceLattice) -> bool:
 
 def _of_a_thing(rules: Grammar, reading: UtteranceLattice) -> bool:
     """Whether what is to be given may be what was bought, not the money for it."""
-    words, pronoun = reading.words, rules.symbols["pronoun"]
+    words, pronoun = reading.words, rules.symbols.get("pronoun")
     ends = (edge.end for at in range(len(words)) for edge in rules.phrases.pricing.scan(words, at))
     costs = next((end for end in ends if end in reading.taken), len(words))
     given = any(edge.symbol == pronoun for at in range(costs, len(words)) for edge in reading.lattice.edges(at))
