@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.line import FRAME
-from deploy.bench._corpus import LEAD_S, Part, Utterance, load, utterances
+from deploy.bench._corpus import LEAD_S, Part, PlayedUtterance, load, utterances
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale, language
 from schemas.transcript import Hypothesis, Transcript
@@ -62,10 +62,10 @@ def stamps(samples: Samples) -> Iterator[tuple[int, int]]:
 class Oracle:
     """The `Recognizer` port for utterances that are known. Within a part, words are taken to be evenly long."""
 
-    def __init__(self, known: Iterable[Utterance]) -> None:
+    def __init__(self, known: Iterable[PlayedUtterance]) -> None:
         self._known = {utterance.key: utterance for utterance in known}
 
-    def know(self, utterance: Utterance, key: int | None = None) -> None:
+    def know(self, utterance: PlayedUtterance, key: int | None = None) -> None:
         """One more that may be said; its sound is stamped with its own key unless another is given."""
         self._known[utterance.key if key is None else key] = utterance
 
