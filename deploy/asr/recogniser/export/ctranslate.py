@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from recogniser.export.coarse import WHOLE, coarsen
-from recogniser.train.model import Attention, Block, Recogniser, Shape, deepened, weights
+from recogniser.train.model import Attention, Recogniser, Shape, TransformerBlock, deepened, weights
 from recogniser.train.tokens import SPECIAL, load
 
 
@@ -47,7 +47,7 @@ def attention(spec: transformer_spec.attention_spec.MultiHeadAttentionSpec, laye
     linear(spec.linear[-1], layer.out)
 
 
-def block(spec: transformer_spec.TransformerEncoderLayerSpec, layer: Block) -> None:
+def block(spec: transformer_spec.TransformerEncoderLayerSpec, layer: TransformerBlock) -> None:
     """One transformer layer."""
     attention(spec.self_attention, layer.attention, cross=False)
     norm(spec.self_attention.layer_norm, layer.attention_norm)
