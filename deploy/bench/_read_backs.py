@@ -17,7 +17,6 @@ from schemas.money import Money, exponent
 from schemas.span import DateValue, MoneyValue
 from services.normalization import Normalizer
 from services.response.phrases import speak
-from services.speech.ruby import annotated
 
 NAMES: Final = Path("tests/data/speech")
 _MAGNITUDES: Final = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -104,7 +103,8 @@ def _transfer(draw: Random, locale: Locale, names: Sequence[list[str]]) -> Spoke
 
 
 def _named(name: list[str]) -> tuple[str, SpokenSlot]:
-    return annotated(*name) if len(name) > 1 else name[0], SpokenSlot("name", name[-1])
+    """Spoken by its reading where it has one, as the dialogue names payees."""
+    return name[-1], SpokenSlot("name", name[-1])
 
 
 _KINDS: Final = (_balance, _bill, _card, _name, _transfer)

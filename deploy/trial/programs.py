@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -115,7 +116,7 @@ def _postgres(place: ServiceInstance, own: Path) -> Program:
     programs, given = server_folder(), place.service.environment
     assert programs is not None, unavailable()
     data = Path(place.path("/var/lib/postgresql/data"))
-    become = _become(own, data)
+    become: list[Path | str] = [*_become(own, data)]
     socket = f"-k {own}"
     if not any(data.iterdir()):
         password = own / "password"
@@ -140,5 +141,5 @@ def _become(*folders: Path) -> list[str]:
     return ["setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--clear-groups"]
 
 
-def _run(command: "list[Path | str]") -> None:
+def _run(command: Sequence[Path | str]) -> None:
     subprocess.run(list(map(str, command)), check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd="/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
@@ -143,9 +144,13 @@ async def shapes(session: GpuSession) -> None:
         for name, text in SHAPES.items():
             tokens = len(tokenizer.encode(text, add_special_tokens=False).ids) + 1
             body = ttft.request(MODEL, 0, tokens=tokens)
-            taken = await ttft.timed(session.count(16), lambda _, b=body: endpoint.chat(**b))
+            taken = await ttft.timed(session.count(16), ttft.asking(endpoint, _always(body)))
             row = {"shape": name, "tokens with end": tokens, "p50_ms": percentile(taken, 50)}
             session.add("shapes of the answer, by their length", row)
+
+
+def _always(body: Row) -> Callable[[int], Row]:
+    return lambda _: body
 
 
 async def profiler(session: GpuSession, server: str = "extraction") -> None:
@@ -155,7 +160,7 @@ async def profiler(session: GpuSession, server: str = "extraction") -> None:
         async with Endpoint(session.urls[server], timeout_s=60) as endpoint:
             if not (await endpoint.ask("POST", "/start_profile")).is_success:
                 return
-            taken = await ttft.timed(5, lambda n, c=cache: endpoint.chat(**_profiled(n, c)))
+            taken = await ttft.timed(5, ttft.asking(endpoint, partial(_profiled, cache=cache)))
             await endpoint.ask("POST", "/stop_profile")
         row: Row = {"server": server, "prefix cache": cache, "client_ms": sum(taken)}
         row |= await asyncio.to_thread(ttft.kernels, trace)
