@@ -22,6 +22,7 @@ from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.understander import Understander
+from services.understanding.mentioned import mentioned
 from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
 from services.understanding.repair import repaired
@@ -111,7 +112,8 @@ class _Stages:
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
-        return meant or offered(heard, found, context, self._called(heard)) or found
+        meant = meant or offered(heard, found, context, self._called(heard)) or found
+        return mentioned(heard, meant, context) or meant
 
     def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""

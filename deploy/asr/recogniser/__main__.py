@@ -26,6 +26,7 @@ STEPS = {
     "revive": ("export.revive", "a checkpoint of the weights that ship"),
     "bundle": ("export.bundle", "cut a checkpoint in pieces to travel, or join them"),
     "payload": ("export.payload", "what fine-tuning on a lent machine needs, in parts"),
+    "blend": ("export.blend", "begin again from a mixture of fine-tuned checkpoints"),
     "pack": ("export.pack", "the folder that ships of a fine-tuned checkpoint"),
 }
 """What runs each step, and what it is for, in the order in which they are needed."""

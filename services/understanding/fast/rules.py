@@ -24,7 +24,9 @@ class WordsFile(RuleFile):
     what its parts say.
     Words that begin with one of `asking` are a question, unless something is asked for before.
     With one of `objecting`, what is said to a read-back and not understood is a no to it,
-    and with one of `relative` it tells by how much, not how much.
+    and with one of `relative` it tells by how much, not how much. Beside one of `mentioning`, or behind one of
+    `declining`, an amount and a name without a verb are no order; behind a price after one of `pricing`, "it" may be a
+    thing.
     """
 
     spaced: bool
@@ -53,6 +55,9 @@ class WordsFile(RuleFile):
     asking: tuple[str, ...] = ()
     twists: tuple[str, ...] = ()
     objecting: tuple[str, ...] = ()
+    mentioning: tuple[str, ...] = ()
+    declining: tuple[str, ...] = ()
+    pricing: tuple[str, ...] = ()
     relative: tuple[str, ...] = ()
     noun_conjunctions: tuple[str, ...] = ()
     lists: dict[str, tuple[str, ...]]

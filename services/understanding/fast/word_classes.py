@@ -47,6 +47,9 @@ class Phrases:
     objecting: Trie
     relative: Trie
     not_names: Trie
+    mentioning: Trie
+    declining: Trie
+    pricing: Trie
 
 
 def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
@@ -92,6 +95,9 @@ def phrases(words: WordsFile) -> Phrases:
         objecting=compiled(words.objecting),
         relative=compiled(words.relative),
         not_names=compiled(words.not_names),
+        mentioning=compiled(words.mentioning),
+        declining=compiled(words.declining),
+        pricing=compiled(words.pricing),
     )
 
 

@@ -24,6 +24,10 @@ POSITION = 320
 HELD_OUT_NOISES = ("office", "webrtc_leak", "sb_noise5")
 """Never trained on, for tests."""
 PHONE_HZ = (300.0, 3_400.0)
+SPREAD = 0.3
+"""How far a line's own band is off, of its lower edge; the upper one is off by a third of that."""
+QUIET = 1.3
+"""Decades by which speech on a line may be quieter than its coder's range."""
 MU = 255.0
 
 
@@ -185,18 +189,26 @@ class RowDistortion:
             draw, one = chance[5 * row : 5 * row + 5], sound[row]
             if draw[0] < 0.18 * strength and self.rooms:
                 one = self.in_room(one, samples)
-            if draw[1] < 0.55 * strength:
+            if draw[1] < 0.65 * strength:
                 level = one[: lengths[row]].std() * 10 ** (-self.rng.uniform(4, 30) / 20)
                 one = one + noises[row] * level
-            if draw[2] < 0.1 * strength:
+            if draw[2] < 0.15 * strength:
                 one = self.with_losses(one, lengths[row])
             out.append(one)
         mixed = torch.stack(out)
         mixed = self.coloured(mixed, strength)
-        by_phone = torch.tensor([d < 0.35 * strength for d in chance[3::5]], device=sound.device)
-        mixed = torch.where(by_phone[:, None], telephone(mixed), mixed)
+        by_phone = torch.tensor([d < 0.5 * strength for d in chance[3::5]], device=sound.device)
+        mixed = torch.where(by_phone[:, None], self.on_a_line(mixed), mixed)
         gain = torch.tensor([10 ** self.rng.uniform(-1.3, 0.2) for _ in range(batch)], device=sound.device)
         return (mixed * gain[:, None]).clamp(-1, 1)
+
+    def on_a_line(self, sound: Tensor) -> Tensor:
+        """Each row on a telephone line of its own: its band, and how loud it comes to the coder."""
+        rows = len(sound)
+        off = torch.rand(2, rows, 1, device=sound.device) * 2 - 1
+        low, high = PHONE_HZ[0] * (1 + SPREAD * off[0]), PHONE_HZ[1] * (1 + SPREAD / 3 * off[1])
+        loud = 10 ** (-QUIET * torch.rand(rows, 1, device=sound.device))
+        return telephone(sound * loud, (low, high)) / loud
 
     def in_room(self, one: Tensor, samples: int) -> Tensor:
         """Through a room's response, at the loudness that it had."""
@@ -207,11 +219,13 @@ class RowDistortion:
         return wet * (one.std() / (wet.std() + 1e-6))
 
     def with_losses(self, one: Tensor, length: int) -> Tensor:
-        """With one to four packets of 20 to 60 ms missing."""
+        """With one to five packets of 20 to 60 ms missing, or what was before them said again, fainter."""
         one = one.clone()
-        for _ in range(self.rng.randint(1, 4)):
-            at = self.rng.randrange(max(1, length))
-            one[at : at + RATE // 50 * self.rng.randint(1, 3)] = 0
+        for _ in range(self.rng.randint(1, 5)):
+            at, size = self.rng.randrange(max(1, length)), RATE // 50 * self.rng.randint(1, 3)
+            hole = one[at : at + size]
+            before = one[at - size : at][: len(hole)].clone()
+            hole[:] = 0.6 * before if len(before) == len(hole) and self.rng.random() < 0.5 else 0
         return one
 
     def coloured(self, sound: Tensor, strength: float) -> Tensor:
@@ -222,11 +236,11 @@ class RowDistortion:
         return torch.fft.irfft(spectrum * 10 ** (curve / 20), sound.shape[1])
 
 
-def telephone(sound: Tensor) -> Tensor:
-    """300 to 3,400 Hz in mu-law's 256 steps."""
+def telephone(sound: Tensor, band: tuple[Tensor | float, Tensor | float] = PHONE_HZ) -> Tensor:
+    """300 to 3,400 Hz, or a band of each row's own, in mu-law's 256 steps."""
     spectrum = torch.fft.rfft(sound)
     hertz = torch.fft.rfftfreq(sound.shape[1], 1 / RATE, device=sound.device)
-    inside = (hertz > PHONE_HZ[0]) & (hertz < PHONE_HZ[1])
+    inside = (hertz > band[0]) & (hertz < band[1])
     narrow = torch.fft.irfft(torch.where(inside, spectrum, spectrum * 0.003), sound.shape[1]).clamp(-1, 1)
     coded = torch.round(narrow.sign() * torch.log1p(MU * narrow.abs()) / math.log1p(MU) * 127) / 127
     heard = coded.sign() * torch.expm1(coded.abs() * math.log1p(MU)) / MU

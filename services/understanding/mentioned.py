@@ -1,0 +1,55 @@
+"""An order in words that do not order, beside words of what was seen, spent or found: it is offered, never read back.
+
+"There's a payment here, ken sato, two hundred dollars", "the dress was fifty dollars, give it to emily".
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import Annotation, Context, Intent, Route, Understood
+from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.loose import commanded
+from services.understanding.fast.reading import UtteranceLattice, read
+
+_SURE: Final = 0.5
+
+
+def mentioned(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """The offer; None where something is ordered in so many words, or nothing but the order is spoken of."""
+    rules = grammar(language(heard.transcript.locale))
+    if not rules.spaced or not context.idle or found.intent is not Intent.TRANSFER_MONEY:
+        return None
+    whole = found.route is Route.FAST and found.then is None and not found.missing and not found.unread
+    if not whole or found.unresolved:
+        return None
+    reading = read(rules, heard, context)
+    spoken_of = _spoken_of(rules, reading) and not commanded(rules, heard, reading)
+    return replace(found, route=Route.CLARIFY, confidence=_SURE) if spoken_of or _of_a_thing(rules, reading) else None
+
+
+def _spoken_of(rules: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether money is declined first, or told of as seen or spent in words that correct nothing."""
+    words = reading.words
+    if rules.phrases.declining.scan(words, 0):
+        return True
+    told = any(rules.phrases.mentioning.scan(words, at) for at in _free(reading))
+    return told and not _corrected(rules, reading)
+
+
+def _of_a_thing(rules: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether what is to be given may be what was bought, not the money for it."""
+    words, pronoun = reading.words, rules.symbols["pronoun"]
+    ends = (edge.end for at in range(len(words)) for edge in rules.phrases.pricing.scan(words, at))
+    costs = next((end for end in ends if end in reading.taken), len(words))
+    given = any(edge.symbol == pronoun for at in range(costs, len(words)) for edge in reading.lattice.edges(at))
+    return given and not _corrected(rules, reading)
+
+
+def _corrected(rules: Grammar, reading: UtteranceLattice) -> bool:
+    return any(rules.accounts.repairs.scan(reading.words, at) for at in _free(reading))
+
+
+def _free(reading: UtteranceLattice) -> list[int]:
+    """Units that are no part of the order."""
+    return [at for at in range(len(reading.words)) if at not in reading.taken]
