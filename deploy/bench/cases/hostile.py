@@ -1,4 +1,4 @@
-"""Ears that hear strings from strangers: a language and a state of a call, through the whole text path."""
+"""Strings of strangers, heard in each language at each state of a call, through the whole text path."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
