@@ -47,7 +47,7 @@ CLOSING_S: Final = 10.0
 _LOBBIES: Final[WeakKeyDictionary[ServerState, Lobby]] = WeakKeyDictionary()
 
 
-class _Line:
+class _HeldTransport:
     """The transport as a protocol behind the door sees it: reading is the door's business."""
 
     def __init__(self, transport: asyncio.Transport, door: "ConnectionGate") -> None:
@@ -104,7 +104,7 @@ class ConnectionGate(asyncio.Protocol):
 
     def begin(self, transport: asyncio.Transport) -> None:
         """It may ask."""
-        self.inner.connection_made(_Line(transport, self))  # type: ignore[arg-type]
+        self.inner.connection_made(_HeldTransport(transport, self))  # type: ignore[arg-type]
 
     def refuse(self, transport: asyncio.Transport) -> None:
         """There is no room."""

@@ -1,6 +1,6 @@
 """What every stage may ask of a locale."""
 
-from rules.load import RuleFile, exists, load
+from rules.load import RuleFile, exists, load, locales
 from schemas.errors import UnsupportedLocale
 from schemas.ids import Locale
 
@@ -25,3 +25,11 @@ def locale_rules(locale: Locale) -> LocaleRules:
 def space(locale: Locale) -> str:
     """What stands between two words. Raises UnsupportedLocale."""
     return " " if locale_rules(locale).spaced else ""
+
+
+def joiner(language: str) -> str:
+    """What stands between two words of a language, whichever its locale. Raises UnsupportedLocale."""
+    of_it = (locale for locale in locales() if locale_rules(locale).language == language)
+    if (locale := next(of_it, None)) is None:
+        raise UnsupportedLocale("no rules for this language")
+    return space(locale)

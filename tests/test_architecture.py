@@ -1,12 +1,12 @@
 """The walls of the house that import-linter can't see: what pure rooms may touch, and who may read the clock."""
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.harness.tree import ROOT, python_files
+
 IMPURE = {
     "asyncio", "anyio", "threading", "multiprocessing", "socket", "subprocess", "time", "random", "secrets", "uuid",
     "os", "httpx", "openai", "fastapi", "starlette", "sqlalchemy", "websockets", "uvicorn",
@@ -36,12 +36,6 @@ ONLY_IN = {
 }
 
 
-def modules(*folders: str) -> Iterator[Path]:
-    for folder in folders:
-        target = ROOT / folder
-        yield from sorted(target.rglob("*.py")) if target.is_dir() else sorted(target.parent.glob(target.name + ".py"))
-
-
 def imports(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -52,7 +46,7 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", [str(p.relative_to(ROOT)) for p in modules(*PURE_ROOMS)])
+@pytest.mark.parametrize("path", [str(p.relative_to(ROOT)) for p in python_files(*PURE_ROOMS)])
 def test_pure_rooms_touch_nothing_outside(path: str) -> None:
     touched = {name.partition(".")[0] for name in imports(ROOT / path)} & IMPURE
     assert not touched, f"{path} imports {sorted(touched)}"
@@ -62,7 +56,7 @@ def test_pure_rooms_touch_nothing_outside(path: str) -> None:
 def test_packages_stay_in_their_rooms(package: str) -> None:
     strangers = [
         str(path.relative_to(ROOT))
-        for path in modules("app", "services", "schemas", "rules")
+        for path in python_files("app", "services", "schemas", "rules")
         if any(name.partition(".")[0] == package for name in imports(path))
         and not str(path.relative_to(ROOT)).startswith(ONLY_IN[package])
     ]
@@ -73,7 +67,7 @@ def test_the_dialogue_has_one_keeper() -> None:
     """Nothing in services but the session decides, or holds where the dialogue stands."""
     keepers = {
         str(path.relative_to(ROOT))
-        for path in modules("services")
+        for path in python_files("services")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module == "services.dialogue"
         if {"DialogueState", "decide"} & {alias.name for alias in node.names}
@@ -88,7 +82,7 @@ def test_the_product_imports_nothing_of_the_repository_around_it() -> None:
     """Neither benchmarks, training and tools of deploy, nor tests: what is installed has none of them."""
     strangers = {
         str(path.relative_to(ROOT)): sorted(away)
-        for path in modules(*PRODUCT)
+        for path in python_files(*PRODUCT)
         if (away := {name for name in imports(path) if name.partition(".")[0] in {"deploy", "tests", "recogniser"}})
     }
     assert not strangers
@@ -97,7 +91,7 @@ def test_the_product_imports_nothing_of_the_repository_around_it() -> None:
 def test_the_product_has_no_fakes() -> None:
     classes = [
         f"{path.relative_to(ROOT)}: {node.name}"
-        for path in modules(*PRODUCT)
+        for path in python_files(*PRODUCT)
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ClassDef) and node.name.lstrip("_").startswith(("Fake", "Simulated", "Dummy", "Mock"))
     ]
@@ -117,7 +111,7 @@ def test_no_file_has_outgrown_its_room() -> None:
     """300 lines are enough; what is longer is named here with its reason, and ends at 350."""
     long = {
         name: length
-        for path in modules(*PRODUCT)
+        for path in python_files(*PRODUCT, "deploy")
         for name, length in [(str(path.relative_to(ROOT)), len(path.read_text().splitlines()))]
         if length > (350 if name in LONG_FILES else 300)
     }
@@ -128,7 +122,7 @@ def test_no_function_is_longer_than_a_screen() -> None:
     """40 lines, its comment and all; what is longer is named here with its reason."""
     long = {
         f"{path.relative_to(ROOT)} {node.name}"
-        for path in modules(*PRODUCT)
+        for path in python_files(*PRODUCT, "deploy")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if (node.end_lineno or 0) - node.lineno >= 40
@@ -143,7 +137,7 @@ def test_a_room_with_a_door_is_entered_by_it() -> None:
     """What these rooms offer is in their `__init__`; nothing of the product takes anything from further inside."""
     intruders = {
         f"{path.relative_to(ROOT)}: {name}"
-        for path in modules(*PRODUCT)
+        for path in python_files(*PRODUCT)
         for name in imports(path)
         for room in DOORS
         if name.startswith(f"services.{room}.") and not path.is_relative_to(ROOT / "services" / room)

@@ -27,3 +27,14 @@ def there(name: str) -> bool:
 def test_every_path_that_a_document_names_is_there(document: str) -> None:
     named = set(NAMED.findall((ROOT / document).read_text(encoding="utf-8")))
     assert not sorted(name for name in named if not PLACEHOLDER.search(name) and not there(name))
+
+
+def test_the_map_of_understanding_has_every_module_once() -> None:
+    """A newcomer finds each, and none that is gone."""
+    room = ROOT / "services/understanding"
+    there_are = {str(path.relative_to(room).with_suffix("")) for path in room.rglob("*.py") if path.stem != "__init__"}
+    told = (ROOT / "deploy/newcomers.md").read_text(encoding="utf-8").partition("## Find your way in understanding")[2]
+    rows = told.partition("| --- | --- |")[2]
+    where = [row.rstrip("| ").rpartition(" | ")[2] for row in rows.splitlines()]
+    named = [name for modules in where for name in re.findall(r"`([\w/]+)`", modules)]
+    assert sorted(named) == sorted(there_are)

@@ -4,9 +4,9 @@ import ast
 import re
 from collections import defaultdict
 from importlib import import_module
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from tests.harness.tree import ROOT, python_files
+
 ROWS = re.findall(
     r"^\| ([a-z -]+) \| `([\w.]+)\.(\w+)` \| (.+) \|$",
     (ROOT / "deploy/glossary.md").read_text(encoding="utf-8"),
@@ -30,15 +30,17 @@ def test_a_type_is_called_by_its_word() -> None:
     assert not odd
 
 
+PROTOCOLS = "schemas/wire/"
+"""Messages of others' protocols are called as their protocols call them."""
+
+
 def test_no_two_classes_share_a_name() -> None:
-    """But for the protocols' own messages, which are called as their protocols call them."""
+    """Private ones too, and those of benchmarks, trials and training: who reads one file has read of all."""
     places: dict[str, list[str]] = defaultdict(list)
-    for room in ("app", "schemas", "services"):
-        for path in sorted((ROOT / room).rglob("*.py")):
-            where = str(path.relative_to(ROOT))
-            classes = [] if where.startswith("schemas/wire/") else ast.parse(path.read_text(encoding="utf-8")).body
-            for node in classes:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    places[node.name].append(where)
-    assert len(places) > 500, "the classes were not found"
+    for path in python_files("app", "schemas", "services", "rules", "deploy"):
+        where = str(path.relative_to(ROOT))
+        for node in [] if where.startswith(PROTOCOLS) else ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(where)
+    assert len(places) > 900, "the classes were not found"
     assert not {name: where for name, where in places.items() if len(where) > 1}

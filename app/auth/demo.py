@@ -8,7 +8,6 @@ from typing import Any, Final
 from joserfc import jwt
 from joserfc.jwk import OKPKey
 
-from app.auth.principal import Scope
 from app.auth.tokens import TokenRules
 from app.once import made_once
 from schemas.errors import ConfigInvalid
@@ -39,14 +38,14 @@ class DemoIssuer:
         """The public key, as the JWKS document a verifier fetches."""
         return {"keys": [dict(self._key.as_dict(private=False)) | {"use": "sig", "alg": ALGORITHM}]}
 
-    def token(self, subject: str, scopes: Iterable[Scope], now: datetime, clock: Clock) -> str:
+    def token(self, subject: str, scopes: Iterable[str], now: datetime, clock: Clock) -> str:
         """A token for `subject`, good for LIFE_S seconds."""
         at = int(now.timestamp())
         claims = {
             "iss": self._rules.issuer,
             "aud": self._rules.audience,
             "sub": subject,
-            "scope": " ".join(sorted(scope.value for scope in scopes)),
+            "scope": " ".join(sorted(scopes)),
             "iat": at,
             "nbf": at,
             "exp": at + LIFE_S,

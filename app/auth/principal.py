@@ -13,7 +13,6 @@ class Scope(StrEnum):
 
     CALL = "call"
     QA = "qa"
-    ADMIN = "admin"
 
 
 @dataclass(frozen=True, slots=True)

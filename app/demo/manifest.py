@@ -9,18 +9,18 @@ from pydantic import BaseModel, ConfigDict
 FOLDER: Final = Path(__file__).parent / "calls"
 
 
-class _Frozen(BaseModel):
+class _DemoPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Expected(_Frozen):
+class Expected(_DemoPart):
     """How a turn must be decided."""
 
     intent: str | None = None
     decision: str
 
 
-class Booked(_Frozen):
+class Booked(_DemoPart):
     """How a transfer must end."""
 
     state: str
@@ -29,7 +29,7 @@ class Booked(_Frozen):
     payee: str
 
 
-class DemoUtterance(_Frozen):
+class DemoUtterance(_DemoPart):
     """One turn of the caller: a recording, what is said in it, by which voice."""
 
     audio: str
@@ -39,7 +39,7 @@ class DemoUtterance(_Frozen):
     expect: Expected
 
 
-class RecordedCall(_Frozen):
+class RecordedCall(_DemoPart):
     """A call: turns in order; `booked` when money must have moved, and only then."""
 
     id: str
@@ -50,7 +50,7 @@ class RecordedCall(_Frozen):
     booked: Booked | None = None
 
 
-class DemoManifest(_Frozen):
+class DemoManifest(_DemoPart):
     """Every call of the demonstration."""
 
     calls: tuple[RecordedCall, ...]

@@ -15,10 +15,10 @@ import orjson
 from app.line import FRAME, Event, Line, Microphone, heard_out, line, session, typed
 from app.qa.rehearsal import Rehearsal
 from app.transports._encode import Encoder
-from deploy.bench._answers import Case
-from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._answers import AnswerCase
+from deploy.bench._corpus import LEAD_S, PlayedUtterance
 from deploy.bench._oracle import stamped
-from deploy.bench._phone import Phone
+from deploy.bench._phone import CallersPhone
 from deploy.bench._taken import NOW
 from schemas.audio import SAMPLE_RATE
 from schemas.call import AudioIn, CallConfig, CallInput, PlaybackIn, PlaybackState, TypedIn
@@ -38,10 +38,10 @@ _FRAMES: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnswerTimes:
     """What one answer came to. Times are seconds from its last voiced sample."""
 
-    case: Case
+    case: AnswerCase
     moved_s: float | None
     told_s: float | None
     early: bool
@@ -62,10 +62,10 @@ class Answered:
 class _Listening:
     """One call as its caller sees it; `end_s` is when the answer's last voiced sample was said, once that is known."""
 
-    def __init__(self, case: Case, utterance: Utterance) -> None:
+    def __init__(self, case: AnswerCase, utterance: PlayedUtterance) -> None:
         self.case = case
         self.utterance = utterance
-        self.phone = Phone(Locale(case.locale))
+        self.phone = CallersPhone(Locale(case.locale))
         self.end_s = float("inf")
 
     def over(self, now_s: float) -> bool:
@@ -75,7 +75,7 @@ class _Listening:
         quiet = now_s >= max(self.phone.last_s, self.end_s) + QUIET_S
         return quiet and (not self.phone.playing or not self.phone.moved_s)
 
-    def answered(self, begins_ms: float) -> Answered:
+    def answered(self, begins_ms: float) -> AnswerTimes:
         """`begins_ms`: of the call's audio, when the answer began. A turn that ends before its last part lacks it."""
         parts = self.utterance.parts
         late_ms = begins_ms + parts[-1].start_s * 1000 if len(parts) > 1 else 0.0
@@ -83,7 +83,7 @@ class _Listening:
         moved = phone.moved_s[0] if phone.moved_s else None
         spoken = [turn for turn in phone.turns if turn["source"] == "speech"]
         cut = moved is not None and not any(turn["voiced_until_ms"] >= late_ms for turn in spoken)
-        return Answered(
+        return AnswerTimes(
             self.case,
             None if moved is None else moved - end_s,
             None if phone.told_s is None else phone.told_s - end_s,
@@ -95,7 +95,7 @@ class _Listening:
         )
 
 
-async def over_the_wire(base: str, credential: str, case: Case, utterance: Utterance) -> Answered:
+async def over_the_wire(base: str, credential: str, case: AnswerCase, utterance: PlayedUtterance) -> AnswerTimes:
     """In real time, against the service at `base`."""
     call = _Listening(case, utterance)
     microphone = Microphone(utterance.key, partial(stamped, utterance.key))
@@ -143,7 +143,7 @@ class InProcess:
     """One call in audio time, as its caller sees it: the clock moves with the sound, and waits for what goes on."""
 
     def __init__(self, live: LiveCall, outbound: OutboundQueue, clock: ManualClock, locale: Locale) -> None:
-        self.phone = Phone(locale)
+        self.phone = CallersPhone(locale)
         self._live = live
         self._outbound = outbound
         self._clock = clock
@@ -168,7 +168,7 @@ class InProcess:
             await self._live.put(PlaybackIn(ReplyId(reply), PlaybackState.COMPLETED))
             await self._live.settled()
 
-    def say(self, utterance: Utterance) -> float:
+    def say(self, utterance: PlayedUtterance) -> float:
         """Begin to speak; when the last voiced sample will have been said."""
         self._microphone = Microphone(utterance.key, partial(stamped, utterance.key))
         lead = np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32)
@@ -211,7 +211,7 @@ class Booth:
         self._recognizer = recognizer
         self._vad = vad
 
-    async def take(self, case: Case, utterance: Utterance) -> Answered:
+    async def take(self, case: AnswerCase, utterance: PlayedUtterance) -> AnswerTimes:
         """One answer."""
         listening, locale = _Listening(case, utterance), Locale(case.locale)
         async with (

@@ -9,7 +9,7 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from deploy.bench._corpus import FOLDER, Utterance, audio_name, recording, together
+from deploy.bench._corpus import FOLDER, PlayedUtterance, audio_name, recording, together
 from schemas.audio import SAMPLE_RATE, Samples
 
 _A_UNIT_S: Final = {"en": 0.065, "ja": 0.13}
@@ -17,11 +17,11 @@ _A_UNIT_S: Final = {"en": 0.065, "ja": 0.13}
 _VOICE: Final = "answer_voice.opus"
 
 
-class _Frozen(BaseModel):
+class _AnswersPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Parts(_Frozen):
+class Parts(_AnswersPart):
     """First parts, and what may follow them, by kind."""
 
     first: tuple[str, ...]
@@ -35,7 +35,7 @@ class Parts(_Frozen):
                 yield from ((kind, words, moves) for words in said)
 
 
-class Answers(_Frozen):
+class Answers(_AnswersPart):
     """One language's answers to the read-back of `order`."""
 
     locale: str
@@ -47,7 +47,7 @@ class Answers(_Frozen):
     unseen: Parts
 
 
-class AnswerCorpus(_Frozen):
+class AnswerCorpus(_AnswersPart):
     """The whole corpus; every continuation is said with `pauses_each` of `pauses_s` by `voices_each` voices."""
 
     id: str
@@ -58,7 +58,7 @@ class AnswerCorpus(_Frozen):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class AnswerCase:
     """One answer: what is said by whom, with which pause, and whether money may move by it."""
 
     order: str
@@ -82,17 +82,17 @@ def load(file: Path | None = None) -> AnswerCorpus:
     return AnswerCorpus.model_validate(yaml.safe_load((file or FOLDER / "answers.yaml").read_text(encoding="utf-8")))
 
 
-def cases(corpus: AnswerCorpus) -> list[Case]:
+def cases(corpus: AnswerCorpus) -> list[AnswerCase]:
     """Every case, always the same and in the same order."""
     return [case for one in corpus.languages for unseen in (False, True) for case in _cases(corpus, one, unseen=unseen)]
 
 
-def _cases(corpus: AnswerCorpus, one: Answers, *, unseen: bool) -> Iterator[Case]:
+def _cases(corpus: AnswerCorpus, one: Answers, *, unseen: bool) -> Iterator[AnswerCase]:
     parts = one.unseen if unseen else one.seen
     head = (one.order, one.locale, one.customer)
     for words in parts.first:
         for voice in one.voices:
-            yield Case(*head, voice, "plain", words, 0.0, moves=True, unseen=unseen)
+            yield AnswerCase(*head, voice, "plain", words, 0.0, moves=True, unseen=unseen)
     for number, (kind, then, moves) in enumerate(parts.after()):
         for turn in range(one.voices_each):
             voice = one.voices[(number + turn) % len(one.voices)]
@@ -100,7 +100,7 @@ def _cases(corpus: AnswerCorpus, one: Answers, *, unseen: bool) -> Iterator[Case
                 at = (number * one.voices_each + turn) * corpus.pauses_each + again
                 words = f"{parts.first[at % len(parts.first)]} | {then}"
                 pause = corpus.pauses_s[at % len(corpus.pauses_s)]
-                yield Case(*head, voice, kind, words, pause, moves=moves, unseen=unseen)
+                yield AnswerCase(*head, voice, kind, words, pause, moves=moves, unseen=unseen)
 
 
 def spoken_parts(raw: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -109,13 +109,13 @@ def spoken_parts(raw: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((case.voice, part) for part in case.parts)
 
 
-def spoken(case: Case, folder: Path | None = None) -> Utterance:
+def spoken(case: AnswerCase, folder: Path | None = None) -> PlayedUtterance:
     """The case as it was recorded. Raises FileNotFoundError where a recording is missing."""
     recordings = folder or FOLDER / "answers"
     return _utterance(case, [recording(recordings / audio_name(case.voice, part)) for part in case.parts])
 
 
-def babbled(case: Case) -> Utterance:
+def babbled(case: AnswerCase) -> PlayedUtterance:
     """The case as sound of the right length by some voice: for a recogniser that is told what was said."""
     voice = recording(FOLDER / _VOICE)
     return _utterance(case, [_stretch(voice, len(part) * _A_UNIT_S[case.locale[:2]]) for part in case.parts])
@@ -126,5 +126,5 @@ def _stretch(voice: Samples, seconds: float) -> Samples:
     return np.resize(voice, max(round(seconds * SAMPLE_RATE), SAMPLE_RATE // 4))
 
 
-def _utterance(case: Case, recorded: list[Samples]) -> Utterance:
+def _utterance(case: AnswerCase, recorded: list[Samples]) -> PlayedUtterance:
     return together(case.words, (case.locale, case.customer, case.voice), recorded, case.pause_s)

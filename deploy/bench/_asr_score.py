@@ -66,7 +66,7 @@ LEAST: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SpokenCase:
     """One recording and what is said in it."""
 
     path: Path
@@ -80,7 +80,7 @@ class Case:
 class Recognition:
     """What came out in one condition."""
 
-    case: Case
+    case: SpokenCase
     condition: str
     text: str
     decode_ms: float
@@ -220,7 +220,7 @@ def commands_heard(heard: Sequence[Recognition], commands: Callable[[str, str], 
     }
 
 
-def _outside(case: Case) -> bool:
+def _outside(case: SpokenCase) -> bool:
     return case.category in OUT_OF_DOMAIN or (group(case.voice) == "human" and case.category != PROMPTED)
 
 

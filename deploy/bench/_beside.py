@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from app.line import Transport, demo_token
 from app.qa.figures import Figure
-from deploy.bench._corpus import Utterance
+from deploy.bench._corpus import PlayedUtterance
 from deploy.bench._figures import is_binding, percentile
 from deploy.bench._line import Measured, Way, measure
 from deploy.bench._pace import LEAD, deviations
@@ -31,11 +31,13 @@ class Beside:
         return self.rung.first_ms - self.native.first_ms
 
 
-async def play_beside(base: str, place: Place, door: Door, played: Sequence[Utterance], at_once: int) -> list[Beside]:
+async def play_beside(
+    base: str, place: Place, door: Door, played: Sequence[PlayedUtterance], at_once: int
+) -> list[Beside]:
     """Every utterance at both doors, as G.711 leaves it, `at_once` at a time."""
     places, way = asyncio.Semaphore(at_once), Way(detection(Patience()), Transport.CALLS, spoken=False)
 
-    async def one(number: int, said: Utterance) -> Beside:
+    async def one(number: int, said: PlayedUtterance) -> Beside:
         async with places:
             await asyncio.sleep(number % 7 * 0.011)  # out of phase with the frames of the others
             narrow = replace(said, samples=narrowed(said.samples))

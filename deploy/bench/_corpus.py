@@ -26,11 +26,11 @@ _CHOICE: Final = 5
 """Seed."""
 
 
-class _Frozen(BaseModel):
+class CorpusPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CorpusSet(_Frozen):
+class CorpusSet(CorpusPart):
     """Sentences of one kind, each spoken by `voices_each` of the voices in turn."""
 
     kind: Literal["simple", "paused"]
@@ -41,7 +41,7 @@ class CorpusSet(_Frozen):
     words: tuple[str, ...]
 
 
-class Corpus(_Frozen):
+class TurnCorpus(CorpusPart):
     """The whole corpus; `|` in a sentence is a pause of each of `pauses_s`."""
 
     id: str
@@ -60,7 +60,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class PlayedUtterance:
     """What one call plays."""
 
     words: str
@@ -111,15 +111,15 @@ def _cast(one: CorpusSet) -> Iterator[tuple[str, str]]:
             yield words, one.voices[(number + turn) % len(one.voices)]
 
 
-def load(file: Path | None = None) -> Corpus:
+def load(file: Path | None = None) -> TurnCorpus:
     """Read a corpus; the one that comes with the project unless another is named."""
-    return Corpus.model_validate(yaml.safe_load((file or FOLDER / "latency.yaml").read_text(encoding="utf-8")))
+    return TurnCorpus.model_validate(yaml.safe_load((file or FOLDER / "latency.yaml").read_text(encoding="utf-8")))
 
 
-def utterances(corpus: Corpus, kind: str, folder: Path | None = None) -> list[Utterance]:
+def utterances(corpus: TurnCorpus, kind: str, folder: Path | None = None) -> list[PlayedUtterance]:
     """Every utterance of a kind, recordings read from `folder`."""
     recordings = folder or FOLDER / "latency"
-    found: list[Utterance] = []
+    found: list[PlayedUtterance] = []
     for one in corpus.sets:
         for words, voice in _cast(one) if one.kind == kind else ():
             parts = [recording(recordings / audio_name(voice, part.strip())) for part in words.split("|")]
@@ -128,7 +128,7 @@ def utterances(corpus: Corpus, kind: str, folder: Path | None = None) -> list[Ut
     return found
 
 
-def some(found: list[Utterance], limit: int) -> list[Utterance]:
+def some(found: list[PlayedUtterance], limit: int) -> list[PlayedUtterance]:
     """A choice of at most `limit`, always the same, in order; all when it is 0."""
     if not limit or limit >= len(found):
         return found
@@ -136,7 +136,7 @@ def some(found: list[Utterance], limit: int) -> list[Utterance]:
     return [found[i] for i in sorted(chosen)]
 
 
-def together(words: str, who: tuple[str, str, str], recorded: list[Samples], pause: float) -> Utterance:
+def together(words: str, who: tuple[str, str, str], recorded: list[Samples], pause: float) -> PlayedUtterance:
     """Join the recordings so that `pause` seconds lie between voice and voice. `who`: locale, customer and voice."""
     line: Samples = np.zeros(0, dtype=np.float32)
     parts: list[Part] = []
@@ -147,7 +147,7 @@ def together(words: str, who: tuple[str, str, str], recorded: list[Samples], pau
         start, end = ((line.size + at) / SAMPLE_RATE for at in (_first_voiced(sound), _last_voiced(sound)))
         parts.append(Part(text.strip(), start, end))
         line = np.concatenate((line, sound))
-    return Utterance(words, *who, line, tuple(parts), pause)
+    return PlayedUtterance(words, *who, line, tuple(parts), pause)
 
 
 @lru_cache(maxsize=1024)

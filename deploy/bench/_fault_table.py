@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from deploy.bench._fault_world import DATABASE, ROLE, World
+from deploy.bench._fault_world import DATABASE, ROLE, FaultWorld
 
-Act = Callable[[World], Awaitable[None]]
+Act = Callable[[FaultWorld], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class InjectedFault:
     """`begin` is done `after_s` after the yeses were sent, before them where that is negative; `end` `for_s` later."""
 
     name: str
@@ -26,13 +26,13 @@ class Fault:
     for_s: float = 5.0
 
 
-async def _nothing(_: World) -> None:
+async def _nothing(_: FaultWorld) -> None:
     """It ends by itself."""
 
 
 def _sql(begin: str, end: str) -> tuple[Act, Act]:
     def running(statements: str) -> Act:
-        async def run(world: World) -> None:
+        async def run(world: FaultWorld) -> None:
             await world.admin(*filter(None, (statement.strip() for statement in statements.split(";;"))))
 
         return run
@@ -65,20 +65,20 @@ def _refusing(table: str, event: str) -> tuple[Act, Act]:
 
 
 def _held(statement: str) -> tuple[Act, Act]:
-    async def hold(world: World) -> None:
+    async def hold(world: FaultWorld) -> None:
         await world.hold(statement)
 
-    return hold, World.let_go
+    return hold, FaultWorld.let_go
 
 
 _CUT: Final = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'teller'"
 
 
-async def _cut(world: World) -> None:
+async def _cut(world: FaultWorld) -> None:
     await world.admin(_CUT, database="postgres")
 
 
-async def _cut_often(world: World) -> None:
+async def _cut_often(world: FaultWorld) -> None:
     for _ in range(30):
         await _cut(world)
         await asyncio.sleep(0.05)
@@ -89,42 +89,42 @@ def _only_reads() -> tuple[Act, Act]:
     return _sql(f"{alter} = on;;{_CUT}", f"{alter} = off;;{_CUT}")
 
 
-async def _close_doors(world: World) -> None:
+async def _close_doors(world: FaultWorld) -> None:
     await world.admin(f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS false", _CUT, database="postgres")
 
 
-async def _open_doors(world: World) -> None:
+async def _open_doors(world: FaultWorld) -> None:
     await world.admin(f"ALTER DATABASE {DATABASE} ALLOW_CONNECTIONS true", database="postgres")
 
 
-async def _kill(world: World) -> None:
+async def _kill(world: FaultWorld) -> None:
     assert world.cluster is not None
     world.cluster.kill()
 
 
-async def _start(world: World) -> None:
+async def _start(world: FaultWorld) -> None:
     assert world.cluster is not None
     await asyncio.to_thread(world.cluster.start)
 
 
-async def _pause(world: World) -> None:
+async def _pause(world: FaultWorld) -> None:
     assert world.cluster is not None
     world.cluster.signal(signal.SIGSTOP)
 
 
-async def _go_on(world: World) -> None:
+async def _go_on(world: FaultWorld) -> None:
     assert world.cluster is not None
     world.cluster.signal(signal.SIGCONT)
 
 
 def _wire(*, requests: bool, answers: bool, disk_full: bool = False) -> tuple[Act, Act]:
-    async def fall_silent(world: World) -> None:
+    async def fall_silent(world: FaultWorld) -> None:
         assert world.wire is not None
         world.wire.swallows_requests, world.wire.swallows_answers = requests, answers
         if disk_full:
             world.gateway.limit_files(1)
 
-    async def speak(world: World) -> None:
+    async def speak(world: FaultWorld) -> None:
         assert world.wire is not None
         world.wire.swallows_requests = world.wire.swallows_answers = False
         world.gateway.limit_files(-1)
@@ -132,15 +132,15 @@ def _wire(*, requests: bool, answers: bool, disk_full: bool = False) -> tuple[Ac
     return fall_silent, speak
 
 
-async def _kill_gateway(world: World) -> None:
+async def _kill_gateway(world: FaultWorld) -> None:
     world.gateway.kill()
 
 
-async def _start_gateway(world: World) -> None:
+async def _start_gateway(world: FaultWorld) -> None:
     await world.gateway.start()
 
 
-async def _kill_twice(world: World) -> None:
+async def _kill_twice(world: FaultWorld) -> None:
     """The second time while what the first left is being settled."""
     world.gateway.kill()
     await world.gateway.start()
@@ -148,7 +148,7 @@ async def _kill_twice(world: World) -> None:
     world.gateway.kill()
 
 
-async def _fill(world: World) -> None:
+async def _fill(world: FaultWorld) -> None:
     filler = world.gateway.folder / "filler"
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
         while True:
@@ -158,32 +158,32 @@ async def _fill(world: World) -> None:
             file.write(bytes(1))
 
 
-async def _empty(world: World) -> None:
+async def _empty(world: FaultWorld) -> None:
     (world.gateway.folder / "filler").unlink()
 
 
-async def _no_growth(world: World) -> None:
+async def _no_growth(world: FaultWorld) -> None:
     world.gateway.limit_files(1)
 
 
-async def _growth(world: World) -> None:
+async def _growth(world: FaultWorld) -> None:
     world.gateway.limit_files(-1)
 
 
-async def _silent(world: World) -> None:
+async def _silent(world: FaultWorld) -> None:
     world.gateway.disk.fall_silent()
 
 
-async def _durable(world: World) -> None:
+async def _durable(world: FaultWorld) -> None:
     world.gateway.disk.speak()
 
 
-async def _pause_and_silent(world: World) -> None:
+async def _pause_and_silent(world: FaultWorld) -> None:
     await _silent(world)
     await _pause(world)
 
 
-async def _go_on_and_durable(world: World) -> None:
+async def _go_on_and_durable(world: FaultWorld) -> None:
     await _go_on(world)
     await _durable(world)
 
@@ -192,16 +192,16 @@ def _aside(path: Path) -> Path:
     return path.with_suffix(".aside")
 
 
-async def _remove(world: World) -> None:
+async def _remove(world: FaultWorld) -> None:
     os.link(world.path, _aside(world.path))
     world.path.unlink()
 
 
-async def _put_back(world: World) -> None:
+async def _put_back(world: FaultWorld) -> None:
     _aside(world.path).replace(world.path)
 
 
-async def _replace(world: World) -> None:
+async def _replace(world: FaultWorld) -> None:
     os.link(world.path, _aside(world.path))
     copy = world.path.with_suffix(".copy")
     shutil.copyfile(world.path, copy)
@@ -210,57 +210,59 @@ async def _replace(world: World) -> None:
 
 _MOVED: Final = "UPDATE OF state"
 POSTGRESQL: Final = (
-    Fault("nothing happens", _nothing, _nothing),
-    Fault("killed before the yes", _kill, _start, after_s=-0.05),
-    Fault("killed 20 ms after it", _kill, _start, after_s=0.02),
-    Fault("killed 60 ms after it", _kill, _start, after_s=0.06),
-    Fault("killed 100 ms after it", _kill, _start, after_s=0.1),
-    Fault("paused before the yes", _pause, _go_on, for_s=10),
-    Fault("paused 30 ms after it", _pause, _go_on, after_s=0.03, for_s=10),
-    Fault("connections cut while idle", _cut, _nothing, for_s=0.5),
-    Fault("connections cut again and again", _cut_often, _nothing, after_s=0.0, for_s=2),
-    Fault("no right to write transfers", *_right("ledger_transfers", "UPDATE, INSERT")),
-    Fault("no right to count the day", *_right("ledger_spending", "UPDATE, INSERT")),
-    Fault("no right to write postings", *_right("bank_postings", "INSERT")),
-    Fault("no right to write records", *_right("audit_records", "INSERT")),
-    Fault("no right to write records, at the yes", *_right("audit_records", "INSERT"), after_s=0.0),
-    Fault("no right to read customers", *_right("bank_customers", "SELECT")),
-    Fault("read-only", *_only_reads()),
-    Fault("no connection allowed", _close_doors, _open_doors),
-    Fault("transfers locked", *_held("LOCK TABLE ledger_transfers")),
-    Fault("records locked", *_held("LOCK TABLE audit_records")),
-    Fault("the chain's end locked", *_held("SELECT * FROM audit_head FOR UPDATE")),
-    Fault("postings locked", *_held("LOCK TABLE bank_postings")),
-    Fault("serialization failures", *_raising("ledger_transfers", _MOVED, "40001")),
-    Fault("deadlocks", *_raising("bank_accounts", "UPDATE", "40P01")),
-    Fault("disk full", *_raising("ledger_transfers", _MOVED, "53100")),
-    Fault("disk full at the commit", *_raising("ledger_transfers", _MOVED, "53100", "AFTER")),
-    Fault("a table renamed", *_sql("ALTER TABLE ledger_transfers RENAME TO gone",
+    InjectedFault("nothing happens", _nothing, _nothing),
+    InjectedFault("killed before the yes", _kill, _start, after_s=-0.05),
+    InjectedFault("killed 20 ms after it", _kill, _start, after_s=0.02),
+    InjectedFault("killed 60 ms after it", _kill, _start, after_s=0.06),
+    InjectedFault("killed 100 ms after it", _kill, _start, after_s=0.1),
+    InjectedFault("paused before the yes", _pause, _go_on, for_s=10),
+    InjectedFault("paused 30 ms after it", _pause, _go_on, after_s=0.03, for_s=10),
+    InjectedFault("connections cut while idle", _cut, _nothing, for_s=0.5),
+    InjectedFault("connections cut again and again", _cut_often, _nothing, after_s=0.0, for_s=2),
+    InjectedFault("no right to write transfers", *_right("ledger_transfers", "UPDATE, INSERT")),
+    InjectedFault("no right to count the day", *_right("ledger_spending", "UPDATE, INSERT")),
+    InjectedFault("no right to write postings", *_right("bank_postings", "INSERT")),
+    InjectedFault("no right to write records", *_right("audit_records", "INSERT")),
+    InjectedFault("no right to write records, at the yes", *_right("audit_records", "INSERT"), after_s=0.0),
+    InjectedFault("no right to read customers", *_right("bank_customers", "SELECT")),
+    InjectedFault("read-only", *_only_reads()),
+    InjectedFault("no connection allowed", _close_doors, _open_doors),
+    InjectedFault("transfers locked", *_held("LOCK TABLE ledger_transfers")),
+    InjectedFault("records locked", *_held("LOCK TABLE audit_records")),
+    InjectedFault("the chain's end locked", *_held("SELECT * FROM audit_head FOR UPDATE")),
+    InjectedFault("postings locked", *_held("LOCK TABLE bank_postings")),
+    InjectedFault("serialization failures", *_raising("ledger_transfers", _MOVED, "40001")),
+    InjectedFault("deadlocks", *_raising("bank_accounts", "UPDATE", "40P01")),
+    InjectedFault("disk full", *_raising("ledger_transfers", _MOVED, "53100")),
+    InjectedFault("disk full at the commit", *_raising("ledger_transfers", _MOVED, "53100", "AFTER")),
+    InjectedFault("a table renamed", *_sql("ALTER TABLE ledger_transfers RENAME TO gone",
                                    "ALTER TABLE gone RENAME TO ledger_transfers")),
-    Fault("answers lost 10 ms after it", *_wire(requests=False, answers=True), after_s=0.01),
-    Fault("answers lost before it", *_wire(requests=False, answers=True), after_s=-0.05),
-    Fault("the line silent", *_wire(requests=True, answers=True), after_s=0.02, for_s=10),
-    Fault("answers lost, and our own disk full", *_wire(requests=False, answers=True, disk_full=True), after_s=0.02),
-    Fault("our own disk silent", _silent, _durable, for_s=8),
-    Fault("paused, and our own disk silent", _pause_and_silent, _go_on_and_durable, for_s=8),
-    Fault("gateway killed 40 ms after it", _kill_gateway, _start_gateway, after_s=0.04, for_s=0.5),
-    Fault("gateway killed, and again while it settles", _kill_twice, _start_gateway, after_s=0.08, for_s=0.5),
+    InjectedFault("answers lost 10 ms after it", *_wire(requests=False, answers=True), after_s=0.01),
+    InjectedFault("answers lost before it", *_wire(requests=False, answers=True), after_s=-0.05),
+    InjectedFault("the line silent", *_wire(requests=True, answers=True), after_s=0.02, for_s=10),
+    InjectedFault(
+        "answers lost, and our own disk full", *_wire(requests=False, answers=True, disk_full=True), after_s=0.02
+    ),
+    InjectedFault("our own disk silent", _silent, _durable, for_s=8),
+    InjectedFault("paused, and our own disk silent", _pause_and_silent, _go_on_and_durable, for_s=8),
+    InjectedFault("gateway killed 40 ms after it", _kill_gateway, _start_gateway, after_s=0.04, for_s=0.5),
+    InjectedFault("gateway killed, and again while it settles", _kill_twice, _start_gateway, after_s=0.08, for_s=0.5),
 )  # fmt: skip
 SQLITE: Final = (
-    Fault("nothing happens", _nothing, _nothing),
-    Fault("locked by another process", *_held("BEGIN EXCLUSIVE")),
-    Fault("locked 20 ms after it", *_held("BEGIN IMMEDIATE"), after_s=0.02),
-    Fault("transfers refuse writes", *_refusing("ledger_transfers", "UPDATE")),
-    Fault("records refuse writes", *_refusing("audit_records", "INSERT")),
-    Fault("postings refuse writes", *_refusing("bank_postings", "INSERT")),
-    Fault("a table renamed", *_sql("ALTER TABLE ledger_spending RENAME TO gone",
+    InjectedFault("nothing happens", _nothing, _nothing),
+    InjectedFault("locked by another process", *_held("BEGIN EXCLUSIVE")),
+    InjectedFault("locked 20 ms after it", *_held("BEGIN IMMEDIATE"), after_s=0.02),
+    InjectedFault("transfers refuse writes", *_refusing("ledger_transfers", "UPDATE")),
+    InjectedFault("records refuse writes", *_refusing("audit_records", "INSERT")),
+    InjectedFault("postings refuse writes", *_refusing("bank_postings", "INSERT")),
+    InjectedFault("a table renamed", *_sql("ALTER TABLE ledger_spending RENAME TO gone",
                                    "ALTER TABLE gone RENAME TO ledger_spending")),
-    Fault("disk full", _fill, _empty),
-    Fault("no file may grow", _no_growth, _growth),
-    Fault("disk silent before it", _silent, _durable, for_s=8),
-    Fault("disk silent 20 ms after it", _silent, _durable, after_s=0.02, for_s=8),
-    Fault("file removed, then put back", _remove, _put_back),
-    Fault("file replaced by a copy, then put back", _replace, _put_back),
-    Fault("gateway killed 40 ms after it", _kill_gateway, _start_gateway, after_s=0.04, for_s=0.5),
-    Fault("gateway killed, and again while it settles", _kill_twice, _start_gateway, after_s=0.08, for_s=0.5),
+    InjectedFault("disk full", _fill, _empty),
+    InjectedFault("no file may grow", _no_growth, _growth),
+    InjectedFault("disk silent before it", _silent, _durable, for_s=8),
+    InjectedFault("disk silent 20 ms after it", _silent, _durable, after_s=0.02, for_s=8),
+    InjectedFault("file removed, then put back", _remove, _put_back),
+    InjectedFault("file replaced by a copy, then put back", _replace, _put_back),
+    InjectedFault("gateway killed 40 ms after it", _kill_gateway, _start_gateway, after_s=0.04, for_s=0.5),
+    InjectedFault("gateway killed, and again while it settles", _kill_twice, _start_gateway, after_s=0.08, for_s=0.5),
 )  # fmt: skip

@@ -55,7 +55,7 @@ class Wire:
         writer.close()
 
 
-class Gateway:
+class GatewayProcess:
     """A gateway of our own, over the state in `folder`."""
 
     def __init__(self, folder: Path, database: str) -> None:
@@ -124,10 +124,10 @@ class Gateway:
         resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (size, hard))
 
 
-class World:
+class FaultWorld:
     """A gateway over an SQLite file, or over PostgreSQL behind a wire. `admin` writes behind its back."""
 
-    def __init__(self, gateway: Gateway, cluster: Cluster | None, wire: Wire | None) -> None:
+    def __init__(self, gateway: GatewayProcess, cluster: Cluster | None, wire: Wire | None) -> None:
         self.gateway = gateway
         self.cluster = cluster
         self.wire = wire
@@ -188,15 +188,15 @@ class World:
 
 
 @asynccontextmanager
-async def embedded(folder: Path) -> AsyncIterator[World]:
+async def embedded(folder: Path) -> AsyncIterator[FaultWorld]:
     """A world over an SQLite file, which has a disk of its own where we may give it one."""
     with _small_disk(folder):
         state = folder / "state"
         state.mkdir(mode=0o700)
-        gateway = Gateway(state, "")
+        gateway = GatewayProcess(state, "")
         await gateway.start()
         try:
-            yield World(gateway, None, None)
+            yield FaultWorld(gateway, None, None)
         finally:
             gateway.stop()
 
@@ -213,9 +213,9 @@ def _small_disk(folder: Path) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def shared(folder: Path, cluster: Cluster) -> AsyncIterator[World]:
+async def shared(folder: Path, cluster: Cluster) -> AsyncIterator[FaultWorld]:
     """A world over PostgreSQL, whose database belongs to a role that is no superuser."""
-    plain = World(Gateway(folder, ""), cluster, None)
+    plain = FaultWorld(GatewayProcess(folder, ""), cluster, None)
     await plain.admin(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)", database="postgres")
     await plain.admin(f"DROP ROLE IF EXISTS {ROLE}", f"CREATE ROLE {ROLE} LOGIN", database="postgres")
     await plain.admin(f"CREATE DATABASE {DATABASE} OWNER {ROLE}", database="postgres")
@@ -223,10 +223,10 @@ async def shared(folder: Path, cluster: Cluster) -> AsyncIterator[World]:
     line.mkdir()
     server = await asyncio.start_unix_server(wire, line / _SOCKET)
     url = make_url(cluster.url.format(database=DATABASE)).set(username=ROLE, query={"host": str(line)})
-    gateway = Gateway(folder, url.render_as_string(hide_password=False))
+    gateway = GatewayProcess(folder, url.render_as_string(hide_password=False))
     await gateway.start()
     try:
-        yield World(gateway, cluster, wire)
+        yield FaultWorld(gateway, cluster, wire)
     finally:
         gateway.stop()
         server.close()

@@ -14,7 +14,7 @@ RESTLESS: Final = 1.5
 
 
 @dataclass(slots=True)
-class Felt:
+class AttackTimes:
     """Milliseconds of each answer, and how often there was none."""
 
     text: list[float] = field(default_factory=list)
@@ -25,7 +25,7 @@ class Felt:
         """Milliseconds, of requests and of turns."""
         return percentile(self.text, 95), percentile(self.call, 95)
 
-    def add(self, other: "Felt") -> None:
+    def add(self, other: "AttackTimes") -> None:
         """What was felt another time."""
         self.text += other.text
         self.call += other.call
@@ -33,11 +33,11 @@ class Felt:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AttackRow:
     """One attack once: what was felt without and with it, and cores that the service and its decoders used."""
 
-    alone: Felt
-    beside: Felt
+    alone: AttackTimes
+    beside: AttackTimes
     restless: float
     cores: float
     decoders: float
@@ -66,7 +66,7 @@ class Row:
         return shown | used | {"worst_ratio": self.ratio, "failed": self.beside.failed}
 
 
-def restless(earlier: Felt, later: Felt) -> float:
+def restless(earlier: AttackTimes, later: AttackTimes) -> float:
     """How far two figures alone are from each other."""
     pairs = [sorted(pair) for pair in zip(earlier.p95(), later.p95(), strict=True)]
     return max(worse / max(FLOOR_MS, better) for better, worse in pairs)

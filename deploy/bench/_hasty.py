@@ -8,7 +8,7 @@ import numpy as np
 from websockets.exceptions import InvalidStatus
 
 from app.line import Line, line, session
-from deploy.bench._corpus import Utterance
+from deploy.bench._corpus import PlayedUtterance
 from schemas.audio import SAMPLE_RATE, Samples
 
 CHUNK: Final = SAMPLE_RATE // 5
@@ -18,18 +18,18 @@ ANSWERED: Final = "tellerline.timings"
 """Comes last, and not after what a call is greeted with: a transfer that a dropped one left to be confirmed."""
 _UNAUTHENTICATED: Final = 401
 
-Call = Callable[[str, str, Utterance], Awaitable[bool]]
+Call = Callable[[str, str, PlayedUtterance], Awaitable[bool]]
 """Given a service, a credential and what to say: whether the service did what it must."""
 
 
-async def answered(base: str, credential: str, said: Utterance) -> bool:
+async def answered(base: str, credential: str, said: PlayedUtterance) -> bool:
     """The caller listens to the answer, then hangs up."""
     async with line(base, credential, session(said.locale), live=False) as opened:
         await _say(opened, said.samples)
         return await _heard(opened, ANSWERED)
 
 
-async def barges_in(base: str, credential: str, said: Utterance) -> bool:
+async def barges_in(base: str, credential: str, said: PlayedUtterance) -> bool:
     """The caller speaks over the answer, which stops; another one follows, unless the first one ended the call."""
     async with line(base, credential, session(said.locale), live=False) as opened:
         await _say(opened, said.samples)
@@ -40,14 +40,14 @@ async def barges_in(base: str, credential: str, said: Utterance) -> bool:
         return stopped
 
 
-async def hangs_up(base: str, credential: str, said: Utterance) -> bool:
+async def hangs_up(base: str, credential: str, said: PlayedUtterance) -> bool:
     """The caller hangs up in the middle of a sentence, before anything was answered."""
     async with line(base, credential, session(said.locale), live=False) as opened:
         await _say(opened, said.samples[: said.samples.size // 2], quiet_s=0.0)
         return await _heard(opened, "input_audio_buffer.speech_started")
 
 
-async def drops(base: str, credential: str, said: Utterance) -> bool:
+async def drops(base: str, credential: str, said: PlayedUtterance) -> bool:
     """The line goes dead while the answer is being given."""
     async with line(base, credential, session(said.locale), live=False) as opened:
         await _say(opened, said.samples)
@@ -56,14 +56,14 @@ async def drops(base: str, credential: str, said: Utterance) -> bool:
         return began
 
 
-async def babbles(base: str, credential: str, said: Utterance) -> bool:
+async def babbles(base: str, credential: str, said: PlayedUtterance) -> bool:
     """The client sends what is no event, and is told so."""
     async with line(base, credential, session(said.locale), live=False) as opened:
         await opened.send({"type": "no.such.event"})
         return await _heard(opened, "error")
 
 
-async def refused(base: str, credential: str, said: Utterance) -> bool:
+async def refused(base: str, credential: str, said: PlayedUtterance) -> bool:
     """The credential is worth nothing."""
     try:
         async with line(base, credential[:-8] + "AAAAAAAA", session(said.locale), live=False):
@@ -76,7 +76,7 @@ MIX: Final[tuple[Call, ...]] = (answered, hangs_up, answered, barges_in, answere
 """How callers behave, one after another: less than half of them as one would wish."""
 
 
-async def call_hastily(base: str, credential: str, said: Utterance, how: Call) -> bool:
+async def call_hastily(base: str, credential: str, said: PlayedUtterance, how: Call) -> bool:
     """Whether the service did what it must, in time."""
     try:
         async with asyncio.timeout(ANSWER_S):

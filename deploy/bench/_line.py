@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from app.line import Event, Line, Microphone, Transport, line, session
-from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._corpus import LEAD_S, PlayedUtterance
 from deploy.bench._first_sound import FirstSound
 from deploy.bench._oracle import stamped
 from schemas.audio import SAMPLE_RATE
@@ -24,7 +24,7 @@ TAIL_S: Final = 6.0
 class Measured:
     """One call's outcome. Times are milliseconds from the acoustic moment of the last voiced sample."""
 
-    utterance: Utterance
+    utterance: PlayedUtterance
     first_ms: float | None = None
     sound_ms: float | None = None
     """First audible sample of the reply, where it is spoken."""
@@ -65,7 +65,7 @@ class Way:
     spoken: bool = False
 
 
-async def measure(base: str, credential: str, utterance: Utterance, way: Way) -> Measured:
+async def measure(base: str, credential: str, utterance: PlayedUtterance, way: Way) -> Measured:
     """Play one utterance and time what comes back."""
     setup = session(utterance.locale, "estimated", way.detection, spoken=way.spoken)
     microphone = Microphone(utterance.key, partial(stamped, utterance.key))
@@ -79,7 +79,7 @@ async def measure(base: str, credential: str, utterance: Utterance, way: Way) ->
     return _judge(utterance, heard, start)
 
 
-async def _listen(opened: Line, heard: list[_Received], utterance: Utterance, *, spoken: bool) -> None:
+async def _listen(opened: Line, heard: list[_Received], utterance: PlayedUtterance, *, spoken: bool) -> None:
     """Keep events until the turn that holds the last sound was answered in full; a `spoken` answer, until it sounds."""
     last_ms, sound = 0, FirstSound()
     async for event in opened.events():
@@ -97,7 +97,7 @@ def _polite(event: Event) -> bool:
     return (event["type"], event.get("reason")) == ("tellerline.turn.discarded", "courtesy")
 
 
-def _judge(utterance: Utterance, heard: list[_Received], start: float) -> Measured:
+def _judge(utterance: PlayedUtterance, heard: list[_Received], start: float) -> Measured:
     found, spoken = Measured(utterance), start + utterance.voiced_s
     late_ms = utterance.late_ms
     ended_at = None

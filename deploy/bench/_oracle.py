@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.line import FRAME
-from deploy.bench._corpus import LEAD_S, Part, Utterance, load, utterances
+from deploy.bench._corpus import LEAD_S, Part, PlayedUtterance, load, utterances
+from rules.locales import space
 from schemas.audio import SAMPLE_RATE, Samples
-from schemas.ids import Locale, language
+from schemas.ids import Locale
 from schemas.transcript import Hypothesis, Transcript
 
 _SYNC: Final = np.frombuffer(np.random.default_rng(20).bytes(64), dtype=np.uint8) & 1
@@ -62,10 +63,10 @@ def stamps(samples: Samples) -> Iterator[tuple[int, int]]:
 class Oracle:
     """The `Recognizer` port for utterances that are known. Within a part, words are taken to be evenly long."""
 
-    def __init__(self, known: Iterable[Utterance]) -> None:
+    def __init__(self, known: Iterable[PlayedUtterance]) -> None:
         self._known = {utterance.key: utterance for utterance in known}
 
-    def know(self, utterance: Utterance, key: int | None = None) -> None:
+    def know(self, utterance: PlayedUtterance, key: int | None = None) -> None:
         """One more that may be said; its sound is stamped with its own key unless another is given."""
         self._known[utterance.key if key is None else key] = utterance
 
@@ -89,9 +90,9 @@ class Oracle:
         utterance = self._known[key]
         frame_s = FRAME / SAMPLE_RATE
         begin_s, end_s = first * frame_s - LEAD_S, (found[-1][1] + 1) * frame_s - LEAD_S
-        joiner = "" if language(Locale(utterance.locale)) == "ja" else " "
-        units = [unit for part in utterance.parts for unit in _heard(part, begin_s, end_s, joiner)]
-        return joiner.join(units)
+        between = space(Locale(utterance.locale))
+        units = [unit for part in utterance.parts for unit in _heard(part, begin_s, end_s, between)]
+        return between.join(units)
 
 
 def _heard(part: Part, begin_s: float, end_s: float, joiner: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from services.audio.endpointing import endpointing, timing
 
 
 @dataclass(slots=True)
-class Played:
+class PlayedReply:
     """One reply on its way to the ear. Times are seconds of whoever drives it."""
 
     began_s: float
@@ -19,14 +19,14 @@ class Played:
 
 
 @dataclass(slots=True)
-class Phone:
+class CallersPhone:
     """Plays what comes in.
 
     `moved_s` is when the ledger's word on a transfer came, `told_s` when it was spoken of, `last_s` the last event.
     """
 
     locale: Locale
-    replies: dict[str, Played] = field(default_factory=dict)
+    replies: dict[str, PlayedReply] = field(default_factory=dict)
     turns: list[Event] = field(default_factory=list)
     transcripts: list[str] = field(default_factory=list)
     moved_s: list[float] = field(default_factory=list)
@@ -39,14 +39,14 @@ class Phone:
         self.last_s = now_s
         match event["type"]:
             case "response.output_text.delta":
-                reply = self.replies.setdefault(event["response_id"], Played(now_s))
+                reply = self.replies.setdefault(event["response_id"], PlayedReply(now_s))
                 reply.text += event["delta"]
                 if event["response_id"] in self.moved_by and self.told_s is None:
                     self.told_s = now_s
             case "response.done":
-                self.replies.setdefault(event["response"]["id"], Played(now_s)).done = True
+                self.replies.setdefault(event["response"]["id"], PlayedReply(now_s)).done = True
             case "tellerline.reply.interrupted":
-                self.replies.setdefault(event["response_id"], Played(now_s)).cut = True
+                self.replies.setdefault(event["response_id"], PlayedReply(now_s)).cut = True
             case "tellerline.ledger":
                 self.moved_s.append(now_s)
                 self.moved_by.append(event["response_id"])
@@ -73,7 +73,7 @@ class Phone:
         outcome = self.replies[self.moved_by[0]].text if self.moved_by and self.moved_by[0] in self.replies else ""
         return bool(outcome) and any(r.heard and outcome.strip() in r.text for r in self.replies.values())
 
-    def _over(self, reply: Played, now_s: float) -> bool:
+    def _over(self, reply: PlayedReply, now_s: float) -> bool:
         if reply.cut or reply.heard or not reply.done:
             return False
         speaking_ms = timing().speaking_lead_ms + endpointing(self.locale).speaking_ms(reply.text)

@@ -31,7 +31,7 @@ from pipecat.workers.runner import WorkerRunner
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from app.line import Microphone
-from deploy.bench._corpus import LEAD_S, Utterance, load, some, utterances
+from deploy.bench._corpus import LEAD_S, PlayedUtterance, load, some, utterances
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale
 from services.asr import load as load_recognizer
@@ -78,7 +78,7 @@ class Asked(FrameProcessor):
         await self.push_frame(frame, direction)
 
 
-async def play(utterance: Utterance, recognizer: Recognizer) -> dict[str, object]:
+async def play(utterance: PlayedUtterance, recognizer: Recognizer) -> dict[str, object]:
     """One call."""
     asked = Asked()
     params = LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
@@ -115,7 +115,7 @@ async def play(utterance: Utterance, recognizer: Recognizer) -> dict[str, object
     }
 
 
-async def speak(worker: PipelineWorker, utterance: Utterance, asked: Asked) -> float:
+async def speak(worker: PipelineWorker, utterance: PlayedUtterance, asked: Asked) -> float:
     """Send every frame when it is due, until the words after the last sound were asked about; when that sound was."""
     microphone, started = Microphone(utterance.key), time.monotonic()
     microphone.say(np.concatenate((np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32), utterance.samples)))
@@ -140,7 +140,7 @@ async def main() -> None:
     recognizer = load_recognizer()
     await recognizer.warm_up()
 
-    async def one(utterance: Utterance) -> dict[str, object]:
+    async def one(utterance: PlayedUtterance) -> dict[str, object]:
         async with places:
             return await play(utterance, recognizer)
 

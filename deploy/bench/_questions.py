@@ -6,25 +6,25 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 
-class _Part(BaseModel):
+class _QuestionsPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Answerable(_Part):
+class Answerable(_QuestionsPart):
     """A question and the ids of the passages that answer it."""
 
     q: str
     passages: list[str] = Field(alias="in", min_length=1)
 
 
-class Half(_Part):
+class Half(_QuestionsPart):
     """One part of a language's questions."""
 
     answerable: list[Answerable]
     unanswerable: list[str]
 
 
-class Questions(_Part):
+class Questions(_QuestionsPart):
     """A file of questions."""
 
     id: str

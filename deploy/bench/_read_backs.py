@@ -17,7 +17,6 @@ from schemas.money import Money, exponent
 from schemas.span import DateValue, MoneyValue
 from services.normalization import Normalizer
 from services.response.phrases import speak
-from services.speech.ruby import annotated
 
 NAMES: Final = Path("tests/data/speech")
 _MAGNITUDES: Final = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -36,7 +35,7 @@ ToKana = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class SpokenSlot:
     """What has to be understood: its kind, and the value as money, day, digits or name (its reading in Japanese)."""
 
     kind: str
@@ -44,14 +43,14 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBack:
+class SpokenReadBack:
     """A reply as it is spoken, and its slots."""
 
     text: str
-    slots: tuple[Slot, ...]
+    slots: tuple[SpokenSlot, ...]
 
 
-def read_backs(locale: Locale, count: int, seed: int) -> Iterator[ReadBack]:
+def read_backs(locale: Locale, count: int, seed: int) -> Iterator[SpokenReadBack]:
     """Five kinds in turn: a balance, a bill with its day, the end of a card's number, a name, a whole transfer."""
     draw = Random(f"{seed} {locale}")
     names = [line.split("\t") for line in (NAMES / f"names_{language(locale)}.txt").read_text("utf-8").splitlines()]
@@ -66,49 +65,52 @@ def _amount(draw: Random, locale: Locale) -> Money:
     return Money(whole * 10 ** exponent(currency) + minor, currency)
 
 
-def _balance(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> ReadBack:
+def _balance(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> SpokenReadBack:
     amount = _amount(draw, locale)
     account = _WORDS[language(locale)]["account"]
     text = speak(Reply(RuleId("balance.one"), {"amount": amount, "account": account}), locale)
-    return ReadBack(text, (Slot("amount", amount),))
+    return SpokenReadBack(text, (SpokenSlot("amount", amount),))
 
 
-def _bill(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> ReadBack:
+def _bill(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> SpokenReadBack:
     due, day = _amount(draw, locale), _FIRST + timedelta(days=draw.randrange(3 * 365))
     bill = _WORDS[language(locale)]["bill"]
     text = speak(Reply(RuleId("bill.due"), {"bill": bill, "due": due, "date": day}), locale)
-    return ReadBack(text, (Slot("amount", due), Slot("date", day)))
+    return SpokenReadBack(text, (SpokenSlot("amount", due), SpokenSlot("date", day)))
 
 
-def _card(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> ReadBack:
+def _card(draw: Random, locale: Locale, _names: Sequence[list[str]]) -> SpokenReadBack:
     last4 = f"{draw.randrange(10_000):04d}"
     card = Reply(RuleId("name.card"), {"name": _WORDS[language(locale)]["card"], "last4": last4})
-    return ReadBack(speak(Reply(RuleId("card.already_locked"), {"card": card}), locale), (Slot("digits", last4),))
+    return SpokenReadBack(
+        speak(Reply(RuleId("card.already_locked"), {"card": card}), locale), (SpokenSlot("digits", last4),)
+    )
 
 
-def _name(draw: Random, locale: Locale, names: Sequence[list[str]]) -> ReadBack:
+def _name(draw: Random, locale: Locale, names: Sequence[list[str]]) -> SpokenReadBack:
     written, slot = _named(draw.choice(names))
     text = speak(Reply(RuleId("warn.new_payee"), {"payee": Reply(RuleId("name.payee"), {"name": "@"})}), locale)
-    return ReadBack(text.replace("@", written), (slot,))
+    return SpokenReadBack(text.replace("@", written), (slot,))
 
 
-def _transfer(draw: Random, locale: Locale, names: Sequence[list[str]]) -> ReadBack:
+def _transfer(draw: Random, locale: Locale, names: Sequence[list[str]]) -> SpokenReadBack:
     written, slot = _named(draw.choice(names))
     amount, words = _amount(draw, locale), _WORDS[language(locale)]
     payee = Reply(RuleId("name.payee"), {"name": "@"})
     params: dict[str, ReplyParam] = {"amount": amount, "payee": payee, "source": words["account"], "when": words["now"]}
     text = speak(Reply(RuleId("confirm.transfer"), params), locale)
-    return ReadBack(text.replace("@", written), (slot, Slot("amount", amount)))
+    return SpokenReadBack(text.replace("@", written), (slot, SpokenSlot("amount", amount)))
 
 
-def _named(name: list[str]) -> tuple[str, Slot]:
-    return annotated(*name) if len(name) > 1 else name[0], Slot("name", name[-1])
+def _named(name: list[str]) -> tuple[str, SpokenSlot]:
+    """Spoken by its reading where it has one, as the dialogue names payees."""
+    return name[-1], SpokenSlot("name", name[-1])
 
 
 _KINDS: Final = (_balance, _bill, _card, _name, _transfer)
 
 
-def understood(slot: Slot, heard: str, locale: Locale, kana: ToKana) -> bool:
+def understood(slot: SpokenSlot, heard: str, locale: Locale, kana: ToKana) -> bool:
     """Whether the words that were heard hold the value: by our own normalization, names by how they sound."""
     heard = _SPELT.sub(lambda cents: f" and {cents[1] or cents[2] + ' cents'}", _BESIDES.sub("", heard))
     spans = Normalizer.for_locale(locale).normalize(heard, now=_NOW, currencies=(_CURRENCY[locale],))

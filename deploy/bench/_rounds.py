@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from app.line import Event, demo_token
 from app.qa.figures import Figure
 from app.speech import frequent_replies
-from deploy.bench._corpus import Utterance
+from deploy.bench._corpus import PlayedUtterance
 from deploy.bench._figures import is_binding, percentile
 from deploy.bench._line import Measured, Way, measure
 from schemas.call import Patience
@@ -19,11 +19,11 @@ def detection(patience: Patience) -> Event:
     return {"type": "semantic_vad", "tellerline.patience": patience.scale}
 
 
-async def play_round(base: str, played: Sequence[Utterance], way: Way, at_once: int) -> list[Measured]:
+async def play_round(base: str, played: Sequence[PlayedUtterance], way: Way, at_once: int) -> list[Measured]:
     """Every utterance once, `at_once` calls at a time, out of step with each other."""
     places = asyncio.Semaphore(at_once)
 
-    async def one(number: int, utterance: Utterance) -> Measured:
+    async def one(number: int, utterance: PlayedUtterance) -> Measured:
         async with places:
             await asyncio.sleep(number % 7 * 0.011)  # out of phase with the frames of the others
             return await measure(base, await demo_token(base, utterance.customer), utterance, way)

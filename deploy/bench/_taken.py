@@ -12,7 +12,7 @@ import numpy as np
 
 from app.line import FRAME, Microphone
 from app.qa.rehearsal import Rehearsal
-from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._corpus import LEAD_S, PlayedUtterance
 from deploy.bench._oracle import stamped
 from schemas.audio import SAMPLE_RATE
 from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
@@ -35,7 +35,7 @@ NOW: Final = datetime(2026, 3, 4, 12, tzinfo=UTC)
 class Taken:
     """How one utterance was cut into turns. Times are milliseconds of audio."""
 
-    utterance: Utterance
+    utterance: PlayedUtterance
     turns: list[Ended] = field(default_factory=list)
     merged: bool = False
     polite: bool = False
@@ -99,7 +99,7 @@ class OnlyJudges:
     delivered = interrupted = close = _note_nothing
 
 
-class Ear:
+class UtteranceTaker:
     """Takes utterances in, each as a call of its own. Callers' books are opened once, in `stack`."""
 
     def __init__(self, stack: AsyncExitStack, rehearsal: Rehearsal, recognizer: Recognizer, vad: SileroVad) -> None:
@@ -109,7 +109,7 @@ class Ear:
         self._vad = vad
         self._handlers: dict[str, TurnHandler] = {}
 
-    async def take(self, utterance: Utterance, patience: Patience) -> Taken:
+    async def take(self, utterance: PlayedUtterance, patience: Patience) -> Taken:
         """Play one utterance over the line's noise."""
         clock = ManualClock(NOW)  # audio alone makes time pass
         outbound, locale = OutboundQueue(), Locale(utterance.locale)
@@ -125,7 +125,7 @@ class Ear:
                 task.cancel()
             await asyncio.gather(living, playing, return_exceptions=True)
 
-    async def _handler(self, utterance: Utterance) -> TurnHandler:
+    async def _handler(self, utterance: PlayedUtterance) -> TurnHandler:
         if utterance.customer not in self._handlers:
             opened = self._rehearsal.call(CustomerId(utterance.customer), Locale(utterance.locale), ManualClock(NOW))
             handler = await self._stack.enter_async_context(opened)
@@ -133,7 +133,7 @@ class Ear:
         return self._handlers[utterance.customer]
 
 
-async def _play(call: LiveCall, utterance: Utterance) -> None:
+async def _play(call: LiveCall, utterance: PlayedUtterance) -> None:
     microphone = Microphone(utterance.key, partial(stamped, utterance.key))
     microphone.say(np.concatenate((np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32), utterance.samples)))
     seconds = LEAD_S + utterance.samples.size / SAMPLE_RATE + TAIL_S
@@ -142,7 +142,7 @@ async def _play(call: LiveCall, utterance: Utterance) -> None:
     await call.put(ClearIn())
 
 
-async def _follow(outbound: OutboundQueue, utterance: Utterance) -> Taken:
+async def _follow(outbound: OutboundQueue, utterance: PlayedUtterance) -> Taken:
     """Until everything that was played has been heard."""
     taken = Taken(utterance)
     while (event := await outbound.get()) is not None and not isinstance(event, Cleared):

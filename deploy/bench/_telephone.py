@@ -15,7 +15,7 @@ import soxr
 from app.demo.run import service
 from app.line import Transport
 from deploy.bench import CHECKOUT
-from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._corpus import LEAD_S, PlayedUtterance
 from deploy.bench._line import TAIL_S
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
 from services.audio.codec import decode, encode
@@ -95,7 +95,7 @@ def telephones(word_ms: int) -> Iterator[tuple[str, Place]]:
         yield base, Place(int(base.rpartition(":")[2]), audiosocket)
 
 
-async def ring(place: Place, door: Door, utterance: Utterance) -> Rung:
+async def ring(place: Place, door: Door, utterance: PlayedUtterance) -> Rung:
     """Say one utterance after the greeting, and time what is heard then."""
     async with LINES[door](place, utterance.customer) as bridge, calling(bridge, Narrow) as phone:
         assert isinstance(phone, Narrow)

@@ -24,7 +24,7 @@ from rich.console import Console
 from app.qa.figures import Figure
 from app.settings import Settings
 from deploy.bench._bombs import wav
-from deploy.bench._felt import MOST_RATIO, Felt, Row, restless
+from deploy.bench._felt import MOST_RATIO, AttackRow, AttackTimes, restless
 from deploy.bench._figures import publish
 
 PAUSE_S: Final = 0.08
@@ -93,14 +93,14 @@ async def _all(base: str, seconds: float, only: str, *, once: bool = False) -> d
     return figures | {"attacks_felt": too_much, "all_came_back": back, "too_much": too_much > 0 or not back}
 
 
-def _line(name: str, row: Row, times: int, held: Look) -> str:
+def _line(name: str, row: AttackRow, times: int, held: Look) -> str:
     (text, call), (text_with, call_with) = row.alone.p95(), row.beside.p95()
     felt = f"{text:4.0f} -> {text_with:4.0f}  {call:4.0f} -> {call_with:4.0f}  x{row.ratio:.2f} of {times}"
     kept = "  ".join(f"{held[part]:.0f}" for part in ("rss_mb", "fds", "threads", "tasks"))
     return f"{name:26s} {felt}  {row.beside.failed}  {row.cores:.2f} {row.decoders:.2f}  {kept}"
 
 
-async def _judged(base: str, service: int, name: str, seconds: float, *, again: bool) -> tuple[Row, int]:
+async def _judged(base: str, service: int, name: str, seconds: float, *, again: bool) -> tuple[AttackRow, int]:
     """An attack, three times where once says little; the one in the middle, and how often it was tried."""
     rows = [await _once(base, service, name, seconds)]
     if again and rows[0].doubtful:
@@ -108,7 +108,7 @@ async def _judged(base: str, service: int, name: str, seconds: float, *, again: 
     return sorted(rows, key=lambda row: row.ratio)[len(rows) // 2], len(rows)
 
 
-async def _once(base: str, service: int, name: str, seconds: float) -> Row:
+async def _once(base: str, service: int, name: str, seconds: float) -> AttackRow:
     earlier = await _honest(base, seconds / 2)
     used, decoders = _cpu_s(service), _children_cpu_s(service)
     beside = await _honest(base, seconds, partial(_attacked, base, name, seconds))
@@ -117,7 +117,7 @@ async def _once(base: str, service: int, name: str, seconds: float) -> Row:
     later = await _honest(base, seconds / 2)
     unlike = restless(earlier, later)
     earlier.add(later)
-    return Row(earlier, beside, unlike, used / seconds, decoders / seconds)
+    return AttackRow(earlier, beside, unlike, used / seconds, decoders / seconds)
 
 
 async def _filled(base: str, seconds: float) -> None:
@@ -158,11 +158,11 @@ async def _attacked(base: str, name: str, seconds: float) -> AsyncIterator[None]
             attacker.kill()
 
 
-async def _honest(base: str, seconds: float, beside: Callable[[], Any] | None = None) -> Felt:
+async def _honest(base: str, seconds: float, beside: Callable[[], Any] | None = None) -> AttackTimes:
     """Two customers who mean well, for a while: one types within a call, one asks over HTTP."""
     from app.line import demo_token, line, session
 
-    felt = Felt()
+    felt = AttackTimes()
     token = await demo_token(base, "imogen-hartley")
     async with contextlib.AsyncExitStack() as stack:
         headers = {"Authorization": f"Bearer {token}"}
@@ -179,7 +179,7 @@ async def _honest(base: str, seconds: float, beside: Callable[[], Any] | None = 
 
 
 async def _repeat(
-    until: float, felt: Felt, times: list[float], one: Callable[[], Awaitable[None]], pause_s: float
+    until: float, felt: AttackTimes, times: list[float], one: Callable[[], Awaitable[None]], pause_s: float
 ) -> None:
     while time.monotonic() < until:
         began = time.monotonic()

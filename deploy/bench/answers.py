@@ -14,8 +14,8 @@ from deploy.bench._figures import percentile, publish
 from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:
-    from deploy.bench._answered import Answered
-    from deploy.bench._answers import Case
+    from deploy.bench._answered import AnswerTimes
+    from deploy.bench._answers import AnswerCase
 
 
 def bench(
@@ -49,7 +49,7 @@ def bench(
     publish("answers", f"{len(answered)} answers to a read-back, {how}", figures_of(answered), json)
 
 
-async def in_audio_time(wanted: "Sequence[Case]") -> "list[Answered]":
+async def in_audio_time(wanted: "Sequence[AnswerCase]") -> "list[AnswerTimes]":
     """Every answer in order, by a recogniser that is told what was said: the same whatever the machine does."""
     from app.qa.rehearsal import Rehearsal
     from app.settings import Settings
@@ -68,7 +68,7 @@ async def in_audio_time(wanted: "Sequence[Case]") -> "list[Answered]":
         await rehearsal.close()
 
 
-async def _spoken(base: str, wanted: "Sequence[Case]", at_once: int) -> "list[Answered]":
+async def _spoken(base: str, wanted: "Sequence[AnswerCase]", at_once: int) -> "list[AnswerTimes]":
     from app.line import demo_token
     from deploy.bench._answered import over_the_wire
     from deploy.bench._answers import spoken
@@ -77,14 +77,14 @@ async def _spoken(base: str, wanted: "Sequence[Case]", at_once: int) -> "list[An
     # What one call leaves open, the customer's next takes up.
     alone = {customer: asyncio.Lock() for customer in {case.customer for case in wanted}}
 
-    async def one(case: "Case") -> "Answered":
+    async def one(case: "AnswerCase") -> "AnswerTimes":
         async with alone[case.customer], places:
             return await over_the_wire(base, await demo_token(base, case.customer), case, spoken(case))
 
     return list(await asyncio.gather(*map(one, wanted)))
 
 
-def figures_of(answered: "Sequence[Answered]") -> dict[str, Figure]:
+def figures_of(answered: "Sequence[AnswerTimes]") -> dict[str, Figure]:
     """All together, then what was kept apart while the wait was chosen."""
     figures = _figures(answered, "")
     for locale in sorted({one.case.locale for one in answered}):
@@ -92,7 +92,7 @@ def figures_of(answered: "Sequence[Answered]") -> dict[str, Figure]:
     return figures | _figures([one for one in answered if one.case.unseen], "unseen_")
 
 
-def _figures(answered: "Sequence[Answered]", name: str) -> dict[str, Figure]:
+def _figures(answered: "Sequence[AnswerTimes]", name: str) -> dict[str, Figure]:
     against = Counter(one.case.kind for one in answered if one.times_moved and not one.case.moves)
     moved = [one for one in answered if one.times_moved and one.case.moves]
     waits = [one.told_s * 1000 for one in moved if one.told_s is not None]

@@ -14,7 +14,7 @@ from app.qa.figures import Figure
 from app.qa.locales import LOCALES
 from deploy.bench._asr_amounts import amounts_asked
 from deploy.bench._asr_audio import phantoms, stretches, telephone
-from deploy.bench._asr_score import Case, Recognition, missed, scores
+from deploy.bench._asr_score import Recognition, SpokenCase, missed, scores
 from deploy.bench._asr_speed import speed
 from deploy.bench._asr_spread import spread
 from deploy.bench._figures import percentile, publish
@@ -26,13 +26,13 @@ CUSTOMERS: Final = {"en": "alex-morgan", "ja": "takahashi-misaki"}
 """Demo customers, by whose payees and accounts out-of-domain speech is understood."""
 
 
-def cases(folder: Path) -> list[Case]:
+def cases(folder: Path) -> list[SpokenCase]:
     """The cases of a folder's manifest.jsonl."""
     rows = [orjson.loads(line) for line in (folder / "manifest.jsonl").read_bytes().splitlines()]
-    return [Case(folder / r["file"], r["text"], r["lang"], r["voice"], r["category"]) for r in rows]
+    return [SpokenCase(folder / r["file"], r["text"], r["lang"], r["voice"], r["category"]) for r in rows]
 
 
-def hear(found: Sequence[Case], recognizer: Recognizer, progress: Callable[[], object]) -> list[Recognition]:
+def hear(found: Sequence[SpokenCase], recognizer: Recognizer, progress: Callable[[], object]) -> list[Recognition]:
     """Decode every case clean and over a noisy telephone."""
     from services.audio.files import read_file
 
@@ -53,9 +53,9 @@ def money_commands() -> Callable[[str, str], bool]:
     """Whether a sentence at the start of a call would be taken as a command to move money, complete or begun."""
     from deploy.bench.cases.labelled import Judge
     from deploy.bench.cases.negatives import SentenceTally as Became
-    from deploy.bench.cases.player import Player
+    from deploy.bench.cases.player import ConversationPlayer
 
-    judges = {lang: Judge(Player.of(customer), customer) for lang, customer in CUSTOMERS.items()}
+    judges = {lang: Judge(ConversationPlayer.of(customer), customer) for lang, customer in CUSTOMERS.items()}
 
     def commands(text: str, lang: str) -> bool:
         became = Became()
@@ -120,7 +120,7 @@ def bench(
     publish("asr", f"{len(found)} recordings of {data}, clean and telephone with noise at 10 to 20 dB", figures, json)
 
 
-def _three_seconds(found: Sequence[Case]) -> Samples:
+def _three_seconds(found: Sequence[SpokenCase]) -> Samples:
     """The English recording nearest to three seconds."""
     from services.audio.files import read_file
 
@@ -128,7 +128,7 @@ def _three_seconds(found: Sequence[Case]) -> Samples:
     return min(sounds, key=lambda s: abs(s.size - 3 * SAMPLE_RATE))
 
 
-def _limited(found: Sequence[Case], limit: int) -> list[Case]:
+def _limited(found: Sequence[SpokenCase], limit: int) -> list[SpokenCase]:
     taken: dict[str, int] = defaultdict(int)
     kept = []
     for case in found:

@@ -13,7 +13,7 @@ from deploy.bench._figures import publish
 from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:
-    from deploy.bench._callers.play import Played
+    from deploy.bench._callers.play import PlayedTask
 
 VOICE: Final = "RHVoice-test -p bdl -R 16000 -o {}"
 """One that the bundled recogniser was never trained on."""
@@ -48,10 +48,8 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     numbers = _chosen(len(dialogues.dialogues), part, limit)
     with TemporaryDirectory() as folder:
         notes = Path(folder) if spoken and recogniser is Hearing.ORACLE else None
-        aloud = Aloud(voice, notes) if spoken else None
-        with service(
-            "-m", "deploy.bench._callers.serve", str(file), *([folder] if notes else []), PYTHONPATH=CHECKOUT
-        ) as base:
+        aloud, told = Aloud(voice, notes) if spoken else None, [folder] if notes else []
+        with service("-m", "deploy.bench._callers.serve", str(file), *told, PYTHONPATH=CHECKOUT) as base:
             played = asyncio.run(play(base, dialogues, numbers, at_once, aloud))
     if details is not None:
         details.write_bytes(b"\n".join(orjson.dumps(_row(one)) for one in played))
@@ -70,7 +68,7 @@ def _chosen(count: int, part: str, limit: int) -> range:
     return numbers[:limit] if limit else numbers
 
 
-def _row(one: "Played") -> dict[str, object]:
+def _row(one: "PlayedTask") -> dict[str, object]:
     from deploy.bench._callers.score import class_of
 
     outcome = one.outcome
@@ -93,7 +91,7 @@ def _row(one: "Played") -> dict[str, object]:
     }
 
 
-def _listed(one: "Played") -> None:
+def _listed(one: "PlayedTask") -> None:
     from deploy.bench._callers.score import class_of
 
     if one.outcome.spare:

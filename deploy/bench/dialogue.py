@@ -11,7 +11,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import percentile, publish
 
 if TYPE_CHECKING:
-    from deploy.bench.cases.player import Played, Player
+    from deploy.bench.cases.player import ConversationPlayer, PlayTally
 
 CONVERSATIONS: Final = Path("tests/conversations")
 _OWN: Final = 20
@@ -31,10 +31,10 @@ def bench(
     repeat: Annotated[int, typer.Option(help="plays of each conversation for the latency", min=1, max=50)] = 2,
 ) -> None:
     """Play every conversation; latency is of normalise + payee search + understand + decide, an utterance at a time."""
-    from deploy.bench.cases.player import Player
+    from deploy.bench.cases.player import ConversationPlayer
 
     figures: dict[str, Figure] = {}
-    players: dict[str, Player] = {}
+    players: dict[str, ConversationPlayer] = {}
     failed = 0
     for language in ("en", "ja"):
         played, count = _play(folder, language, players, payees, repeat)
@@ -58,22 +58,24 @@ def bench(
     raise typer.Exit(1 if failed else 0)
 
 
-def _play(folder: Path, language: str, players: "dict[str, Player]", payees: int, repeat: int) -> "tuple[Played, int]":
+def _play(
+    folder: Path, language: str, players: "dict[str, ConversationPlayer]", payees: int, repeat: int
+) -> "tuple[PlayTally, int]":
     """A language's conversations: what came of the first play of each, the latencies of all, and how many there are."""
     from deploy.bench._crowd import crowd
     from deploy.bench.cases.conversations import conversations
-    from deploy.bench.cases.player import Played, Player
+    from deploy.bench.cases.player import ConversationPlayer, PlayTally
 
-    played, count = Played(), 0
+    played, count = PlayTally(), 0
     for file in conversations(folder / language):
         if file.customer not in players:
-            players[file.customer] = Player.of(file.customer, crowd(language, max(0, payees - _OWN)))
+            players[file.customer] = ConversationPlayer.of(file.customer, crowd(language, max(0, payees - _OWN)))
         player = players[file.customer]
         for conversation in file.conversations:
             count += 1
             player.play(conversation, played)
             for _ in range(repeat - 1):
-                again = Played()
+                again = PlayTally()
                 player.play(conversation, again)
                 played.micros.extend(again.micros)
                 played.cpu_micros.extend(again.cpu_micros)

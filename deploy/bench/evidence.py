@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.qa.figures import Figure
 from deploy.bench._figures import publish
-from deploy.bench.qna import Case, cases_of
+from deploy.bench.qna import QuestionCase, cases_of
 from services.answering.quote import Library
 from services.answering.retrieve import RetrievalResult
 
@@ -28,7 +28,7 @@ MORE: Final = 8
 
 
 @dataclass(frozen=True)
-class Trial:
+class EvidenceTrial:
     """A search, and whether its best passage answers. `question` numbers the question; folds do not part its trials."""
 
     question: int
@@ -38,27 +38,29 @@ class Trial:
     weight: float
 
 
-def trials(library: Library, cases: Sequence[Case], day: date) -> Iterator[Trial]:
+def trials(library: Library, cases: Sequence[QuestionCase], day: date) -> Iterator[EvidenceTrial]:
     """Each question as it is, and each answerable one again as if the documents did not answer it."""
     for number, case in enumerate(cases):
         found = library.retriever.search(case.question, day, MORE)
         if found.personal or not found.hits:
             continue
-        yield Trial(number, _signals(found), found.hits[0].passage.id in case.passages, bool(case.passages), 1.0)
+        yield EvidenceTrial(
+            number, _signals(found), found.hits[0].passage.id in case.passages, bool(case.passages), 1.0
+        )
         rest = (
             library.retriever.search(case.question, day, MORE, without=case.passages)
             if case.passages
             else RetrievalResult()
         )
         if rest.hits:
-            yield Trial(number, _signals(rest), right=False, answerable=False, weight=TAKEN_AWAY)
+            yield EvidenceTrial(number, _signals(rest), right=False, answerable=False, weight=TAKEN_AWAY)
 
 
 def _signals(found: RetrievalResult) -> tuple[float, float, float]:
     return found.coverage, found.score, found.margin
 
 
-def fit(data: Sequence[Trial]) -> Floats:
+def fit(data: Sequence[EvidenceTrial]) -> Floats:
     """Weights of coverage, score and margin, and the constant: logistic regression, by Newton's method with a ridge."""
     signals = np.array([each.signals for each in data])
     middle, spread = signals.mean(0), signals.std(0)
@@ -75,7 +77,7 @@ def fit(data: Sequence[Trial]) -> Floats:
     return np.append(plain, weights[3] - plain @ middle)
 
 
-def unseen(data: Sequence[Trial]) -> Floats:
+def unseen(data: Sequence[EvidenceTrial]) -> Floats:
     """Each trial's probability by weights fitted without its question."""
     fold = np.array([each.question for each in data]) % FOLDS
     rows = np.array([(*each.signals, 1.0) for each in data])

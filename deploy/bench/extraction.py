@@ -41,7 +41,7 @@ TEMPLATE_TOKENS: Final = 14
 
 
 @dataclass
-class Run:
+class ConcurrencyRun:
     """The results at one concurrency."""
 
     elapsed_ms: list[float] = field(default_factory=list)
@@ -88,7 +88,7 @@ def unoffered(offer: ExtractionOffer, got: Extraction) -> bool:
     return wrong_amount or (got.payee is not None and got.payee not in payees)
 
 
-async def _one(extractor: GemmaExtractor, offer: ExtractionOffer, run: Run) -> None:
+async def _one(extractor: GemmaExtractor, offer: ExtractionOffer, run: ConcurrencyRun) -> None:
     began = time.perf_counter()
     try:
         got = await extractor.extract(CustomerId("bench"), offer)
@@ -102,9 +102,9 @@ async def _one(extractor: GemmaExtractor, offer: ExtractionOffer, run: Run) -> N
         run.answer_tokens = max(run.answer_tokens, extractor.last_usage.completion_tokens)
 
 
-async def measure(endpoint: ExtractionEndpoint, cases: list[ExtractionOffer], concurrency: int) -> Run:
+async def measure(endpoint: ExtractionEndpoint, cases: list[ExtractionOffer], concurrency: int) -> ConcurrencyRun:
     """All cases, `concurrency` at once."""
-    clock, run = SystemClock(), Run()
+    clock, run = SystemClock(), ConcurrencyRun()
     breaker = CircuitBreaker(clock, NEVER_OPENS)
     extractor = GemmaExtractor(endpoint, breaker, clock)
     waiting = iter(cases)
@@ -120,7 +120,7 @@ async def measure(endpoint: ExtractionEndpoint, cases: list[ExtractionOffer], co
     return run
 
 
-def _figures_of(run: Run, concurrency: int) -> dict[str, Figure]:
+def _figures_of(run: ConcurrencyRun, concurrency: int) -> dict[str, Figure]:
     at = f"c{concurrency}"
     return {
         f"{at}_p50_ms": percentile(run.elapsed_ms, 50),

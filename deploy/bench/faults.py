@@ -18,8 +18,8 @@ from rich.table import Table
 
 from app.qa.figures import Figure
 from deploy.bench._fault_calls import Crowd, amounts, ends
-from deploy.bench._fault_table import POSTGRESQL, SQLITE, Fault
-from deploy.bench._fault_world import World, embedded, shared
+from deploy.bench._fault_table import POSTGRESQL, SQLITE, InjectedFault
+from deploy.bench._fault_world import FaultWorld, embedded, shared
 from deploy.bench._figures import publish
 from deploy.bench._postgres import Cluster, cluster, unavailable
 from deploy.bench._silent_disk import compiler
@@ -36,7 +36,7 @@ _BOOKED: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FaultRow:
     """What one fault came to. `settled` of those told unknown were told the end."""
 
     database: str
@@ -69,7 +69,7 @@ def bench(
     yeses: Annotated[int, typer.Option(help="calls with a yes under way", min=2, max=24)] = 8,
 ) -> None:
     """Let the database fail in every way of the table around the yeses of real calls; 1 where words were untrue."""
-    rows: list[Row] = []
+    rows: list[FaultRow] = []
     console = Console()
     if database != "sqlite":
         if reason := unavailable():
@@ -87,15 +87,15 @@ def bench(
         raise typer.Exit(1)
 
 
-def _chosen(faults: Sequence[Fault], only: str) -> list[Fault]:
+def _chosen(faults: Sequence[InjectedFault], only: str) -> list[InjectedFault]:
     """Those asked for; a disk is silenced by a library of ours, which takes a C compiler."""
     able = compiler() is not None
     return [fault for fault in faults if only in fault.name and (able or "disk silent" not in fault.name)]
 
 
-async def _rows(faults: Sequence[Fault], yeses: int, server: Cluster | None) -> list[Row]:
+async def _rows(faults: Sequence[InjectedFault], yeses: int, server: Cluster | None) -> list[FaultRow]:
     """One fault after another on one gateway, which has to outlive them; where something was not kept, on a new one."""
-    rows: list[Row] = []
+    rows: list[FaultRow] = []
     asked = amounts()
     while len(rows) < len(faults):
         with tempfile.TemporaryDirectory(prefix="tellerline-") as folder:
@@ -109,7 +109,7 @@ async def _rows(faults: Sequence[Fault], yeses: int, server: Cluster | None) -> 
     return rows
 
 
-async def _played(fault: Fault, asked: Sequence[int], world: World) -> Row:
+async def _played(fault: InjectedFault, asked: Sequence[int], world: FaultWorld) -> FaultRow:
     async with AsyncExitStack() as stack:
         crowd = Crowd(world.gateway.base, stack)
         await crowd.open(asked)
@@ -131,12 +131,12 @@ async def _played(fault: Fault, asked: Sequence[int], world: World) -> Row:
     return _judged(fault, world, crowd, told, booked, during, ready_after_s)
 
 
-async def _ready_during(world: World) -> int:
+async def _ready_during(world: FaultWorld) -> int:
     await asyncio.sleep(2.0)
     return await world.gateway.ready()
 
 
-async def _ready_again(world: World) -> float:
+async def _ready_again(world: FaultWorld) -> float:
     began = time.monotonic()
     while await world.gateway.ready() != 200:  # noqa: PLR2004 - OK
         if time.monotonic() - began > PATIENCE_S:
@@ -146,14 +146,20 @@ async def _ready_again(world: World) -> float:
 
 
 def _judged(
-    fault: Fault, world: World, crowd: Crowd, told: dict[int, str], booked: dict[int, int], during: int, after_s: float
-) -> Row:
+    fault: InjectedFault,
+    world: FaultWorld,
+    crowd: Crowd,
+    told: dict[int, str],
+    booked: dict[int, int],
+    during: int,
+    after_s: float,
+) -> FaultRow:
     answers = Counter(buyer.told for buyer in crowd.buyers)
     followed = [buyer for buyer in crowd.buyers if buyer.followed]
     untrue = sum(
         _contradict(buyer.words, told.get(buyer.amount, ""), moved=buyer.amount in booked) for buyer in crowd.buyers
     )
-    return Row(
+    return FaultRow(
         database="sqlite" if world.cluster is None else "postgresql",
         fault=fault.name,
         yeses=len(crowd.buyers),
@@ -183,7 +189,7 @@ def _contradict(words: Sequence[str], end: str, *, moved: bool) -> bool:
     return (went and not moved) or (nothing and moved) or (went and nothing) or after_deed or twice
 
 
-def _figures(rows: Sequence[Row]) -> dict[str, Figure]:
+def _figures(rows: Sequence[FaultRow]) -> dict[str, Figure]:
     return {
         "faults": len(rows),
         "kept": sum(row.kept for row in rows),
@@ -198,7 +204,7 @@ def _figures(rows: Sequence[Row]) -> dict[str, Figure]:
     }
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def _table(rows: Sequence[FaultRow]) -> Table:
     heads = ("database", "fault", "yeses", "slowest s", "done", "unknown", "nothing", "no word", "booked", "settled",
              "twice", "endless", "contradictory", "ready", "ready after s")  # fmt: skip
     table = Table(*heads)

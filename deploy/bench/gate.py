@@ -13,7 +13,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import publish
 
 if TYPE_CHECKING:
-    from deploy.bench._gate.changes import Change
+    from deploy.bench._gate.changes import SeededChange
     from deploy.bench._gate.judge import Verdict
 
 
@@ -62,7 +62,7 @@ def distinct(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(said.values())[::-1]
 
 
-def wanted(changes: Iterable["Change"], words: str, part: str) -> list["Change"]:
+def wanted(changes: Iterable["SeededChange"], words: str, part: str) -> list["SeededChange"]:
     """The changes whose name has these words, and of them a part."""
     which, parts = map(int, part.split("/"))
     return [change for change in changes if words in change.name][which - 1 :: parts]

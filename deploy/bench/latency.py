@@ -18,7 +18,7 @@ from schemas.call import Patience
 
 if TYPE_CHECKING:
     from app.line import Transport
-    from deploy.bench._corpus import Utterance
+    from deploy.bench._corpus import PlayedUtterance
     from deploy.bench._line import Measured
 
 
@@ -30,9 +30,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
     recogniser: Annotated[Hearing, typer.Option(help="What hears: the service's own, or an oracle.")] = Hearing.BUNDLED,
-    transport: Annotated[
-        Door, typer.Option(help="The door that is called at; a telephone beside the native.")
-    ] = Door.CALLS,
+    transport: Annotated[Door, typer.Option(help="The door called at; a telephone beside the native.")] = Door.CALLS,
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
@@ -66,7 +64,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
         run(base)
 
 
-def _commands(corpus: Path | None, limit: int) -> "tuple[list[Utterance], list[Utterance]]":
+def _commands(corpus: Path | None, limit: int) -> "tuple[list[PlayedUtterance], list[PlayedUtterance]]":
     """Commands said in one go, and those with a pause within."""
     from deploy.bench._corpus import load, some, utterances
 
@@ -78,7 +76,7 @@ def _commands(corpus: Path | None, limit: int) -> "tuple[list[Utterance], list[U
 class _Rounds:
     """The same utterances, played by native calls again and again."""
 
-    played: "list[Utterance]"
+    played: "list[PlayedUtterance]"
     native: "Transport"
     spoken: bool
     at_once: int
@@ -93,7 +91,7 @@ class _Rounds:
         return figures_of(calls), calls
 
 
-def _on_telephone(door: Door, played: "list[Utterance]", at_once: int, json: Path | None) -> None:
+def _on_telephone(door: Door, played: "list[PlayedUtterance]", at_once: int, json: Path | None) -> None:
     """The same calls at the native door and on a telephone, in one run."""
     from deploy.bench._beside import figures_beside, play_beside
     from deploy.bench._telephone import telephones

@@ -26,13 +26,13 @@ def bench(
     """
     from deploy.bench.cases.labelled import Judge
     from deploy.bench.cases.negatives import QUESTIONS, SentenceTally, negatives, sentences
-    from deploy.bench.cases.player import Player
+    from deploy.bench.cases.player import ConversationPlayer
 
     figures: dict[str, Figure] = {}
     money = 0
     for language, further in (("en", english), ("ja", japanese)):
         file = negatives(folder / f"{language}.yaml")
-        judge = Judge(Player.of(file.customer), file.customer)
+        judge = Judge(ConversationPlayer.of(file.customer), file.customer)
         heard, about = SentenceTally(), SentenceTally()
         begun = time.process_time()
         for kind, sentence in sentences(file, each):

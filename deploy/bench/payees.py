@@ -12,7 +12,7 @@ from app.qa.locales import LOCALES
 from app.qa.replay.stats import clopper_pearson
 from deploy.bench._figures import percentile, publish
 from deploy.bench._payees.dice import Dice
-from deploy.bench._payees.sample import Call, Setting, overheard, setting
+from deploy.bench._payees.sample import PayeeNaming, Setting, overheard, setting
 from deploy.bench._payees.spoken import spoken
 from deploy.bench._payees.stock import book
 from schemas.ids import EN_GB, EN_US, Locale
@@ -32,7 +32,7 @@ _WRATIO_CALLS: Final = 120
 """Calls a language that WRatio also answers."""
 
 
-class Tally(NamedTuple):
+class NamingTally(NamedTuple):
     """What came of one call."""
 
     known: bool
@@ -46,10 +46,10 @@ class Tally(NamedTuple):
     found_cpu_ms: float
 
 
-class Run(NamedTuple):
+class PayeeRun(NamedTuple):
     """One setting's calls and the time to build its index."""
 
-    calls: Sequence[Tally]
+    calls: Sequence[NamingTally]
     build_ms: float
     build_cpu_ms: float
 
@@ -92,7 +92,7 @@ def bench(
 def _searched(half: str, payees: int, calls: int, seed: int) -> dict[str, Figure]:
     """The figures of both languages together, then of each, of smaller books, and of overheard names."""
     figures: dict[str, Figure] = {}
-    large: list[Run] = []
+    large: list[PayeeRun] = []
     for language, locale in LOCALES.items():
         dice = Dice(seed, _SEEDS[half], len(large))
         made = setting(half, language, payees=payees, calls=calls, strangers=_STRANGERS, parts=0.0, dice=dice)
@@ -135,7 +135,7 @@ def _fit(target: Path, stage: str, seed: int) -> None:
         raise typer.BadParameter(stage, param_hint="--stage")
 
 
-def run(made: Setting, locale: Locale) -> Run:
+def run(made: Setting, locale: Locale) -> PayeeRun:
     """Every call of a setting, by the name alone for recall and by the whole utterance for latency."""
     from services.payees import PayeeIndex
 
@@ -151,14 +151,16 @@ def run(made: Setting, locale: Locale) -> Run:
         found = index.find(call.utterances, locale)
         times = ((perf_counter() - start) * 1000, (thread_time() - cpu) * 1000)
         tallies.append(_tally(call, index.lookup(call.names, locale), found, times))
-    return Run(tallies, build_ms, build_cpu_ms)
+    return PayeeRun(tallies, build_ms, build_cpu_ms)
 
 
-def _tally(call: Call, match: PayeeMatch | None, found: PayeeMatch | None, times: tuple[float, float]) -> Tally:
+def _tally(
+    call: PayeeNaming, match: PayeeMatch | None, found: PayeeMatch | None, times: tuple[float, float]
+) -> NamingTally:
     meant = None if call.meant is None else f"p{call.meant}"
     ranked = [] if match is None else [str(candidate.id) for candidate in match.candidates]
     choice = None if match is None else match.choice
-    return Tally(
+    return NamingTally(
         known=meant is not None,
         first=ranked[:1] == [meant],
         among_three=meant in ranked[:3],
@@ -171,7 +173,7 @@ def _tally(call: Call, match: PayeeMatch | None, found: PayeeMatch | None, times
     )
 
 
-def summary(runs: Sequence[Run]) -> dict[str, Figure]:
+def summary(runs: Sequence[PayeeRun]) -> dict[str, Figure]:
     """The figures of some runs together."""
     calls = [call for each in runs for call in each.calls]
     known = [call for call in calls if call.known]
@@ -226,7 +228,7 @@ def wratio(made: Setting, limit: int) -> dict[str, Figure]:
     }
 
 
-def _sure(done: Run) -> dict[str, Figure]:
+def _sure(done: PayeeRun) -> dict[str, Figure]:
     """The figures of names in a file: what was counted, with 95 % intervals."""
     counts = {
         "recall_at_1": [call.first for call in done.calls],

@@ -25,7 +25,7 @@ from services.timing.clock import SystemClock
 
 
 @dataclass
-class Tally:
+class AnswerTally:
     """How answers ended, and the stamps of those that were given."""
 
     ends: Counter[str] = field(default_factory=Counter)
@@ -37,14 +37,14 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Case:
+class QuestionCase:
     """A question and the passages that answer it; none, if nothing does."""
 
     question: Question
     passages: frozenset[str]
 
 
-async def ask(answerer: Answerer, case: Case, tally: Tally) -> None:
+async def ask(answerer: Answerer, case: QuestionCase, tally: AnswerTally) -> None:
     """Ask one question and score it."""
     sentences: list[SentenceReady] = []
     refused: Refused | None = None
@@ -67,7 +67,7 @@ async def ask(answerer: Answerer, case: Case, tally: Tally) -> None:
         tally.ends["right" if cited & case.passages else "wrong"] += 1
 
 
-def _stamp(done: AnswerDone, tally: Tally) -> None:
+def _stamp(done: AnswerDone, tally: AnswerTally) -> None:
     tally.retrieve_ms.append(done.retrieve_ms)
     tally.total_ms.append(done.total_ms)
     if done.first_token_ms is not None:
@@ -76,13 +76,13 @@ def _stamp(done: AnswerDone, tally: Tally) -> None:
         tally.first_sentence_ms.append(done.first_sentence_ms)
 
 
-def cases_of(folder: Path, half: str) -> list[Case]:
+def cases_of(folder: Path, half: str) -> list[QuestionCase]:
     """One set's questions of every language."""
     cases = []
     for name, locale in LOCALES.items():
         questions = read_questions(folder, name)[half]
-        cases += [Case(Question(entry.q, locale), frozenset(entry.passages)) for entry in questions.answerable]
-        cases += [Case(Question(text, locale), frozenset()) for text in questions.unanswerable]
+        cases += [QuestionCase(Question(entry.q, locale), frozenset(entry.passages)) for entry in questions.answerable]
+        cases += [QuestionCase(Question(text, locale), frozenset()) for text in questions.unanswerable]
     return cases
 
 
@@ -100,8 +100,8 @@ async def answerer_for(url: str, model: str, key: str) -> AsyncIterator[Answerer
         await answerer.close()
 
 
-async def _run(url: str, model: str, key: str, cases: list[Case]) -> Tally:
-    tally = Tally()
+async def _run(url: str, model: str, key: str, cases: list[QuestionCase]) -> AnswerTally:
+    tally = AnswerTally()
     async with answerer_for(url, model, key) as answerer:
         for case in cases:
             await ask(answerer, case, tally)

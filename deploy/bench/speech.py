@@ -15,7 +15,7 @@ from faster_whisper import WhisperModel
 
 from app.qa.figures import Figure
 from deploy.bench._figures import percentile, publish
-from deploy.bench._read_backs import ReadBack, read_backs, understood
+from deploy.bench._read_backs import SpokenReadBack, read_backs, understood
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale, language
 from services.speech.kokoro import KokoroEngine, KokoroSettings
@@ -59,7 +59,7 @@ def bench(
 
 
 async def _heard(
-    locale: Locale, said: list[ReadBack], ear: WhisperModel, voice: str, log: Path | None
+    locale: Locale, said: list[SpokenReadBack], ear: WhisperModel, voice: str, log: Path | None
 ) -> list[SpokenTally]:
     kana = _kana() if language(locale) == "ja" else str
     speaker = Speaker(KokoroEngine(KokoroSettings(stand_back=0)))
@@ -76,7 +76,7 @@ async def _heard(
 
 
 async def _one(
-    locale: Locale, said: ReadBack, speaker: Speaker, ear: WhisperModel, voice: str, kana: Callable[[str], str]
+    locale: Locale, said: SpokenReadBack, speaker: Speaker, ear: WhisperModel, voice: str, kana: Callable[[str], str]
 ) -> SpokenTally:
     began, first, pcm, rate = time.perf_counter(), 0.0, b"", 0
     async for chunk in speaker.speak(said.text, locale, voice):

@@ -21,7 +21,7 @@ from deploy.bench._hearing import Hearing
 from schemas.call import Patience
 
 if TYPE_CHECKING:
-    from deploy.bench._corpus import Utterance
+    from deploy.bench._corpus import PlayedUtterance
     from deploy.bench._taken import Taken
     from services.ports import Recognizer
 
@@ -57,12 +57,12 @@ def bench(
         write_curve(curve, f"end of turn, {hearings[-1].value} recogniser", play)
 
 
-async def take_all(played: "Sequence[Utterance]", hearing: Hearing, patience: Patience) -> "list[Taken]":
+async def take_all(played: "Sequence[PlayedUtterance]", hearing: Hearing, patience: Patience) -> "list[Taken]":
     """Every utterance, in order."""
     from app.qa.rehearsal import Rehearsal
     from app.settings import read_settings
     from deploy.bench._oracle import Oracle
-    from deploy.bench._taken import Ear
+    from deploy.bench._taken import UtteranceTaker
     from services.asr import load as load_recognizer
     from services.audio.vad import SileroVad
 
@@ -71,7 +71,7 @@ async def take_all(played: "Sequence[Utterance]", hearing: Hearing, patience: Pa
     vad = SileroVad()
     try:
         async with AsyncExitStack() as stack:
-            ear = Ear(stack, rehearsal, recognizer, vad)
+            ear = UtteranceTaker(stack, rehearsal, recognizer, vad)
             return [await ear.take(utterance, patience) for utterance in played]
     finally:
         await recognizer.close()

@@ -9,7 +9,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import publish
 
 if TYPE_CHECKING:
-    from deploy.bench.cases.labelled import Judged
+    from deploy.bench.cases.labelled import JudgedSentence
 
 SENTENCES: Final = Path("tests/data/understanding")
 _COVERED: Final = ("balance_inquiry", "transfer_money", "bill_payment")
@@ -27,26 +27,28 @@ def bench(
     Right is the intent, acted on or asked about, with no slot filled otherwise. What goes to extraction or to the
     documents is not taken. A fourth of the sentences is kept from the listing by which the grammar is mended: `unseen`.
     """
-    from deploy.bench.cases.labelled import Judge, Outcome, labelled
-    from deploy.bench.cases.player import Player
+    from deploy.bench.cases.labelled import Judge, SentenceOutcome, labelled
+    from deploy.bench.cases.player import ConversationPlayer
 
     figures: dict[str, Figure] = {}
     wrong = 0
     for language in ("en", "ja"):
         customer, sentences = labelled(folder / f"{language}.yaml")
-        judge = Judge(Player.of(customer), customer)
+        judge = Judge(ConversationPlayer.of(customer), customer)
         judged = [judge.judge(sentence) for sentence in sentences]
-        wrong += sum(one.outcome is Outcome.WRONG for one in judged)
+        wrong += sum(one.outcome is SentenceOutcome.WRONG for one in judged)
         figures |= {f"{language}_{name}": value for name, value in _figures(judged).items()}
         for one in judged:
-            listed = one.outcome is Outcome.WRONG or (show == "missed" and one.outcome is not Outcome.RIGHT)
+            listed = one.outcome is SentenceOutcome.WRONG or (
+                show == "missed" and one.outcome is not SentenceOutcome.RIGHT
+            )
             if show and listed and (unseen or not one.sentence.unseen):
                 label = "|".join(one.sentence.labels)
                 typer.echo(f"{one.outcome.value}: {label}: {one.sentence.text}: {one.why}", err=True)
     publish("understanding", f"labelled sentences of {folder}", figures, json)
 
 
-def _figures(judged: "list[Judged]") -> dict[str, Figure]:
+def _figures(judged: "list[JudgedSentence]") -> dict[str, Figure]:
     from deploy.bench.cases.labelled import AMBIGUOUS, OTHER
 
     held = [one for one in judged if one.sentence.unseen]
@@ -60,15 +62,15 @@ def _figures(judged: "list[Judged]") -> dict[str, Figure]:
     return figures
 
 
-def _precision(judged: "list[Judged]") -> float:
+def _precision(judged: "list[JudgedSentence]") -> float:
     """Right of those that the fast path acted on or asked about, in percent."""
-    from deploy.bench.cases.labelled import Outcome
+    from deploy.bench.cases.labelled import SentenceOutcome
 
-    taken = [one for one in judged if one.outcome in {Outcome.RIGHT, Outcome.WRONG}]
-    return round(100 * sum(one.outcome is Outcome.RIGHT for one in taken) / max(1, len(taken)), 2)
+    taken = [one for one in judged if one.outcome in {SentenceOutcome.RIGHT, SentenceOutcome.WRONG}]
+    return round(100 * sum(one.outcome is SentenceOutcome.RIGHT for one in taken) / max(1, len(taken)), 2)
 
 
-def _coverage(judged: "list[Judged]") -> float:
-    from deploy.bench.cases.labelled import Outcome
+def _coverage(judged: "list[JudgedSentence]") -> float:
+    from deploy.bench.cases.labelled import SentenceOutcome
 
-    return round(100 * sum(one.outcome is Outcome.RIGHT for one in judged) / max(1, len(judged)), 1)
+    return round(100 * sum(one.outcome is SentenceOutcome.RIGHT for one in judged) / max(1, len(judged)), 1)

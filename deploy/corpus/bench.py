@@ -50,7 +50,8 @@ def speak(voice: str, text: str, folders: list[Path]) -> np.ndarray:
     power = np.square(samples[: samples.size // BLOCK * BLOCK]).reshape(-1, BLOCK).mean(axis=1)
     loud = np.flatnonzero(10 * np.log10(power + 1e-12) > 10 * np.log10(power.max()) + FLOOR_DB)
     cut = samples[max(0, loud[0] * BLOCK - MARGIN) : (loud[-1] + 1) * BLOCK + MARGIN]
-    return cut / np.abs(cut).max() * 0.5
+    levelled: np.ndarray = cut / np.abs(cut).max() * 0.5
+    return levelled
 
 
 def write(path: Path, samples: np.ndarray) -> None:

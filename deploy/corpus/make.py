@@ -117,19 +117,21 @@ def speak(voice: str, words: str, voices: Path) -> Samples:
     with tempfile.TemporaryDirectory() as folder:
         wav = Path(folder) / "said.wav"
         hts = NITECH if "nitech" in name else voices / f"{name}.htsvoice"
-        command, typed = {
+        spoken: dict[str, tuple[list[str | Path], str | None]] = {
             "espeak": (["espeak-ng", "-v", name, "-s", "160", "-w", wav, text], None),
             "flite": (["flite", "-voice", name, "-t", text, "-o", wav], None),
             "festival": (["text2wave", "-eval", f"(voice_{name})", "-o", wav], text),
             "rhvoice": (["RHVoice-test", "-p", name, "-R", str(RATE), "-o", wav], text),
             "pico": (["pico2wave", "-l", name, "-w", wav, text], None),
             "jtalk": (["open_jtalk", "-x", DICTIONARY, "-m", hts, "-ow", wav], text),
-        }[engine]
+        }
+        command, typed = spoken[engine]
         subprocess.run(command, input=typed, text=True, check=True, capture_output=True)
         said = decode(wav)
     loud = np.flatnonzero(np.abs(said) > 0.01 * np.abs(said).max())
     said = said[loud[0] : loud[-1] + 1]
-    return (said * (0.08 / np.sqrt(np.mean(said**2)))).astype(np.float32)
+    levelled: Samples = (said * (0.08 / np.sqrt(np.mean(said**2)))).astype(np.float32)
+    return levelled
 
 
 def decode(path: Path) -> Samples:

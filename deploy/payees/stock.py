@@ -62,8 +62,8 @@ def main(folder: Path) -> None:
             rows += [f"{half}\t{culture}\t{part}\t{' '.join(sorted(kept[n::2]))}" for n, half in enumerate(HALVES)]
     for line in MORE.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
-            culture, part, names = line.split("\t")
-            some = names.split()
+            culture, part, told = line.split("\t")
+            some = told.split()
             rows += [f"{half}\t{culture}\t{part}\t{' '.join(some[n::2])}" for n, half in enumerate(HALVES)]
     TARGET.write_text("\n".join(rows) + "\n", encoding="utf-8")
 

@@ -18,7 +18,7 @@ _ISSUER: Final = "https://id.bank.example"
 
 
 @dataclass(frozen=True)
-class Bank:
+class BankAround:
     """The parts that are not compose's."""
 
     around: Around
@@ -32,10 +32,10 @@ class Bank:
 
 
 @asynccontextmanager
-async def bank() -> AsyncIterator[Bank]:
+async def bank() -> AsyncIterator[BankAround]:
     """A bank with one customer, as long as the block lasts."""
     async with Around() as around, FakeFineract({ACCOUNT: Savings("1001", OPENING)}) as core:
-        yield Bank(around, core, _settings(around, core))
+        yield BankAround(around, core, _settings(around, core))
 
 
 def _settings(around: Around, core: FakeFineract) -> dict[str, str]:

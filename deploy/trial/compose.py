@@ -20,7 +20,7 @@ class ComposeInvalid(Exception):
 
 
 @dataclass(frozen=True)
-class Health:
+class HealthCheck:
     """A health check. `test` is a command's words; times are in seconds."""
 
     test: tuple[str, ...]
@@ -44,7 +44,7 @@ class Service:
     built: bool
     raw: Mapping[str, Any]
     environment: Mapping[str, str]
-    health: Health | None
+    health: HealthCheck | None
     needs: Mapping[str, str] = field(default_factory=dict)
     """Which services come before it, each with its condition."""
 
@@ -147,7 +147,7 @@ def _service(name: str, raw: Mapping[str, Any], folder: Path) -> Service:
     return Service(name, raw["image"], "build" in raw, raw, environment, health(check), needs)
 
 
-def health(check: Mapping[str, Any]) -> Health | None:
+def health(check: Mapping[str, Any]) -> HealthCheck | None:
     """A health check; None where there is none, or it is disabled. Raises ComposeInvalid."""
     if not check or check.get("disable"):
         return None
@@ -155,7 +155,7 @@ def health(check: Mapping[str, Any]) -> Health | None:
     if kind not in {"CMD", "CMD-SHELL"}:
         raise ComposeInvalid(f"{kind} is no health check")
     times = {name: seconds(check[name]) for name in ("interval", "timeout", "start_period") if name in check}
-    return Health(
+    return HealthCheck(
         test=("sh", "-c", *words) if kind == "CMD-SHELL" else tuple(words),
         interval_s=times.get("interval", 30.0),
         timeout_s=times.get("timeout", 30.0),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from deploy.trial.compose import Health, health
+from deploy.trial.compose import HealthCheck, health
 
 _FLAG: Final = re.compile(r"--([a-z-]+)=(\S+)\s+")
 _PAIR: Final = re.compile(r"(\w+)=(\"[^\"]*\"|\S+)")
@@ -18,7 +18,7 @@ class DockerfileInvalid(Exception):
 
 
 @dataclass(frozen=True)
-class Step:
+class Instruction:
     """One instruction: its name, its flags, and the rest."""
 
     name: str
@@ -34,14 +34,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Stage:
+class BuildStage:
     """One stage: what it starts from, its name, and its instructions."""
 
     base: str
     name: str
-    steps: tuple[Step, ...]
+    steps: tuple[Instruction, ...]
 
-    def last(self, name: str) -> Step | None:
+    def last(self, name: str) -> Instruction | None:
         """The instruction of this name that counts."""
         return next((step for step in reversed(self.steps) if step.name == name), None)
 
@@ -54,7 +54,7 @@ class Stage:
         return found
 
     @property
-    def health(self) -> Health | None:
+    def health(self) -> HealthCheck | None:
         """Its health check."""
         step = self.last("HEALTHCHECK")
         if step is None:
@@ -65,20 +65,20 @@ class Stage:
                        "retries": int(step.flags.get("retries", "3"))})  # fmt: skip
 
 
-def read(file: Path) -> list[Stage]:
+def read(file: Path) -> list[BuildStage]:
     """The stages of a Dockerfile. Raises DockerfileInvalid."""
-    stages: list[Stage] = []
-    steps: list[Step] = []
+    stages: list[BuildStage] = []
+    steps: list[Instruction] = []
     for step in _steps(file.read_text(encoding="utf-8")):
         if step.name == "FROM":
             base, *name = re.split(r"\s+AS\s+", step.text, flags=re.IGNORECASE)
             steps = []
-            stages.append(Stage(base, name[0] if name else str(len(stages)), ()))
+            stages.append(BuildStage(base, name[0] if name else str(len(stages)), ()))
         elif not stages:
             raise DockerfileInvalid(f"{step.name} before FROM")
         else:
             steps.append(step)
-            stages[-1] = Stage(stages[-1].base, stages[-1].name, tuple(steps))
+            stages[-1] = BuildStage(stages[-1].base, stages[-1].name, tuple(steps))
     return stages
 
 
@@ -87,7 +87,7 @@ def set_in(text: str, variables: dict[str, str]) -> str:
     return re.sub(r"\$\{?(\w+)\}?", lambda found: variables.get(found[1], ""), text)
 
 
-def _steps(text: str) -> Iterator[Step]:
+def _steps(text: str) -> Iterator[Instruction]:
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     for line in re.sub(r"\\\n", " ", "\n".join(lines)).splitlines():
         name, _, rest = line.strip().partition(" ")
@@ -95,4 +95,4 @@ def _steps(text: str) -> Iterator[Step]:
         while found := _FLAG.match(rest):
             flags[found[1]] = found[2]
             rest = rest[found.end() :]
-        yield Step(name.upper(), flags, rest)
+        yield Instruction(name.upper(), flags, rest)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from deploy.trial import dockerfile
-from deploy.trial.dockerfile import DockerfileInvalid, Stage, Step
+from deploy.trial.dockerfile import BuildStage, DockerfileInvalid, Instruction
 
 ROOT: Final = Path(__file__).parents[2]
 START_S: Final = 180.0
@@ -32,16 +32,16 @@ Variables = dict[str, str]
 class Image:
     """The root file system that a stage is made in."""
 
-    def __init__(self, root: Path, stage: Stage) -> None:
+    def __init__(self, root: Path, stage: BuildStage) -> None:
         self.root = root
         self.stage = stage
         self.folder = "/"
 
     def carry_out(self, others: "dict[str, Image]", network: Variables) -> None:
         """Every step of the stage. Raises CalledProcessError, DockerfileInvalid."""
-        done: list[Step] = []
+        done: list[Instruction] = []
         for step in self.stage.steps:
-            environment = Stage(self.stage.base, "", tuple(done)).environment({"PATH": _PATH})
+            environment = BuildStage(self.stage.base, "", tuple(done)).environment({"PATH": _PATH})
             print(f"  {step.name} {step.text[:100]}", flush=True)
             if step.name == "RUN":
                 self._run(step.text, environment | network)
@@ -61,7 +61,7 @@ class Image:
         shell = f"cd {self.folder} && {command}"
         subprocess.run(["chroot", self.root, "/bin/sh", "-ec", shell], env=environment, check=True)
 
-    def _copy(self, step: Step, others: "dict[str, Image]") -> None:
+    def _copy(self, step: Instruction, others: "dict[str, Image]") -> None:
         *sources, target = step.words
         came_from = others[step.flags["from"]].root if "from" in step.flags else ROOT
         into = self._inside(target)
@@ -136,7 +136,7 @@ def confined(image: Image, settings: Variables) -> Iterator["subprocess.Popen[by
             process.wait(timeout=60)
 
 
-def _last(stage: Stage, name: str) -> Step:
+def _last(stage: BuildStage, name: str) -> Instruction:
     step = stage.last(name)
     if step is None:
         raise DockerfileInvalid(f"no {name}")

@@ -19,7 +19,7 @@ SUBNET: Final = "127.47.0.0/24"
 
 
 @dataclass(frozen=True)
-class Place:
+class ServiceInstance:
     """One instance of a service: where it is, and the folders that its volumes are."""
 
     service: Service
@@ -44,13 +44,13 @@ class Place:
         return text.replace("127.0.0.1", self.address)
 
 
-def placed(services: Iterable[Service], scale: Mapping[str, int], folder: Path, root: Path) -> list[Place]:
+def placed(services: Iterable[Service], scale: Mapping[str, int], folder: Path, root: Path) -> list[ServiceInstance]:
     """A place for each instance; named volumes lie in `folder`, what is mounted from the repository in `root`."""
-    found: list[Place] = []
+    found: list[ServiceInstance] = []
     for one in services:
         mounts = dict(_mount(volume, folder, root) for volume in one.raw.get("volumes", ()))
         for number in range(1, scale.get(one.name, 1) + 1):
-            found.append(Place(one, number, f"127.47.0.{len(found) + 2}", mounts))
+            found.append(ServiceInstance(one, number, f"127.47.0.{len(found) + 2}", mounts))
     return found
 
 
@@ -66,7 +66,7 @@ def _mount(volume: str, folder: Path, root: Path) -> tuple[str, Path]:
 class Names:
     """The addresses that each name has."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[ServiceInstance]) -> None:
         self._known: dict[str, list[str]] = {}
         for place in places:
             for name in place.service.names:

@@ -25,9 +25,9 @@ from rich.console import Console
 from app.demo.manifest import manifest
 from app.demo.run import play
 from deploy.trial import programs
-from deploy.trial.around import CUSTOMERS, OPENING, Bank, bank
+from deploy.trial.around import CUSTOMERS, OPENING, BankAround, bank
 from deploy.trial.compose import Service, chosen, load
-from deploy.trial.places import SUBNET, Names, Place, placed
+from deploy.trial.places import SUBNET, Names, ServiceInstance, placed
 from deploy.trial.running import Running
 from tests.fakes.gemma import FakeGemma
 
@@ -38,10 +38,10 @@ _ENGINE: Final = "vllm/vllm-openai"
 
 
 @dataclass
-class Trial:
+class PlainTrial:
     """Everything that was started."""
 
-    places: list[Place]
+    places: list[ServiceInstance]
     names: Names
     folder: Path
     running: dict[str, Running] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Trial:
         self.running[name] = await self.start(place)
         await self.running[name].healthy()
 
-    async def start(self, place: Place) -> Running:
+    async def start(self, place: ServiceInstance) -> Running:
         """Start a service."""
         made = await asyncio.to_thread(programs.program, place, self.names, self.folder)
         return await Running.start(place, made, self.folder)
@@ -68,15 +68,15 @@ class Trial:
 
 @asynccontextmanager
 async def started(
-    around: Bank, profiles: Sequence[str], scale: Mapping[str, int], folder: Path
-) -> AsyncIterator[Trial]:
+    around: BankAround, profiles: Sequence[str], scale: Mapping[str, int], folder: Path
+) -> AsyncIterator[PlainTrial]:
     """Compose's services of these profiles, each healthy. Raises NotHealthy, ComposeInvalid."""
     _write(around.settings, folder)
     variables = around.settings | {"SUBNET": SUBNET}
     services = chosen(load(programs.ROOT / "docker-compose.yml", variables, folder), profiles)
     left_out = {name: why for name, one in services.items() if (why := _left_out(one, services))}
     places = placed([one for name, one in services.items() if name not in left_out], scale, folder, programs.ROOT)
-    trial = Trial(places, Names(places), folder, left_out=left_out)
+    trial = PlainTrial(places, Names(places), folder, left_out=left_out)
     async with AsyncExitStack() as stack:
         for place in places:
             await _start(trial, place, stack)
@@ -99,7 +99,7 @@ def _left_out(one: Service, services: Mapping[str, Service]) -> str:
     return programs.missing(one.image)
 
 
-async def _start(trial: Trial, place: Place, stack: AsyncExitStack) -> None:
+async def _start(trial: PlainTrial, place: ServiceInstance, stack: AsyncExitStack) -> None:
     if place.service.image.startswith(_ENGINE):
         engine = FakeGemma()
         engine.host, (engine.port,) = place.address, place.service.ports
@@ -115,11 +115,11 @@ async def _start(trial: Trial, place: Place, stack: AsyncExitStack) -> None:
     stack.push_async_callback(_stop, trial, place.name)
 
 
-async def _stop(trial: Trial, name: str) -> None:
+async def _stop(trial: PlainTrial, name: str) -> None:
     await trial.running[name].stop()
 
 
-async def _imported(trial: Trial, place: Place) -> None:
+async def _imported(trial: PlainTrial, place: ServiceInstance) -> None:
     """`docker compose run gateway bank import`: the tables are made, the customer is known."""
     run = programs.one_off(place, trial.names, "bank", "import", str(CUSTOMERS))
     importing = await asyncio.create_subprocess_exec(
@@ -134,7 +134,7 @@ async def _imported(trial: Trial, place: Place) -> None:
         raise SystemExit(said)
 
 
-async def targets(trial: Trial) -> dict[str, str]:
+async def targets(trial: PlainTrial) -> dict[str, str]:
     """Prometheus' targets and their health, once all are up or their time is over; none without Prometheus."""
     prometheus = [place for place in trial.places if place.service.name == "prometheus"]
     if not prometheus:
@@ -149,7 +149,7 @@ async def targets(trial: Trial) -> dict[str, str]:
             await asyncio.sleep(0.5)
 
 
-async def played(trial: Trial, around: Bank, console: Console) -> list[str]:
+async def played(trial: PlainTrial, around: BankAround, console: Console) -> list[str]:
     """Play the recorded call through the balancer; what was not as it must be."""
     (call,) = (one for one in manifest().calls if one.id == CALL)
     faults = await play(trial.base, call, around.token(call.customer), console)

@@ -4,13 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from deploy.bench._postgres import ACCOUNT, server_folder, unavailable
 from deploy.trial import dockerfile
-from deploy.trial.places import Names, Place
+from deploy.trial.places import Names, ServiceInstance
 
 ROOT: Final = Path(__file__).parents[2]
 HAPROXY: Final = "/usr/sbin/haproxy"
@@ -39,7 +40,7 @@ def missing(image: str) -> str:
     return "" if kind in {"tellerline", "vllm/vllm-openai"} else "Debian has no package of it"
 
 
-def program(place: Place, names: Names, folder: Path) -> Program:
+def program(place: ServiceInstance, names: Names, folder: Path) -> Program:
     """The program of a place, whatever it needs first being done. `folder` is for what is made on the way."""
     kind = place.service.image.partition(":")[0]
     own = folder / place.name
@@ -56,13 +57,13 @@ def program(place: Place, names: Names, folder: Path) -> Program:
     return _gateway(place, names)
 
 
-def one_off(place: Place, names: Names, *arguments: str) -> Program:
+def one_off(place: ServiceInstance, names: Names, *arguments: str) -> Program:
     """What `docker compose run SERVICE ARGUMENTS…` runs."""
     found = _gateway(place, names)
     return Program((found.command[0], *arguments), found.environment, found.folder)
 
 
-def check(place: Place) -> tuple[str, ...]:
+def check(place: ServiceInstance) -> tuple[str, ...]:
     """The words of a place's health check; none where it has none."""
     asked = place.service.health or (_IMAGE.health if place.service.built else None)
     if asked is None:
@@ -86,7 +87,7 @@ def _bare() -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}  # noqa: TID251 - where programs are
 
 
-def _gateway(place: Place, names: Names) -> Program:
+def _gateway(place: ServiceInstance, names: Names) -> Program:
     image = {name: value for name, value in _IMAGE.environment({}).items() if name != "PATH"}
     given = {
         name: names.resolved(place.path(value)) for name, value in (image | dict(place.service.environment)).items()
@@ -101,7 +102,7 @@ def _gateway(place: Place, names: Names) -> Program:
     return Program((_found(first), *rest), _bare() | given | path, Path(place.path(folder.text)))
 
 
-def _prometheus(place: Place, names: Names, own: Path) -> Program:
+def _prometheus(place: ServiceInstance, names: Names, own: Path) -> Program:
     config = own / "prometheus.yml"
     given = Path(place.path("/etc/prometheus/prometheus.yml")).read_text(encoding="utf-8")
     config.write_text(names.prometheus(given), encoding="utf-8")
@@ -110,12 +111,12 @@ def _prometheus(place: Place, names: Names, own: Path) -> Program:
     return Program(("prometheus", *words, f"--web.listen-address={place.address}:{port}"), _bare(), own)
 
 
-def _postgres(place: Place, own: Path) -> Program:
+def _postgres(place: ServiceInstance, own: Path) -> Program:
     """As the image does: an empty folder becomes a cluster with the user, password and database of the environment."""
     programs, given = server_folder(), place.service.environment
     assert programs is not None, unavailable()
     data = Path(place.path("/var/lib/postgresql/data"))
-    become = _become(own, data)
+    become: list[Path | str] = [*_become(own, data)]
     socket = f"-k {own}"
     if not any(data.iterdir()):
         password = own / "password"
@@ -140,5 +141,5 @@ def _become(*folders: Path) -> list[str]:
     return ["setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--clear-groups"]
 
 
-def _run(command: "list[Path | str]") -> None:
+def _run(command: Sequence[Path | str]) -> None:
     subprocess.run(list(map(str, command)), check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd="/")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from deploy.trial.places import Place
+from deploy.trial.places import ServiceInstance
 from deploy.trial.programs import Program, check
 
 ASK_EVERY_S = 0.5
@@ -22,7 +22,7 @@ class NotHealthy(Exception):
 class Running:
     """One started service."""
 
-    def __init__(self, place: Place, process: asyncio.subprocess.Process, log: Path) -> None:
+    def __init__(self, place: ServiceInstance, process: asyncio.subprocess.Process, log: Path) -> None:
         self.place = place
         self.log = log
         self.ready_s = 0.0
@@ -30,7 +30,7 @@ class Running:
         self._began = time.monotonic()
 
     @classmethod
-    async def start(cls, place: Place, program: Program, folder: Path) -> "Running":
+    async def start(cls, place: ServiceInstance, program: Program, folder: Path) -> "Running":
         """Start it; what it says goes into a file."""
         log = folder / f"{place.name}.log"
         with log.open("wb") as out:
@@ -79,7 +79,7 @@ class Running:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
 
 
-async def asked(place: Place) -> bool:
+async def asked(place: ServiceInstance) -> bool:
     """Whether a place's health check says that it is healthy; a service without one is."""
     words = check(place)
     if not words:

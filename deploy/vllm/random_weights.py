@@ -23,7 +23,7 @@ EACH = 0.8
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """A configuration's folder under `models`, and what a server of it takes of a card, in GiB, its cache apart.
 
     Weights, graphs for prefill and workspace, as seen on an H100 while a server starts.
@@ -34,13 +34,13 @@ class Shape:
 
 
 SHAPES = {
-    "google/gemma-4-E4B-it": Shape("e4b", 20.0),
-    "google/gemma-4-E4B-it-assistant": Shape("e4b-assistant"),
-    "google/gemma-4-26B-A4B-it": Shape("26b", 54.0),
-    "google/gemma-4-26B-A4B-it-assistant": Shape("26b-assistant"),
-    "RedHatAI/gemma-4-26B-A4B-it-FP8-dynamic": Shape("26b-fp8", 34.0),
-    "cyankiwi/gemma-4-26B-A4B-it-AWQ-4bit": Shape("26b-awq", 20.0),
-    "z-lab/gemma-4-26B-A4B-it-DFlash": Shape("26b-dflash"),
+    "google/gemma-4-E4B-it": ModelShape("e4b", 20.0),
+    "google/gemma-4-E4B-it-assistant": ModelShape("e4b-assistant"),
+    "google/gemma-4-26B-A4B-it": ModelShape("26b", 54.0),
+    "google/gemma-4-26B-A4B-it-assistant": ModelShape("26b-assistant"),
+    "RedHatAI/gemma-4-26B-A4B-it-FP8-dynamic": ModelShape("26b-fp8", 34.0),
+    "cyankiwi/gemma-4-26B-A4B-it-AWQ-4bit": ModelShape("26b-awq", 20.0),
+    "z-lab/gemma-4-26B-A4B-it-DFlash": ModelShape("26b-dflash"),
 }
 DFLASH_ACCEPTED = 3.0
 """Drafted tokens accepted a step under DFlash: with the model's own, 4 a step."""

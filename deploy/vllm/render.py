@@ -156,30 +156,31 @@ def kubernetes(name: str) -> str:
         "nodeSelector": {"tellerline/accelerator": profile.hardware.accelerator},
     }
     meta = {"name": profile.name, "labels": labels}
+    spec = {"selector": labels, "ports": [{"port": profile.port}]}
     documents: list[dict[str, Any]] = [
-        {
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "metadata": meta | {"annotations": {"tellerline/profile": profile.title}},
-            "spec": {
-                "replicas": 1,
-                "strategy": {"type": "Recreate"},
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": pod},
-            },
-        },
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": meta,
-            "spec": {"selector": labels, "ports": [{"port": profile.port}]},
-        },
+        _deployment(profile, meta, labels, pod),
+        {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec},
         _policy(profile, meta, labels),
     ]
     if profile.config:
         data = {"config.yaml": _dump(profile.config)}
         documents.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": data})
     return "---\n".join(_dump(document) for document in documents)
+
+
+def _deployment(profile: Profile, meta: dict[str, Any], labels: dict[str, str], pod: dict[str, Any]) -> dict[str, Any]:
+    """One server, which has its card to itself: the old one ends before the next begins."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": meta | {"annotations": {"tellerline/profile": profile.title}},
+        "spec": {
+            "replicas": 1,
+            "strategy": {"type": "Recreate"},
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
 
 
 def _policy(profile: Profile, meta: dict[str, Any], labels: dict[str, str]) -> dict[str, Any]:

@@ -61,9 +61,8 @@ class Profile(BaseModel):
 
     def flags(self) -> list[str]:
         """The engine's flags as an argument vector, the model and the port among them."""
-        port = {"port": self.port, "served-model-name": self.served_name}
-        if self.engine == "tensorrt-llm":
-            port = {"port": self.port, "served_model_name": self.served_name}
+        name = "served_model_name" if self.engine == "tensorrt-llm" else "served-model-name"
+        port: dict[str, Value] = {"port": self.port, name: self.served_name}
         return [part for flag, value in (port | self.args).items() for part in _flag(flag, value)]
 
     def command(self) -> list[str]:

@@ -14,11 +14,11 @@ _DATA: Final = b"data:"
 _DONE: Final = b"[DONE]"
 
 
-class _Wire(BaseModel):
+class _StreamPart(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Delta(_Wire):
+class _Delta(_StreamPart):
     role: str | None = None
     content: str | None = None
 
@@ -28,12 +28,12 @@ class _Delta(_Wire):
         return bool(self.content) or (self.content is not None and self.role is None)
 
 
-class _Choice(_Wire):
+class _StreamChoice(_StreamPart):
     delta: _Delta | None = None
 
 
-class _Event(_Wire):
-    choices: list[_Choice]
+class _StreamEvent(_StreamPart):
+    choices: list[_StreamChoice]
 
 
 async def deltas(body: AsyncIterator[bytes]) -> AsyncGenerator[str, None]:
@@ -66,7 +66,7 @@ async def _lines(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 def _words(data: bytes) -> str | None:
     try:
-        event = _Event.model_validate_json(data)
+        event = _StreamEvent.model_validate_json(data)
     except ValidationError as error:
         raise ModelUnavailable(f"an event is no part of a completion: {error.error_count()} faults") from None
     told = [choice.delta.content or "" for choice in event.choices if choice.delta and choice.delta.generated]

@@ -8,11 +8,11 @@ from rules.load import RuleFile, load
 from services.answering.retrieve import RetrievalResult
 
 
-class _Part(BaseModel):
+class _ThresholdPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Likelihood(_Part):
+class Likelihood(_ThresholdPart):
     """How likely the best passage answers: weights of what a search found, and how sure is sure enough.
 
     The weights are fitted on one library of documents; another wants its own (`tellerline bench evidence`).
@@ -36,21 +36,21 @@ class Likelihood(_Part):
         return self.probability(found) >= self.sure
 
 
-class ContextLimits(_Part):
+class ContextLimits(_ThresholdPart):
     """What the model is given."""
 
     passages: int = Field(ge=1, le=9)
     characters: int = Field(ge=200)
 
 
-class Quote(_Part):
+class Quote(_ThresholdPart):
     """What is quoted where no model answers."""
 
     passages: int = Field(ge=1, le=3)
     near: float = Field(gt=0, le=1)
 
 
-class Release(_Part):
+class Release(_ThresholdPart):
     """What is released of a model's answer."""
 
     sentence_characters: int = Field(ge=80)

@@ -1,5 +1,6 @@
 """What one decode gives, and the decoder's interface; both kinds of checkpoint fit it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -9,6 +10,12 @@ from numpy.typing import NDArray
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.transcript import Hypothesis
 
+CONFIG: Final = "preprocessor_config.json"
+"""What a checkpoint's folder tells of it."""
+TRAINED_S: Final = 11.0
+"""Speech longer than the training of our checkpoints ever was is decoded in pieces."""
+TRAINED_TOKENS: Final = 120
+"""Of such a piece, at most."""
 ALTERNATIVES: Final = 4
 """Hypotheses asked of a final decode."""
 BEAM: Final = 4
@@ -69,6 +76,11 @@ def max_length(tokens: int, prompt: int) -> int:
     return max(2 * tokens, tokens + prompt)
 
 
+def in_pieces(samples: Samples, longest_s: float, decode: Callable[[Samples], Decoded], between: str) -> Decoded:
+    """The decode of an utterance, piece by piece of at most `longest_s`; `between` stands between two words."""
+    return joined([decode(piece) for piece in split(samples, longest_s)], between)
+
+
 def split(samples: Samples, longest_s: float) -> list[Samples]:
     """Pieces of at most `longest_s`, cut where the second half of each is quietest."""
     limit = int(longest_s * SAMPLE_RATE)
@@ -88,14 +100,14 @@ def _quietest(samples: Samples) -> int:
     return int(smooth.argmin()) * _FRAME + _FRAME // 2
 
 
-def joined(parts: list[Decoded], joiner: str) -> Decoded:
+def joined(parts: list[Decoded], between: str) -> Decoded:
     """The decode of a whole utterance out of its pieces, rank by rank; a piece's last stands in for a rank it lacks."""
     if len(parts) == 1:
         return parts[0]
     ranks = max(len(p.hypotheses) for p in parts)
     rows = [[p.hypotheses[min(rank, len(p.hypotheses) - 1)] for p in parts if p.hypotheses] for rank in range(ranks)]
     hypotheses = tuple(
-        Hypothesis(joiner.join(h.text for h in row if h.text), sum(h.avg_logprob for h in row) / len(row))
+        Hypothesis(between.join(h.text for h in row if h.text), sum(h.avg_logprob for h in row) / len(row))
         for row in rows
     )
     witnesses = [p.witness for p in parts if p.witness is not None]

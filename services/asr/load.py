@@ -8,11 +8,11 @@ from typing import Final
 from zipfile import BadZipFile
 
 from schemas.errors import RecognizerUnavailable
-from services.asr.decoder import Decoder
+from services.asr.decoder import CONFIG, Decoder
 from services.asr.natural import Natural, NaturalDecoder
 from services.asr.recognizer import WhisperRecognizer
 from services.asr.scheduler import DecodeScheduler
-from services.asr.small import CONFIG, SmallDecoder
+from services.asr.small import SmallDecoder
 from services.asr.stock import StockDecoder, open_stock
 
 BUNDLED: Final = "bundled"

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from faster_whisper.feature_extractor import FeatureExtractor
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from rules.locales import joiner
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
@@ -19,11 +21,13 @@ from services.asr.ctc import Floats
 from services.asr.decoder import (
     ALTERNATIVES,
     BEAM,
+    CONFIG,
+    TRAINED_S,
+    TRAINED_TOKENS,
     Decoded,
     Witness,
-    joined,
+    in_pieces,
     max_length,
-    split,
     token_limit,
     witness,
 )
@@ -31,14 +35,10 @@ from services.asr.ear import Ear, Judged, Scores
 from services.asr.forced import Forced
 from services.asr.packed import decoded, tokenizer_of
 
-CONFIG: Final = "preprocessor_config.json"
-LONGEST_S: Final = 11.0
-"""Speech longer than training ever was is decoded in pieces."""
 ROOM_S: Final = 0.5
 """Silence put behind the speech."""
 LEAST_S: Final = 2.0
 """Shorter windows lose single words."""
-MOST_TOKENS: Final = 120
 ADDED: Final = 5
 """Transcripts by ear that are judged with the decoder's."""
 UNLIKELY: Final = -2.7
@@ -111,7 +111,7 @@ class NaturalDecoder:
     """One language of a checkpoint trained for natural length."""
 
     def __init__(self, natural: Natural, folder: Path, language: str) -> None:
-        self._natural, self._joiner = natural, "" if language == "ja" else " "
+        self._natural, self._joiner = natural, joiner(language)
         self._ear = Ear(folder / language)
         names = ("<|startoftranscript|>", f"<|{language}|>", natural.task, "<|notimestamps|>")
         self._prompt = [natural.id(name) for name in names]
@@ -122,7 +122,7 @@ class NaturalDecoder:
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
-        return joined([self._piece(p, final=final) for p in split(samples, LONGEST_S)], self._joiner)
+        return in_pieces(samples, TRAINED_S, partial(self._piece, final=final), self._joiner)
 
     def _mel(self, samples: Samples) -> NDArray[np.float32]:
         """(1, 80, frames) of the speech and a little silence."""
@@ -139,7 +139,7 @@ class NaturalDecoder:
         texts = self._ear.transcripts(log_probs, ADDED if final else 1)
         if not final:
             return self._by_ear(texts, log_probs)
-        limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
+        limit = token_limit(samples.size / SAMPLE_RATE, TRAINED_TOKENS)
         guesses, none = self._proposed(encoded, limit)
         guesses |= self._second_look(self._promising(texts, guesses, log_probs), encoded, limit)
         return self._judged(guesses, log_probs, none)

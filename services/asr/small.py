@@ -1,6 +1,7 @@
 """Our own checkpoints: a small vocabulary, windows only as long as the speech, candidates judged by both heads."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,20 +11,27 @@ from faster_whisper.feature_extractor import FeatureExtractor
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from rules.locales import joiner
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
 from services.asr.ctc import CtcHead, Floats
-from services.asr.decoder import ALTERNATIVES, Decoded, joined, max_length, split, token_limit, witness
+from services.asr.decoder import (
+    ALTERNATIVES,
+    CONFIG,
+    TRAINED_S,
+    TRAINED_TOKENS,
+    Decoded,
+    in_pieces,
+    max_length,
+    token_limit,
+    witness,
+)
 from services.asr.forced import Forced
 from services.asr.ngrams import Ngrams
 from services.asr.packed import unpacked
 from services.asr.search import PrefixSearch
 
-CONFIG: Final = "preprocessor_config.json"
-LONGEST_S: Final = 11.0
-"""Speech longer than training ever was is decoded in pieces."""
-MOST_TOKENS: Final = 120
 TAIL_S: Final = 0.16
 """Silence put after the last sample, as training had it."""
 RESCORED: Final = 24
@@ -43,7 +51,7 @@ class SmallDecoder:
     def __init__(self, folder: Path, language: str, *, workers: int, device: str) -> None:
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         self._stack = int(config["frame_stack"])
-        self._joiner = "" if language == "ja" else " "
+        self._joiner = joiner(language)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._prompt = [
             self._id(t) for t in ("<|startoftranscript|>", f"<|{language}|>", "<|transcribe|>", "<|notimestamps|>")
@@ -68,7 +76,7 @@ class SmallDecoder:
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
-        return joined([self._piece(p, final=final) for p in split(samples, LONGEST_S)], self._joiner)
+        return in_pieces(samples, TRAINED_S, partial(self._piece, final=final), self._joiner)
 
     def _id(self, token: str) -> int:
         found = self._tokenizer.token_to_id(token)
@@ -90,7 +98,7 @@ class SmallDecoder:
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
         encoded = self._model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
-        limit = token_limit(samples.size / SAMPLE_RATE, MOST_TOKENS)
+        limit = token_limit(samples.size / SAMPLE_RATE, TRAINED_TOKENS)
         tried = RESCORED if final else 1
         result = self._model.generate(
             encoded,

@@ -1,5 +1,6 @@
 """Stock Whisper checkpoints, by any faster-whisper name or folder, in the shortest windows that are safe for them."""
 
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -7,10 +8,11 @@ from faster_whisper import WhisperModel
 from faster_whisper.audio import pad_or_trim
 from faster_whisper.tokenizer import Tokenizer
 
+from rules.locales import joiner
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis
-from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, joined, max_length, split, token_limit
+from services.asr.decoder import ALTERNATIVES, BEAM, Decoded, in_pieces, max_length, token_limit
 
 WINDOWS_S: Final = (8.0, 10.0, 15.0, 20.0, 30.0)
 """Below 8 s a checkpoint that was trained on 30 loops, whatever the search; `ROOM_S` of each stays silent."""
@@ -37,7 +39,7 @@ class StockDecoder:
         if language != "en" and not model.model.is_multilingual:
             raise RecognizerUnavailable(f"an English checkpoint can't hear {language}")
         self._model = model
-        self._joiner = "" if language == "ja" else " "
+        self._joiner = joiner(language)
         self._tokenizer = Tokenizer(
             model.hf_tokenizer, multilingual=model.model.is_multilingual, task="transcribe", language=language
         )
@@ -45,7 +47,7 @@ class StockDecoder:
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
-        return joined([self._piece(p, final=final) for p in split(samples, LONGEST_S)], self._joiner)
+        return in_pieces(samples, LONGEST_S, partial(self._piece, final=final), self._joiner)
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
         features = pad_or_trim(self._model.feature_extractor(samples), window(samples.size / SAMPLE_RATE))

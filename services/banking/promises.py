@@ -16,14 +16,14 @@ from schemas.errors import StoreUnavailable
 from schemas.ids import CallId, CustomerId, ProposalId
 from services.banking import transfers
 from services.ports import Clock
-from services.record.spool import BROKEN, Spool, SpoolWriter
+from services.record.spool import BROKEN, Spool
+from services.record.spools import Spools
 from services.store import Store, instant, micros
 
 log = logging.getLogger(__name__)
 
 SIZE: Final = 1 << 20
 """Bytes of a spool: some five thousand promises."""
-_BATCH: Final = 100
 
 
 class Promises:
@@ -32,15 +32,13 @@ class Promises:
     def __init__(self, store: Store, clock: Clock, spool: Spool, left_behind: Sequence[Spool] = ()) -> None:
         self._store = store
         self._clock = clock
-        self._spool = spool
-        self._writer = SpoolWriter(spool)
-        self._left_behind = list(left_behind)
+        self._spools = Spools(spool, left_behind)
         self._settling = asyncio.Lock()
 
     @property
     def waiting(self) -> int:
         """Promises that are still to be made true."""
-        return self._spool.waiting
+        return self._spools.waiting
 
     async def follow_up(self, customer: CustomerId, proposal: ProposalId) -> bool:
         """Note that the customer is to be told what became of a yes; whether that will outlive this process."""
@@ -58,33 +56,23 @@ class Promises:
     async def settle(self) -> int:
         """Make true what waits; how many promises that were. Raises StoreUnavailable."""
         async with self._settling:
-            return await self._settle()
-
-    async def _settle(self) -> int:
-        done = 0
-        for spool in (*self._left_behind, self._spool):
-            while entries := spool.oldest(_BATCH):
-                for number, data in entries:
-                    await self._make_true(data)
-                    await asyncio.to_thread(spool.done, number)
-                    done += 1
-        for spool in self._left_behind:
-            spool.close()
-        self._left_behind.clear()
-        return done
+            return await self._spools.empty(self._keep)
 
     def close(self) -> None:
         """Let go of the spools; what waits is made true after the next start."""
-        for spool in self._left_behind:
-            spool.close()
-        self._writer.close()
+        self._spools.close()
+
+    async def _keep(self, spool: Spool, promises: Sequence[tuple[int, bytes]]) -> None:
+        for number, data in promises:
+            await self._make_true(data)
+            await asyncio.to_thread(spool.done, number)
 
     async def _put(self, customer: CustomerId, proposal: ProposalId, *, owed: bool) -> bool:
         return await self._kept({"customer": customer, "proposal": proposal, "owed": owed})
 
     async def _kept(self, promise: dict[str, Any]) -> bool:
         try:
-            await self._writer.put(orjson.dumps(promise))
+            await self._spools.put(orjson.dumps(promise))
         except StoreUnavailable as error:
             log.error("a promise can't be kept on disk: %s", error.message)  # noqa: TRY400 - its cause is known
             return False

@@ -30,7 +30,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Fraction:
     """A fraction of a unit over tokens up to `end`; `fits` says that its name is that of the unit's own minor one."""
 
     value: Decimal
@@ -167,7 +167,7 @@ def _splits(scan: Scan, unit: Currency) -> bool:
     return EXPONENTS.get(codes(scan, unit)[0], 0) == _CENTS
 
 
-def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> _Part | None:
+def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> _Fraction | None:
     """The part of a unit said behind it; `named` asks for the minor unit's own name."""
     word, listed = scan.words[at], scan.text(at) in LIST_MARKS
     joined = word.joiner or word.beside
@@ -181,22 +181,24 @@ def _tail(scan: Scan, unit: Currency, at: int, *, named: bool) -> _Part | None:
     if after is not None and after.minor:
         fits = 0 < found.whole < HUNDRED
         return (
-            _Part(found.value / HUNDRED, found.end + 1, set(after.codes) & set(unit.codes) != set()) if fits else None
+            _Fraction(found.value / HUNDRED, found.end + 1, set(after.codes) & set(unit.codes) != set())
+            if fits
+            else None
         )
     if named or after is not None or not TEN <= found.whole < HUNDRED or found.money or _measures(scan, found.end):
         return None
     if listed or word.beside != word.joiner:
         return None
-    return _Part(found.value / HUNDRED, found.end) if not joined or scan.ends(found.end) else None
+    return _Fraction(found.value / HUNDRED, found.end) if not joined or scan.ends(found.end) else None
 
 
-def _one_part(scan: Scan, unit: Currency, at: int) -> _Part | None:
+def _one_part(scan: Scan, unit: Currency, at: int) -> _Fraction | None:
     """As in "a dollar and a half", "two pounds and a penny"."""
     fraction, minor = scan.words[at].fraction, scan.words[at].currency
     if fraction is not None:
-        return _Part(fraction, at + 1) if scan.ends(at + 1) else None
+        return _Fraction(fraction, at + 1) if scan.ends(at + 1) else None
     fits = minor is not None and minor.minor and set(minor.codes) & set(unit.codes)
-    return _Part(Decimal(1) / HUNDRED, at + 1) if fits else None
+    return _Fraction(Decimal(1) / HUNDRED, at + 1) if fits else None
 
 
 def _measures(scan: Scan, at: int) -> bool:
@@ -206,13 +208,13 @@ def _measures(scan: Scan, at: int) -> bool:
     return named or word.half is not None or word.oclock or scan.quantity(at)
 
 
-def _oh_five(scan: Scan, at: int) -> _Part | None:
+def _oh_five(scan: Scan, at: int) -> _Fraction | None:
     """As in "ten dollars oh five"."""
     first, second = scan.words[at], scan.words[at + 1]
     if first.digit != "0" or second.digit is None or scan.words[at + 2].digit is not None:
         return None
     after = scan.words[at + 2].currency
-    return _Part(Decimal(second.digit) / HUNDRED, at + 3 if after is not None and after.minor else at + 2)
+    return _Fraction(Decimal(second.digit) / HUNDRED, at + 3 if after is not None and after.minor else at + 2)
 
 
 def codes(scan: Scan, unit: Currency) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ class Borne(NamedTuple):
     """Those that have it but for half a phone (`phones`: a sound of the same class)."""
 
 
-class _Name(NamedTuple):
+class _SoundedForm(NamedTuple):
     """A form as it is spelled and as it sounds."""
 
     spelled: str
@@ -51,7 +51,7 @@ class _Hypothesis(NamedTuple):
     share: float
     sayings: tuple[QueryForm, ...]
 
-    def nearest(self, name: _Name) -> tuple[float, str]:
+    def nearest(self, name: _SoundedForm) -> tuple[float, str]:
         """Phones between a name and what was heard, and the sound that is so near; no phone apart if spelled alike."""
         if name.spelled in [said.spelled for said in self.sayings]:
             return 0.0, name.sound
@@ -117,8 +117,8 @@ def trusted(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms, 
     return sum([fitted.weights[name] * value for name, value in values]) >= fitted.accept
 
 
-def _name(form: int, forms: Forms) -> _Name:
-    return _Name(forms.spelled[form], forms.sounds[form])
+def _name(form: int, forms: Forms) -> _SoundedForm:
+    return _SoundedForm(forms.spelled[form], forms.sounds[form])
 
 
 def _hypotheses(heard: NameHypotheses) -> list[_Hypothesis]:

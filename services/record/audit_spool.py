@@ -19,7 +19,8 @@ from schemas.ids import CallId, CustomerId
 from services.ports import Clock
 from services.record import tables as t
 from services.record.audit import ChainedAudit, Given
-from services.record.spool import BROKEN, Spool, SpoolWriter
+from services.record.spool import BROKEN, Spool
+from services.record.spools import Spools
 from services.store import changed, insert_new, instant, micros
 from services.timing.deadline import within
 from services.timing.finish import finish
@@ -34,8 +35,6 @@ _TRY_S: Final = 1.0
 """The database has so long for a record before the spool takes it."""
 _NOBODY: Final = CustomerId("")
 """Whose record cannot be told any more."""
-_BATCH: Final = 100
-"""Records of one transaction, which holds the chain's end meanwhile."""
 
 
 class SpooledAudit:
@@ -44,19 +43,17 @@ class SpooledAudit:
     def __init__(self, chain: ChainedAudit, clock: Clock, spool: Spool, left_behind: Sequence[Spool] = ()) -> None:
         self._chain = chain
         self._clock = clock
-        self._spool = spool
-        self._writer = SpoolWriter(spool)
-        self._left_behind = list(left_behind)
+        self._spools = Spools(spool, left_behind)
 
     @property
     def waiting(self) -> bool:
         """Whether something done is not on record in the database yet: no money moves meanwhile."""
-        return self._spool.waiting > 0
+        return self._spools.waiting > 0
 
     @property
     def full(self) -> bool:
         """Whether there is hardly room for more."""
-        return self._spool.fill > FULL
+        return self._spools.fill > FULL
 
     async def append(self, customer: CustomerId, record: AuditRecord) -> None:
         """Store a record, even if the caller is cancelled. Raises StoreUnavailable: neither database nor disk did."""
@@ -73,20 +70,11 @@ class SpooledAudit:
                 doubtful = not isinstance(error, StoreRefused)
             else:
                 return
-        await self._writer.put(_packed(customer, record, doubtful=doubtful))
+        await self._spools.put(_packed(customer, record, doubtful=doubtful))
 
     async def drain(self) -> int:
         """Take what waits into the chain; how many records that were. Raises StoreUnavailable."""
-        done = 0
-        for spool in (*self._left_behind, self._spool):
-            while entries := spool.oldest(_BATCH):
-                await self._chain.append_with("audit.spool", partial(self._take, spool.name, entries))
-                await asyncio.to_thread(spool.done, entries[-1][0])
-                done += len(entries)
-        for spool in self._left_behind:
-            spool.close()
-        self._left_behind.clear()
-        return done
+        return await self._spools.empty(self._into_the_chain)
 
     async def close(self) -> None:
         """Take in what waits before the process ends, as far as the database lets us: the next start does the rest."""
@@ -98,9 +86,12 @@ class SpooledAudit:
 
     def release(self) -> None:
         """Let go of the spools; what waits is taken in after the next start."""
-        for spool in self._left_behind:
-            spool.close()
-        self._writer.close()
+        self._spools.close()
+
+    async def _into_the_chain(self, spool: Spool, entries: Sequence[tuple[int, bytes]]) -> None:
+        """In one transaction, which holds the chain's end meanwhile."""
+        await self._chain.append_with("audit.spool", partial(self._take, spool.name, entries))
+        await asyncio.to_thread(spool.done, entries[-1][0])
 
     def _take(self, name: str, entries: Sequence[tuple[int, bytes]], connection: sa.Connection) -> Sequence[Given]:
         """Within a transaction: the records that are not in the chain yet, which are in it from now on."""

@@ -9,7 +9,6 @@ from typing import Final
 from schemas.ids import Locale
 from schemas.money import EXPONENTS
 from services.speech import numbers_en as n
-from services.speech.ruby import RUBY, reading
 from services.speech.rules import english
 
 _NUMBER: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
@@ -33,7 +32,6 @@ def english_readers(locale: Locale) -> Sequence[Reader]:
     scales = "|".join(name for _, name in rules.scales)
     day, year = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?:,?\s(?P<year>\d{4}))?"
     forms: list[tuple[str, Callable[[re.Match[str]], str | None]]] = [
-        (RUBY, reading),
         (r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\d-])", lambda m: _date(m, locale)),
         (rf"\b(?P<month>{months})\s{day}\b(?!:){year}\b", lambda m: _date(m, locale)),
         (rf"(?<![\d,.:])(?:the\s)?\b{day}\s(?:of\s)?(?P<month>{months}){year}\b", lambda m: _date(m, locale)),

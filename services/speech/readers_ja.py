@@ -9,7 +9,6 @@ from typing import Final
 
 from schemas.money import EXPONENTS
 from services.speech import numbers_ja as n
-from services.speech.ruby import RUBY, reading
 from services.speech.rules import japanese
 
 _FIGURES: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
@@ -32,7 +31,6 @@ def japanese_readers() -> Sequence[Reader]:
     weekday = rf"(?P<weekday>{_any(rules.weekdays)})?"
     halves, legal = _any(rules.halves), _any(rules.legal_forms)
     forms: list[tuple[str, Callable[[re.Match[str]], str | None]]] = [
-        (RUBY, reading),
         (rf"(?<!{_KANA})(?P<form>{legal})[)）](?={_KANA})", lambda m: f"{rules.legal_forms[m['form']]}、"),
         (
             rf"(?<={_KANA})[(（](?P<form>{legal})(?:[)）]|(?!{_KANA}))(?={_KANA})",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deploy.bench._asr_audio import phantoms
-from deploy.bench._asr_score import Case
+from deploy.bench._asr_score import SpokenCase
 from deploy.bench.asr import cases
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import RecognizerUnavailable
@@ -24,7 +24,7 @@ DATA = Path(__file__).parent.parent / "data" / "asr"
 LOCALES = (EN_US, JA_JP)
 
 
-def spoken(lang: str, kind: str) -> list[Case]:
+def spoken(lang: str, kind: str) -> list[SpokenCase]:
     """Cases of a language whose voice begins with `kind`."""
     return [c for c in cases(DATA) if c.lang == lang and c.voice.startswith(kind)]
 

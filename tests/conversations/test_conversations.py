@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deploy.bench.cases.conversations import ConversationFile, conversations
-from deploy.bench.cases.player import Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayTally
 
 HERE = Path(__file__).parent
 FILES = list(conversations(HERE))
@@ -13,7 +13,7 @@ FILES = list(conversations(HERE))
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.id)
 def test_conversations(file: ConversationFile) -> None:
-    player, played = Player.of(file.customer), Played()
+    player, played = ConversationPlayer.of(file.customer), PlayTally()
     for conversation in file.conversations:
         player.play(conversation, played)
     assert played.failures == []
@@ -26,9 +26,9 @@ def test_there_are_enough_of_them() -> None:
 
 
 def test_replies_are_short_and_whole() -> None:
-    played = Played()
+    played = PlayTally()
     for file in FILES:
-        player = Player.of(file.customer)
+        player = ConversationPlayer.of(file.customer)
         for conversation in file.conversations[:40]:
             player.play(conversation, played)
     assert played.spoken

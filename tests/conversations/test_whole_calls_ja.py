@@ -7,7 +7,7 @@ import yaml
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.differences import order_rows
-from deploy.bench.cases.player import Call, Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 from schemas.decision import Decision, Execute
 
 DATA: Final[dict[str, Any]] = yaml.safe_load(
@@ -26,12 +26,12 @@ ASKED: Final = 3
 
 
 def test_whole_calls_come_to_their_end() -> None:
-    player = Player.of(DATA["customer"])
+    player = ConversationPlayer.of(DATA["customer"])
     calls = [line.partition(" => ") for line in DATA["calls"].splitlines()]
     assert len(calls) >= 60
     unfinished, wrong = [], []
     for said, _, expected in calls:
-        call = player.call(Played())
+        call = player.call(PlayTally())
         decided = [d for turn in said.split(" / ") for d in call.play(_turn(turn))[1]]
         want = dict(pair.split("=") for pair in expected.split())
         moved = _moved(call)
@@ -45,7 +45,7 @@ def _turn(said: str) -> Turn:
     return Turn(say=said.removeprefix("!"), interrupts=said.startswith("!"))
 
 
-def _moved(call: Call) -> list[dict[str, str]]:
+def _moved(call: PlayedCall) -> list[dict[str, str]]:
     return [order_rows(order) for order in call._desk.moved]
 
 

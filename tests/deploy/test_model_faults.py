@@ -8,7 +8,7 @@ import pytest
 
 from deploy.vllm.serving import load
 from deploy.vllm.sweep import faults
-from deploy.vllm.sweep.faults import FAULTS, World, callers, played
+from deploy.vllm.sweep.faults import FAULTS, ModelWorld, callers, played
 from deploy.vllm.sweep.servers import Engine
 
 GEMMA = """
@@ -35,7 +35,7 @@ async def test_nobody_waits_past_the_deadline_and_all_is_well_again(
     def engine() -> Engine:
         return Engine(profile, tmp_path / "log", launcher=f"{sys.executable} {stand_in}").start()
 
-    world = World(engine, f"http://127.0.0.1:{unused_tcp_port}", profile.served_name)
+    world = ModelWorld(engine, f"http://127.0.0.1:{unused_tcp_port}", profile.served_name)
     assert await asyncio.to_thread(world.engine.ready, 20.0)
     try:
         async with callers(world):

@@ -17,10 +17,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from app.line import calls_url, session, typed
 from deploy.trial import programs
-from deploy.trial.around import ACCOUNT, OPENING, Bank, bank
+from deploy.trial.around import ACCOUNT, OPENING, BankAround, bank
 from deploy.trial.compose import load
 from deploy.trial.places import SUBNET, Names, placed
-from deploy.trial.plain import Trial, started, targets
+from deploy.trial.plain import PlainTrial, started, targets
 from deploy.trial.running import Running
 from tests.harness.calls import heard
 from tests.harness.gateway import Caller
@@ -31,7 +31,7 @@ IMAGES = ("postgres:15", "haproxy:2", "prom/prometheus:v3")
 
 
 @asynccontextmanager
-async def call(trial: Trial, around: Bank) -> AsyncIterator[Caller]:
+async def call(trial: PlainTrial, around: BankAround) -> AsyncIterator[Caller]:
     """A call at the service's one address; who is told to come back does."""
     headers = {"Authorization": f"Bearer {around.token(WHO)}"}
     for _ in range(60):
@@ -58,7 +58,7 @@ async def has_a_call(client: httpx.AsyncClient, address: str) -> bool:
     return re.search(r"^tellerline_calls 1\.0$", said, re.MULTILINE) is not None
 
 
-async def serving(trial: Trial) -> Running:
+async def serving(trial: PlainTrial) -> Running:
     """The gateway that has the one call."""
     async with httpx.AsyncClient() as client:
         for _ in range(100):
@@ -89,14 +89,14 @@ async def test_two_gateways_are_one_service() -> None:
         assert not leaks(folder, around)
 
 
-async def operations_are_hidden(trial: Trial) -> None:
+async def operations_are_hidden(trial: PlainTrial) -> None:
     async with httpx.AsyncClient(base_url=trial.base) as client:
         for path in ("/metrics", "/readyz", "/healthz", "/%6detrics", "//metrics"):
             assert (await client.get(path)).status_code == 404, path
         assert (await client.post("/v1/text", json={"text": "hello", "locale": "en-US"})).status_code == 401
 
 
-async def killed_before_its_yes(trial: Trial, around: Bank) -> tuple[str, Running]:
+async def killed_before_its_yes(trial: PlainTrial, around: BankAround) -> tuple[str, Running]:
     """A transfer is read back, heard, and then the gateway is no more; what was read, and which gateway that was."""
     async with call(trial, around) as talking:
         await talking.send(typed(ORDER))
@@ -108,7 +108,7 @@ async def killed_before_its_yes(trial: Trial, around: Bank) -> tuple[str, Runnin
     return said, first
 
 
-async def taken_up(trial: Trial, around: Bank, said: str, first: Running) -> None:
+async def taken_up(trial: PlainTrial, around: BankAround, said: str, first: Running) -> None:
     """The client calls again: another gateway reads the same back, and one yes is one booking."""
     async with call(trial, around) as talking:
         again = await heard(talking)
@@ -123,7 +123,7 @@ async def taken_up(trial: Trial, around: Bank, said: str, first: Running) -> Non
     assert len(around.core.carried_out) == 1
 
 
-def leaks(folder: Path, around: Bank) -> list[str]:
+def leaks(folder: Path, around: BankAround) -> list[str]:
     """Services that said a secret."""
     secret = ("KEY", "PASSWORD")
     values = [value for name, value in around.settings.items() if name.endswith(secret)]

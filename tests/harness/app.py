@@ -42,7 +42,7 @@ class Running:
 
     gateway: Gateway
 
-    def token(self, subject: str, *scopes: Scope) -> dict[str, str]:
+    def token(self, subject: str, *scopes: str) -> dict[str, str]:
         """Headers with an access token."""
         assert self.gateway.issuer is not None
         clock = self.gateway.clock

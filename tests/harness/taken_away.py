@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 from services.normalization import Normalizer
 from services.normalization.fold import fold
 from services.normalization.tokens import Lexicon
@@ -11,7 +11,7 @@ from services.understanding.fast.lattice import Trie
 from services.understanding.fast.understander import Understander
 
 
-def mutants(player: Player, text: str) -> Iterator[str]:
+def mutants(player: ConversationPlayer, text: str) -> Iterator[str]:
     """Every rule that could have read some of `text`, named while it is away."""
     understander = Understander.for_locale(player.locale)
     yield from _surfaces(Normalizer.for_locale(player.locale)._engine, text)

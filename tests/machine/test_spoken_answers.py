@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from deploy.bench._answered import InProcess, in_process
-from deploy.bench._answers import Case, babbled, load
+from deploy.bench._answers import AnswerCase, babbled, load
 from deploy.bench._oracle import Oracle
 from schemas.call import KeyIn, TypedIn
 from schemas.ids import CallId, CustomerId, Locale
@@ -116,7 +116,9 @@ class Story:
     async def _spoken(self, pieces: list[str], pause_s: float) -> None:
         self.utterances += 1
         head = (self.answers.order, str(self.locale), self.answers.customer)
-        said = Case(*head, f"voice {self.utterances}", "test", " | ".join(pieces), pause_s, moves=False, unseen=False)
+        said = AnswerCase(
+            *head, f"voice {self.utterances}", "test", " | ".join(pieces), pause_s, moves=False, unseen=False
+        )
         utterance = babbled(said)
         self.oracle.know(utterance)
         end_s = self.call.say(utterance)

@@ -10,11 +10,11 @@ ROOT = Path(__file__).parents[2]
 PLAY = """
 import sys
 from pathlib import Path
-from deploy.bench.cases.player import Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayTally
 from deploy.bench.cases.conversations import conversations
-played = Played()
+played = PlayTally()
 for file in conversations(Path(sys.argv[1])):
-    player = Player.of(file.customer)
+    player = ConversationPlayer.of(file.customer)
     for conversation in file.conversations:
         player.play(conversation, played)
 print(f"{played.turns} turns", *played.failures, sep="\\n")

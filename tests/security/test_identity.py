@@ -82,11 +82,9 @@ async def test_a_customer_can_not_be_named_beside_a_token(bank: RunningApp) -> N
 @pytest.mark.parametrize(
     ("scopes", "route", "status"),
     [
-        ((Scope.QA,), "/v1/text", 200), ((Scope.ADMIN,), "/v1/text", 403), ((Scope.CALL,), "/v1/text", 200),
-        ((Scope.CALL,), "/v1/replays", 403), ((Scope.ADMIN,), "/v1/replays", 403), ((Scope.QA,), "/v1/replays", 400),
+        ((Scope.QA,), "/v1/text", 200), (("admin",), "/v1/text", 403), ((Scope.CALL,), "/v1/text", 200),
+        ((Scope.CALL,), "/v1/replays", 403), (("admin",), "/v1/replays", 403), ((Scope.QA,), "/v1/replays", 400),
     ],
 )  # fmt: skip
-async def test_a_scope_opens_its_own_doors(
-    bank: RunningApp, scopes: tuple[Scope, ...], route: str, status: int
-) -> None:
+async def test_a_scope_opens_its_own_doors(bank: RunningApp, scopes: tuple[str, ...], route: str, status: int) -> None:
     assert (await post(bank, bank.token(ALEX, *scopes) | JSON, path=route)).status_code == status

@@ -64,11 +64,11 @@ def clip(words: str, hertz: float) -> object:
     """A recording of which each word lasts 100 ms."""
     step = RATE // 10
     spans = [(i * step, (i + 1) * step) for i in range(len(words.split()))]
-    return phrases.Clip(words.split(), spans, tone(hertz, 0.1 * len(spans)), 8000.0)
+    return phrases.PhraseClip(words.split(), spans, tone(hertz, 0.1 * len(spans)), 8000.0)
 
 
 def test_a_new_sentence_takes_the_longest_phrases_that_were_said() -> None:
-    speaker = phrases.Speaker()
+    speaker = phrases.PhraseSpeaker()
     speaker.add(clip("send twenty dollars", 200))
     speaker.add(clip("twenty one", 1000))
     sound = speaker.say(["send", "twenty", "one"], random.Random(1)).astype(np.float64)
@@ -81,7 +81,7 @@ def test_a_new_sentence_takes_the_longest_phrases_that_were_said() -> None:
 
 
 def test_words_never_said_can_t_be_spliced() -> None:
-    speaker = phrases.Speaker()
+    speaker = phrases.PhraseSpeaker()
     speaker.add(clip("send twenty dollars", 200))
     assert speaker.words() == {"send", "twenty", "dollars"}
     with pytest.raises(KeyError, match="pounds"):

@@ -10,7 +10,7 @@ import pytest
 from recogniser.texts import accents, kana, phonemes
 from recogniser.voices import kokoro, source_filter
 
-SAME: Final = source_filter.Speaker(
+SAME: Final = source_filter.DrawnSpeaker(
     pitch=1.0, tune=1.0, tract=1.0, tilt=0.0, breath=0.0, phases=1.0, rest=1.0, blur=1, unsteady=0.0, seams=0.0
 )
 FRAMES: Final = 64

@@ -82,7 +82,9 @@ def recording(names: str) -> Any:
     """A tone for each phone; the features say which one."""
     told = [segment.Phone(n, i * LENGTH_S, (i + 1) * LENGTH_S) for i, n in enumerate(phones(names))]
     wave = [np.sin(2 * np.pi * PITCH[n] * np.arange(int(LENGTH_S * RATE)) / RATE) for n in phones(names)]
-    return units.Recording(np.concatenate(wave).astype(np.float32), told, frames(names, 10, np.random.default_rng(5)))
+    return units.PhonedRecording(
+        np.concatenate(wave).astype(np.float32), told, frames(names, 10, np.random.default_rng(5))
+    )
 
 
 def heard(sound: NDArray[np.float32]) -> list[float]:
@@ -92,22 +94,22 @@ def heard(sound: NDArray[np.float32]) -> list[float]:
 
 
 def test_what_was_said_is_said_again() -> None:
-    voice = units.Voice([recording("pabcp")])
+    voice = units.UnitVoice([recording("pabcp")])
     pieces = voice.pieces(phones("pabcp"), random.Random(1))
     assert [(piece.first, piece.last, piece.joined) for piece in pieces] == [(0, 4, False)]
     assert heard(voice.say(phones("pabcp"), random.Random(1))) == [200, 200, 400, 400, 800, 800]
 
 
 def test_little_of_the_quiet_around_a_sentence_stays() -> None:
-    said = units.Voice([recording("ppppapppp")])
+    said = units.UnitVoice([recording("ppppapppp")])
     pauses = [segment.Phone("pau", 0.0, 0.4), segment.Phone("a", 0.4, 0.5), segment.Phone("pau", 0.5, 0.9)]
-    long = units.Recording(said.recordings[0].sound, pauses, said.recordings[0].features)
-    sound = units.Voice([long]).say(phones("pap"), random.Random(1))
+    long = units.PhonedRecording(said.recordings[0].sound, pauses, said.recordings[0].features)
+    sound = units.UnitVoice([long]).say(phones("pap"), random.Random(1))
     assert sound.size == pytest.approx((0.1 + 2 * units.AROUND_S) * RATE, abs=2)
 
 
 def test_pieces_are_joined_in_the_middle_of_a_phone() -> None:
-    voice = units.Voice([recording("pabp"), recording("pbcp")])
+    voice = units.UnitVoice([recording("pabp"), recording("pbcp")])
     pieces = voice.pieces(phones("pabcp"), random.Random(1))
     assert [(len(p.recording.phones), p.first, p.last, p.joined) for p in pieces] == [(4, 0, 2, False), (4, 1, 3, True)]
     said = voice.say(phones("pabcp"), random.Random(1))
@@ -116,23 +118,23 @@ def test_pieces_are_joined_in_the_middle_of_a_phone() -> None:
 
 
 def test_phones_that_never_met_stand_side_by_side() -> None:
-    voice = units.Voice([recording("pap"), recording("pcp")])
+    voice = units.UnitVoice([recording("pap"), recording("pcp")])
     pieces = voice.pieces(phones("pacp"), random.Random(1))
     assert [(p.first, p.last, p.joined) for p in pieces] == [(0, 1, False), (1, 2, False)]
     assert sorted(set(heard(voice.say(phones("pacp"), random.Random(1))))) == [200, 800]
 
 
 def test_a_phone_that_nobody_said_is_refused() -> None:
-    voice = units.Voice([recording("pap")])
+    voice = units.UnitVoice([recording("pap")])
     with pytest.raises(KeyError, match="b"):
         voice.say(phones("pabp"), random.Random(1))
 
 
 def test_of_many_pieces_the_one_that_goes_on_most_alike_is_taken() -> None:
     first, alike, unlike = (recording(names) for names in ("pab", "bcp", "bcp"))
-    strange = units.Recording(unlike.sound, unlike.phones, unlike.features + 5)
+    strange = units.PhonedRecording(unlike.sound, unlike.phones, unlike.features + 5)
     for order in ([first, alike, strange], [first, strange, alike]):
-        pieces = units.Voice(order).pieces(phones("pabcp"), random.Random(1))
+        pieces = units.UnitVoice(order).pieces(phones("pabcp"), random.Random(1))
         assert pieces[1].recording is alike
 
 
@@ -146,7 +148,7 @@ def test_waves_meet_where_pieces_are_joined() -> None:
 
 
 def test_pieces_may_be_bounded() -> None:
-    voice = units.Voice([recording("pabcp")])
+    voice = units.UnitVoice([recording("pabcp")])
     names = phones("pabcp")
     assert [(p.first, p.last) for p in voice.pieces(names, random.Random(1), 2)] == [(0, 1), (1, 2), (2, 3), (3, 4)]
     assert [(p.first, p.last) for p in voice.pieces(names, random.Random(1))] == [(0, 4)]

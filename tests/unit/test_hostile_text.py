@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 
 from deploy.bench.cases.garble import SEED, garble_file, garbled
-from deploy.bench.cases.hostile import Ears, faults, places
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.hostile import HostileCall, faults, places
+from deploy.bench.cases.player import ConversationPlayer
 
 PIECES = Path(__file__).parents[1] / "data" / "fuzz" / "pieces.yaml"
 
 
 @lru_cache
-def ears(customer: str, before: str) -> Ears:
-    return Ears.of(Player.of(customer), before)
+def ears(customer: str, before: str) -> HostileCall:
+    return HostileCall.of(ConversationPlayer.of(customer), before)
 
 
 @pytest.mark.parametrize(("customer", "before"), places(), ids=lambda said: said or "nothing")

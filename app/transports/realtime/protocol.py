@@ -26,7 +26,6 @@ from schemas.errors import BadInput, TellerlineError, UnknownEvent, WrongState
 from schemas.transcript import Source
 from schemas.turn import ReplyId
 from schemas.wire.client import MAX_TYPED, PlaybackReport, PressKey, RenewToken
-from schemas.wire.event import Event
 from schemas.wire.listening import (
     AudioCleared,
     AudioCommitted,
@@ -64,7 +63,6 @@ class Realtime:
         self._replies = Replies(settings, self._items, f"conv_{identity}")
         self._buffer = InputBuffer()
         self._speech = Speech()
-        self._count = 0
         self._typed: _Typed | None = None
         self._added = 0
 
@@ -72,7 +70,7 @@ class Realtime:
 
     def opening(self) -> list[str]:
         """The settings in force."""
-        return [self._text(server.SessionBegan(session=self.settings.shown()))]
+        return [self._own.text(server.SessionBegan(session=self.settings.shown()))]
 
     def sound(self, data: bytes) -> Given:  # noqa: ARG002 - whatever it is
         """Sound comes in base64 here."""
@@ -100,20 +98,14 @@ class Realtime:
         own = [one for one in self._own.tell(event) if self.settings.events and _kind(one).startswith(OWN)]
         told: list[BaseModel] = list(self._tell(event, audible))
         within = isinstance(event, call.ReplyProgress)
-        return [self._text(one) for one in ([*told, *own] if within else [*own, *told])]
+        return [self._own.text(one) for one in ([*told, *own] if within else [*own, *told])]
 
     def farewell(self) -> list[str]:
         """A client that would take the end for a lost line, and call again, is told otherwise."""
         if not self._final:
             return []
         over = server.ErrorDetails(type="invalid_request_error", code="account_deactivated", message="the call is over")
-        return [self._text(server.Failure(error=over))]
-
-    def _text(self, event: BaseModel) -> str:
-        self._count += 1
-        if isinstance(event, Event):
-            event = event.model_copy(update={"event_id": f"event_{self._count}"})
-        return event.model_dump_json(by_alias=True)
+        return [self._own.text(server.Failure(error=over))]
 
     # What the client says
 

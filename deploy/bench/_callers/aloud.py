@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 
 from app.line import FRAME, heard_out
-from deploy.bench._callers.call import Call, Reply
-from deploy.bench._callers.hear import Answer
+from deploy.bench._callers.call import IncomingReply, TypedCall
+from deploy.bench._callers.hear import ReplyHeard
 from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.told import note
 from deploy.bench._callers.voice import spoken
-from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._corpus import LEAD_S, PlayedUtterance
 from deploy.bench._oracle import stamped
 from schemas.audio import SAMPLE_RATE
 
@@ -33,7 +33,7 @@ class Aloud:
 
 
 @dataclass(slots=True)
-class Stamps:
+class FrameStamps:
     """Marks the frames of what is being said, so that an oracle knows it; those of silence are left as they are."""
 
     key: int = 0
@@ -47,16 +47,16 @@ class Stamps:
 
 
 @dataclass(slots=True)
-class SpokenCall(Call):
+class SpokenCall(TypedCall):
     """A call in which sentences are spoken; one-time codes are typed."""
 
-    stamps: Stamps = field(default_factory=Stamps)
+    stamps: FrameStamps = field(default_factory=FrameStamps)
     aloud: Aloud = field(default_factory=lambda: Aloud(""))
 
-    async def say(self, text: str) -> Answer:
+    async def say(self, text: str) -> ReplyHeard:
         """Speak a sentence, hear the answer to all of it out, and tell what it was."""
         if text == CODE:
-            return await Call.say(self, text)
+            return await TypedCall.say(self, text)
         said = await asyncio.to_thread(spoken, self.aloud.voice, text, self.customer)
         if self.aloud.notes is not None:
             note(self.aloud.notes, said)
@@ -66,13 +66,13 @@ class SpokenCall(Call):
         first = round(begins_s * SAMPLE_RATE) // FRAME
         self.stamps.key, self.stamps.first = said.key, first
         self.stamps.last = first + samples.size // FRAME + 1
-        heard = Reply()
+        heard = IncomingReply()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(samples.size / SAMPLE_RATE + PATIENCE_S):
                 await self._listen(heard, (begins_s + LEAD_S) * 1000, said)
         return heard.answer(self.ear, self.orders)
 
-    async def _listen(self, heard: Reply, begins_ms: float, said: Utterance) -> None:
+    async def _listen(self, heard: IncomingReply, begins_ms: float, said: PlayedUtterance) -> None:
         """Until the turn that holds the last sound was answered, or nobody minds it."""
         late_ms = begins_ms + said.voiced_s * 1000 * _CUT
         last_ms, open_replies = 0.0, 0

@@ -6,26 +6,26 @@ from typing import Any, Final
 import httpx
 
 from app.line import Line, heard_out, typed
-from deploy.bench._callers.hear import Answer, AnswerKind, Ear
+from deploy.bench._callers.hear import AnswerKind, ReplyClassifier, ReplyHeard
 from deploy.bench._callers.outcome import CODE
 
 _MOVED: Final = frozenset({"succeeded", "scheduled", "unknown", "submitted"})
 
 
 @dataclass(slots=True)
-class Call:
+class TypedCall:
     """One call's end: what is said there, and the read-backs made in it."""
 
     base: str
     customer: str
     opened: Line
-    ear: Ear
+    ear: ReplyClassifier
     orders: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    async def say(self, text: str) -> Answer:
+    async def say(self, text: str) -> ReplyHeard:
         """Type a sentence, hear the reply out, and tell what it was."""
         await self.opened.send(typed(await self.code() if text == CODE else text))
-        heard = Reply()
+        heard = IncomingReply()
         async for event in self.opened.events():
             heard.take(event, self.orders)
             if event["type"] == "response.done":
@@ -41,7 +41,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Reply:
+class IncomingReply:
     """What came back to a sentence."""
 
     parts: list[str] = field(default_factory=list)
@@ -61,11 +61,11 @@ class Reply:
             case "response.output_text.done":
                 self.parts.append(event["text"])
 
-    def answer(self, ear: Ear, orders: dict[str, dict[str, Any]]) -> Answer:
+    def answer(self, ear: ReplyClassifier, orders: dict[str, dict[str, Any]]) -> ReplyHeard:
         """All of it, as the caller takes it."""
         told = " ".join(self.parts)
         kinds = ear.kinds(told)
         if self.read_back is None and orders and AnswerKind.READ_BACK in kinds:  # said again, without a new event
             self.read_back = next(reversed(orders.values()))
         made = {name: self.decided.get(name) for name in ("intent", "rule")}
-        return Answer(told, kinds, self.read_back, tuple(self.moved), route=self.decided.get("route") or "", **made)
+        return ReplyHeard(told, kinds, self.read_back, tuple(self.moved), route=self.decided.get("route") or "", **made)

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from deploy.bench._callers.bank import payee_id
-from deploy.bench._callers.data import Dialogues, Goal, Said, Task
-from deploy.bench._callers.hear import Answer, AnswerKind
-from deploy.bench._callers.outcome import CODE, Outcome
+from deploy.bench._callers.data import CallerSentence, CallerTask, Dialogues, Goal
+from deploy.bench._callers.hear import AnswerKind, ReplyHeard
+from deploy.bench._callers.outcome import CODE, TaskOutcome
 
 MOST: Final = 12
 """Sentences a task; one-time codes are not counted."""
@@ -31,13 +31,13 @@ _ASKED: Final = {
     AnswerKind.ASKS_PAYEE: "payee",
     AnswerKind.ASKS_SOURCE: "source",
 }
-Talk = Generator[str, Answer, None]
+Talk = Generator[str, ReplyHeard, None]
 
 
-class Caller:
+class SimulatedCaller:
     """Pursues one task. `change`: after the first right read-back, another amount or payee is wanted."""
 
-    def __init__(self, task: Task, dialogues: Dialogues, *, change: bool, seed: str) -> None:
+    def __init__(self, task: CallerTask, dialogues: Dialogues, *, change: bool, seed: str) -> None:
         self._task = task
         self._pools = dialogues.pools
         self._names = dialogues.names
@@ -49,7 +49,7 @@ class Caller:
         self._lost = 0
         self._last: AnswerKind = AnswerKind.NOT_UNDERSTOOD
         self._refused: tuple[object, ...] | None = None
-        self.outcome = Outcome(task, task.goal)
+        self.outcome = TaskOutcome(task, task.goal)
 
     def talk(self) -> Talk:
         """The sentences, each answered by what `send` is given; ends when the task is over for the caller."""
@@ -62,13 +62,13 @@ class Caller:
                 return
             answer = yield from self._say(reply)
 
-    def _say(self, text: str) -> Generator[str, Answer, Answer]:
+    def _say(self, text: str) -> Generator[str, ReplyHeard, ReplyHeard]:
         answer = yield text
         self.outcome.said.append((text, answer.kind.value))
         self._note(answer)
         return answer
 
-    def _understood(self, answer: Answer) -> bool:
+    def _understood(self, answer: ReplyHeard) -> bool:
         if answer.missed or answer.kind not in _AHEAD:
             return False
         if answer.kind is AnswerKind.BALANCE:
@@ -80,7 +80,7 @@ class Caller:
 
     # What is heard
 
-    def _note(self, answer: Answer) -> None:
+    def _note(self, answer: ReplyHeard) -> None:
         out = self.outcome
         if answer.read_back is not None:
             out.read_backs += 1
@@ -96,11 +96,11 @@ class Caller:
         if answer.kind is AnswerKind.BALANCE and self._task.task == "balance":
             out.success = self._told_balance(answer)
 
-    def _told_balance(self, answer: Answer) -> bool:
+    def _told_balance(self, answer: ReplyHeard) -> bool:
         account = self._task.goal.account
         return account is None or account in answer.text
 
-    def _wrong(self, answer: Answer) -> list[str]:
+    def _wrong(self, answer: ReplyHeard) -> list[str]:
         return self._wrong_order(answer.read_back) if answer.read_back is not None else []
 
     def _wrong_order(self, order: dict[str, object]) -> list[str]:
@@ -112,7 +112,7 @@ class Caller:
             wrong.append("source")
         return wrong
 
-    def _over(self, answer: Answer) -> bool:
+    def _over(self, answer: ReplyHeard) -> bool:
         out = self.outcome
         if out.success or answer.kind in {AnswerKind.HANDED_OVER, AnswerKind.DONE}:
             out.why = "" if out.success else answer.kind.value
@@ -132,7 +132,7 @@ class Caller:
 
     # What is said
 
-    def _reply(self, answer: Answer) -> str | None:
+    def _reply(self, answer: ReplyHeard) -> str | None:
         if self._task.task == "balance":
             return self._balance(answer)
         if answer.missed:
@@ -146,7 +146,7 @@ class Caller:
             return self._correct(answer)
         return self._plainly(answer)
 
-    def _plainly(self, answer: Answer) -> str:
+    def _plainly(self, answer: ReplyHeard) -> str:
         """To what is answered in a word or two; else the last thing is worded anew."""
         match answer.kind:
             case AnswerKind.ASKS_IS_IT:
@@ -163,7 +163,7 @@ class Caller:
             case _:
                 return self._again()
 
-    def _balance(self, answer: Answer) -> str | None:
+    def _balance(self, answer: ReplyHeard) -> str | None:
         if answer.kind is AnswerKind.OFFERS_BALANCE:
             return self._borrow("yes")
         if self._unused:
@@ -178,7 +178,7 @@ class Caller:
         slot = _ASKED.get(self._last)
         return self._borrow_slot(slot) if slot is not None else self._borrow("open_transfer")
 
-    def _tell(self, slot: str, answer: Answer) -> str:
+    def _tell(self, slot: str, answer: ReplyHeard) -> str:
         """The own sentence that holds the slot, else a borrowed one."""
         if slot not in self._told:
             self.outcome.needed += 1
@@ -191,7 +191,7 @@ class Caller:
         self._told.update(own.slots)
         return own.text
 
-    def _changed_since(self, own: Said) -> bool:
+    def _changed_since(self, own: CallerSentence) -> bool:
         """Whether the sentence holds a value that is no longer wanted."""
         goal = self.outcome.goal
         if goal == self._task.goal:
@@ -199,7 +199,7 @@ class Caller:
         changed = "amount" if goal.amount_minor != self._task.goal.amount_minor else "payee"
         return changed in own.slots
 
-    def _to_read_back(self, answer: Answer) -> str:
+    def _to_read_back(self, answer: ReplyHeard) -> str:
         if self._wrong(answer):
             if not any(slot in self._told for slot in self._wrong(answer)):
                 self.outcome.needed += 1
@@ -212,7 +212,7 @@ class Caller:
         own = self._task.affirm if self._task.pure else ""
         return own if own and self._asked.get(AnswerKind.READ_BACK, 0) < 2 else self._borrow("affirm")  # noqa: PLR2004 - the first time
 
-    def _change_mind(self, answer: Answer) -> str:
+    def _change_mind(self, answer: ReplyHeard) -> str:
         goal, chance = self.outcome.goal, self._chance
         self._refused = _order(answer)
         if chance.random() < 0.5:  # noqa: PLR2004 - one of two
@@ -223,7 +223,7 @@ class Caller:
         self.outcome.goal = replace_goal(goal, payee=payee)
         return self._borrow("change", v=payee)
 
-    def _correct(self, answer: Answer) -> str:
+    def _correct(self, answer: ReplyHeard) -> str:
         """The own sentence for what is wrong, else one of a change of mind."""
         wrong = self._wrong(answer) or list(self._unsettled())
         if answer.read_back is not None:
@@ -274,7 +274,7 @@ def replace_goal(goal: Goal, **changes: object) -> Goal:
     return goal.model_copy(update=changes)
 
 
-def _order(answer: Answer) -> tuple[object, ...]:
+def _order(answer: ReplyHeard) -> tuple[object, ...]:
     order = answer.read_back or {}
     return order.get("amount_minor"), order.get("payee_id"), order.get("source")
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from schemas.errors import BadInput
 
 
-class Said(BaseModel):
+class CallerSentence(BaseModel):
     """A sentence and the slots in it as they are written there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -33,7 +33,7 @@ class Goal(BaseModel):
     account: str | None = None
 
 
-class Task(BaseModel):
+class CallerTask(BaseModel):
     """One thing to get done. `marks` say why it is not counted with the rest; `pure`: the yes holds nothing else."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,8 +41,8 @@ class Task(BaseModel):
     n: int
     task: Literal["transfer", "balance"]
     goal: Goal
-    open: Said
-    said: tuple[Said, ...] = ()
+    open: CallerSentence
+    said: tuple[CallerSentence, ...] = ()
     affirm: str = ""
     pure: bool = False
     marks: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Dialogue(BaseModel):
 
     id: str
     bank: str
-    tasks: tuple[Task, ...] = Field(min_length=1)
+    tasks: tuple[CallerTask, ...] = Field(min_length=1)
 
 
 class Dialogues(BaseModel):

@@ -61,7 +61,7 @@ _WHEN_BOTH: Final = (AnswerKind.NOT_UNDERSTOOD, AnswerKind.WHAT_ELSE)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReplyHeard:
     """A reply as heard. `named` is what an amount or a payee was asked about; `read_back` and `moved` are events."""
 
     text: str
@@ -84,7 +84,7 @@ class Answer:
         return AnswerKind.NOT_UNDERSTOOD in self.kinds
 
 
-class Ear:
+class ReplyClassifier:
     """Knows the service's sentences."""
 
     def __init__(self) -> None:

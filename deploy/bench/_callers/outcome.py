@@ -3,17 +3,17 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from deploy.bench._callers.data import Goal, Task
+from deploy.bench._callers.data import CallerTask, Goal
 
 CODE: Final = "{code}"
 """Said for the one-time code, which the caller looks up."""
 
 
 @dataclass(slots=True)
-class Outcome:
+class TaskOutcome:
     """What became of a task. `said` holds every sentence with the kind of the answer to it."""
 
-    task: Task
+    task: CallerTask
     goal: Goal
     said: list[tuple[str, str]] = field(default_factory=list)
     success: bool = False

@@ -5,7 +5,7 @@ from typing import Final
 
 from app.qa.figures import Figure
 from deploy.bench._callers.outcome import CODE
-from deploy.bench._callers.play import Played
+from deploy.bench._callers.play import PlayedTask
 from deploy.bench._figures import percentile
 
 NOT_COUNTED: Final = frozenset({"answers_offer", "no_intent_words", "misspelt", "own_or_other"})
@@ -14,7 +14,7 @@ FOLLOW_UP: Final = "follow_up"
 _Z: Final = 1.96
 
 
-def class_of(played: Played) -> str:
+def class_of(played: PlayedTask) -> str:
     """The class in which a task counts; "" in none."""
     task = played.outcome.task
     marks = set(task.marks)
@@ -25,9 +25,9 @@ def class_of(played: Played) -> str:
     return "change" if played.change or task.changed else task.task
 
 
-def figures(played: Iterable[Played]) -> dict[str, Figure]:
+def figures(played: Iterable[PlayedTask]) -> dict[str, Figure]:
     """The figures of every class."""
-    classes: dict[str, list[Played]] = {}
+    classes: dict[str, list[PlayedTask]] = {}
     for one in played:
         classes.setdefault(class_of(one), []).append(one)
     shown: dict[str, Figure] = {}
@@ -37,7 +37,7 @@ def figures(played: Iterable[Played]) -> dict[str, Figure]:
     return shown
 
 
-def _of(ones: list[Played]) -> dict[str, Figure]:
+def _of(ones: list[PlayedTask]) -> dict[str, Figure]:
     outcomes = [one.outcome for one in ones]
     count = len(outcomes)
     success = sum(o.success for o in outcomes)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter
 
-from deploy.bench._corpus import Part, Utterance
+from deploy.bench._corpus import Part, PlayedUtterance
 from deploy.bench._oracle import Oracle, stamps
 from schemas.audio import Samples
 from schemas.ids import EN_US, Locale
@@ -14,7 +14,7 @@ from schemas.transcript import Transcript
 _PARTS = TypeAdapter(tuple[Part, ...])
 
 
-def note(folder: Path, said: Utterance) -> None:
+def note(folder: Path, said: PlayedUtterance) -> None:
     """Tell the oracle that reads `folder` what is about to be said."""
     (folder / f"{said.key}.json").write_bytes(_PARTS.dump_json(said.parts))
 
@@ -34,6 +34,6 @@ class NotedOracle(Oracle):
         for key in {key for key, _ in stamps(samples)} - self._read:
             parts = _PARTS.validate_json((self._folder / f"{key}.json").read_bytes())
             silence = np.zeros(0, dtype=np.float32)
-            self.know(Utterance(" ".join(part.text for part in parts), EN_US, "", "", silence, parts), key)
+            self.know(PlayedUtterance(" ".join(part.text for part in parts), EN_US, "", "", silence, parts), key)
             self._read.add(key)
         return await super().transcribe(samples, locale, final=final, confirming=confirming)

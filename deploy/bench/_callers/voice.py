@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from deploy.bench._corpus import Utterance, together
+from deploy.bench._corpus import PlayedUtterance, together
 from schemas.audio import Samples
 from services.audio.files import read_file
 
@@ -18,7 +18,7 @@ _DOLLARS: Final = re.compile(r"\$([\d,]+(?:\.\d\d)?)")
 _LOUDEST: Final = 0.5
 
 
-def spoken(voice: str, text: str, customer: str) -> Utterance:
+def spoken(voice: str, text: str, customer: str) -> PlayedUtterance:
     """`text` in a voice: a command whose `{}` is the file to write, given the text on its standard input.
 
     Raises CalledProcessError, FileNotFoundError where the program fails or is not there.

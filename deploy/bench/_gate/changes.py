@@ -37,7 +37,7 @@ class Edit(BaseModel):
         path.write_text(changed, encoding="utf-8")
 
 
-class Change(BaseModel):
+class SeededChange(BaseModel):
     """One fault, or one harmless change. `told` are words of which the gate's summary must have one, in any case."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,27 +51,27 @@ class Change(BaseModel):
     told: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _known(self) -> "Change":
+    def _known(self) -> "SeededChange":
         if self.corpus and self.corpus not in corpus.CHANGES:
             raise ValueError(f"no change of a corpus is called {self.corpus}")
         return self
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreeCopy:
     """A copy to change: the tree that is run, and the corpus that it plays."""
 
     tree: Path
     manifest: Path
 
 
-def read(name: str) -> tuple[Change, ...]:
+def read(name: str) -> tuple[SeededChange, ...]:
     """The changes of a file beside this one."""
     raw: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / name).read_text(encoding="utf-8"))
-    return tuple(Change.model_validate(item) for item in raw)
+    return tuple(SeededChange.model_validate(item) for item in raw)
 
 
-def place(folder: Path, cases: list[dict[str, Any]], base: Path) -> Place:
+def place(folder: Path, cases: list[dict[str, Any]], base: Path) -> TreeCopy:
     """Copies of the packages and of a corpus, by links where the disk is the same."""
     for package in PACKAGES:
         shutil.copytree(
@@ -84,10 +84,10 @@ def place(folder: Path, cases: list[dict[str, Any]], base: Path) -> Place:
     manifest = target / "manifest.jsonl"
     target.mkdir(parents=True, exist_ok=True)
     manifest.write_bytes(b"".join(orjson.dumps(case) + b"\n" for case in cases))
-    return Place(folder / "tree", manifest)
+    return TreeCopy(folder / "tree", manifest)
 
 
-def put_in(change: Change, where: Place) -> None:
+def put_in(change: SeededChange, where: TreeCopy) -> None:
     """Make the change. Raises ValueError where it does not take."""
     for edit in change.edits:
         edit.apply(where.tree)

@@ -12,7 +12,7 @@ from app.qa.replay.diff import compare
 from app.qa.replay.journal import read_run
 from app.qa.replay.policy import policy
 from app.qa.replay.summary import blamed
-from deploy.bench._gate.changes import Change, Place, Played, place, put_in
+from deploy.bench._gate.changes import Played, SeededChange, TreeCopy, place, put_in
 from schemas.errors import NotFound
 
 POLICY: Final = "ci"
@@ -25,7 +25,7 @@ _SUMMARY: Final = re.compile(r"policy |\w+: ")
 class Verdict:
     """What the gate said: whether it is red, and the lines of its summary."""
 
-    change: Change
+    change: SeededChange
     red: bool
     summary: str
     refused: str = ""
@@ -47,11 +47,11 @@ class Gate:
     def begin(self, played: Played) -> Verdict:
         """Play the baseline."""
         where = place(self._folder / f"base-{played}", self._cases[played], self._base)
-        nothing = Change(name="baseline", kind="code", played=played)
+        nothing = SeededChange(name="baseline", kind="code", played=played)
         code, said = self._play(where, nothing, self._out(played))
         return Verdict(nothing, code != 0, said)
 
-    def try_out(self, change: Change) -> Verdict:
+    def try_out(self, change: SeededChange) -> Verdict:
         """Put a change into a copy, play that, compare; the copy is gone afterwards."""
         copy = self._folder / "copy"
         shutil.rmtree(copy, ignore_errors=True)
@@ -77,7 +77,7 @@ class Gate:
     def _out(self, played: Played) -> Path:
         return self._folder / f"out-{played}"
 
-    def _play(self, where: Place, change: Change, out: Path) -> tuple[int, str]:
+    def _play(self, where: TreeCopy, change: SeededChange, out: Path) -> tuple[int, str]:
         options = change.options or ("--jobs", "1")
         words = ("--words",) if change.played == "words" else ()
         run = ["replay", "run", str(where.manifest), "--out", str(out), "--policy", POLICY, *words, *options]

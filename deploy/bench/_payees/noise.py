@@ -42,7 +42,7 @@ _VARIED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LineNoise:
     """How bad a telephone line is. Rates are per phone or mora; `unknown` names are not in the recogniser's words."""
 
     substitute: float = 0.03
@@ -54,11 +54,11 @@ class Line:
     split: float = 0.08
 
 
-DEVELOPMENT: Final = Line()
-ACCEPTANCE: Final = Line(substitute=0.036, delete=0.012, insert=0.008, unknown=0.07, sharpness=2.1, split=0.06)
+DEVELOPMENT: Final = LineNoise()
+ACCEPTANCE: Final = LineNoise(substitute=0.036, delete=0.012, insert=0.008, unknown=0.07, sharpness=2.1, split=0.06)
 
 
-class Recogniser:
+class NoisyRecogniser:
     """Words it knows, by sound."""
 
     def __init__(self, names: Sequence[str], dice: Dice) -> None:
@@ -75,7 +75,7 @@ class Recogniser:
         order = np.argsort(scores, kind="stable")[:_NEAREST]
         return tuple((int(place), float(scores[place]) / 2.0) for place in order)
 
-    def write(self, sound: str, banned: str, line: Line, dice: Dice) -> tuple[str, float]:
+    def write(self, sound: str, banned: str, line: LineNoise, dice: Dice) -> tuple[str, float]:
         """A word for a sound, drawn by likelihood; its score."""
         best, found = -1e9, ""
         for place, distance in self.near(sound):
@@ -87,7 +87,7 @@ class Recogniser:
         return found, best
 
 
-def garble(sound: str, line: Line, dice: Dice) -> str:
+def garble(sound: str, line: LineNoise, dice: Dice) -> str:
     """Phones through the line."""
     heard: list[str] = []
     for at in range(0, len(sound), 2):
@@ -103,7 +103,7 @@ def garble(sound: str, line: Line, dice: Dice) -> str:
     return "".join(heard) or sound
 
 
-def english(parts: Sequence[str], recogniser: Recogniser, line: Line, dice: Dice, size: int = 4) -> list[str]:
+def english(parts: Sequence[str], recogniser: NoisyRecogniser, line: LineNoise, dice: Dice, size: int = 4) -> list[str]:
     """The n-best list of a Latin name."""
     heard = [garble(dice.one(keys(part).sounds[:2]), line, dice) for part in parts]
     banned = [part if dice.chance(line.unknown) else "" for part in parts]
@@ -133,7 +133,7 @@ def _kanji_of() -> dict[str, tuple[str, ...]]:
     return {reading: tuple(forms) for reading, forms in table.items()}
 
 
-def garble_kana(reading: str, line: Line, dice: Dice) -> str:
+def garble_kana(reading: str, line: LineNoise, dice: Dice) -> str:
     """Moras through the line: voicing, long vowels, doubled consonants, and now and then another mora."""
     heard: list[str] = []
     for kana in reading:
@@ -147,7 +147,7 @@ def garble_kana(reading: str, line: Line, dice: Dice) -> str:
     return "".join(heard) or reading
 
 
-def japanese(parts: Sequence[str], known: Sequence[str], line: Line, dice: Dice, size: int = 4) -> list[str]:
+def japanese(parts: Sequence[str], known: Sequence[str], line: LineNoise, dice: Dice, size: int = 4) -> list[str]:
     """The n-best list of a Japanese name: katakana, hiragana or kanji."""
     once = [garble_kana(part, line, dice) for part in parts]
     style = dice.weighted(("katakana", "kanji", "hiragana"), (6, 3, 1))

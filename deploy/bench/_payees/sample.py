@@ -51,7 +51,7 @@ _HALVES: Final = ("development", "acceptance")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PayeeNaming:
     """What was heard when somebody named a payee; `meant` is a place in the book, None for a stranger."""
 
     language: str
@@ -65,14 +65,14 @@ class Setting:
     """One book and the calls about it."""
 
     persons: tuple[Person, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[PayeeNaming, ...]
 
 
 @lru_cache(maxsize=1)
-def recogniser() -> noise.Recogniser:
+def recogniser() -> noise.NoisyRecogniser:
     """One recogniser for all: it knows the names of both halves, and other words."""
     names = sorted({name for half in _HALVES for name in stock(half).words()})
-    return noise.Recogniser(names, Dice(5))
+    return noise.NoisyRecogniser(names, Dice(5))
 
 
 @lru_cache(maxsize=2)
@@ -123,7 +123,7 @@ def setting(
     persons = people(dice, half, language, payees)
     known = {person.said for person in persons}
     pieces = {part for person in persons for part in person.parts}
-    made: list[Call] = []
+    made: list[PayeeNaming] = []
     while len(made) < calls:
         meant: int | None = dice.below(payees)
         person = persons[meant or 0]
@@ -136,7 +136,7 @@ def setting(
             continue
         names = tuple(hear(person, said, half, dice))
         template = dice.one(_TEMPLATES[language])
-        made.append(Call(language, meant, names, tuple(template.format(name) for name in names)))
+        made.append(PayeeNaming(language, meant, names, tuple(template.format(name) for name in names)))
     return Setting(tuple(persons), tuple(made))
 
 
@@ -170,7 +170,7 @@ def _overheard(half: str, names: Sequence[str], payees: int, dice: Dice) -> Sett
         if len(persons) < payees and person.said not in strangers:
             persons.setdefault(person.said, person)
     places = {name: place for place, name in enumerate(persons)}
-    calls = [Call("en", places.get(name), _heard(half)[name], _heard(half)[name]) for name in names]
+    calls = [PayeeNaming("en", places.get(name), _heard(half)[name], _heard(half)[name]) for name in names]
     return Setting(tuple(persons.values()), tuple(calls))
 
 

@@ -11,7 +11,7 @@ from zlib import crc32
 
 import orjson
 
-from deploy.bench._payees.sample import Call, Setting
+from deploy.bench._payees.sample import PayeeNaming, Setting
 from deploy.bench._payees.stock import Person
 
 HALVES: Final = ("development", "acceptance")
@@ -30,8 +30,8 @@ def spoken(names: Path, book: Path, half: str) -> Setting:
     return Setting(persons, tuple(_call(row["nbest"], places[row["target"]]) for row in said))
 
 
-def _call(nbest: list[str], meant: int) -> Call:
-    return Call("en", meant, tuple(nbest), tuple(_CARRIER.format(name) for name in nbest))
+def _call(nbest: list[str], meant: int) -> PayeeNaming:
+    return PayeeNaming("en", meant, tuple(nbest), tuple(_CARRIER.format(name) for name in nbest))
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

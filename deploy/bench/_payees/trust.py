@@ -40,7 +40,7 @@ _OVERHEARD: Final = ((10_000, 401), (10_000, 402), (400, 403), (400, 404), (60, 
 """Payees, seed: every overheard name in other books, now a stranger and now known."""
 
 
-class Trial(NamedTuple):
+class TrustTrial(NamedTuple):
     """What would be chosen in one call."""
 
     script: Script
@@ -48,7 +48,7 @@ class Trial(NamedTuple):
     right: bool
 
 
-def trials(setting: Setting) -> Iterator[Trial]:
+def trials(setting: Setting) -> Iterator[TrustTrial]:
     """Every call of a setting in which a whole name may be chosen."""
     forms = Forms(book(setting.persons))
     grams, recent = Grams(forms.sounds), [0.0] * len(setting.persons)
@@ -60,10 +60,10 @@ def trials(setting: Setting) -> Iterator[Trial]:
         ahead = lead(said, scored, forms)
         if choosable(said, scored, forms, ahead):
             values = signals(said, scored, forms, ahead)
-            yield Trial(script(scored, forms), values, scored[0].owner == call.meant)
+            yield TrustTrial(script(scored, forms), values, scored[0].owner == call.meant)
 
 
-def fit(data: Sequence[Trial]) -> Trust:
+def fit(data: Sequence[TrustTrial]) -> Trust:
     """Weights of `SIGNALS`, and the lowest odds at which choices keep to the aim.
 
     What is right or wrong at which odds is counted in cross-validation.
@@ -77,7 +77,7 @@ def fit(data: Sequence[Trial]) -> Trust:
     return Trust(weights=weights, accept=_least(odds, right))
 
 
-def _data(half: int) -> Iterator[Trial]:
+def _data(half: int) -> Iterator[TrustTrial]:
     for language, payees, calls, parts, seed in _SETTINGS:
         dice = Dice(seed, half)
         yield from trials(

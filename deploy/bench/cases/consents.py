@@ -39,7 +39,7 @@ class ConsentsFile(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConsentCase:
     """An utterance while `awaited` waits; `does` is all that may come of it: nothing, if empty."""
 
     awaited: Awaited
@@ -51,16 +51,16 @@ class Said:
 class ConsentTally:
     """What became of utterances: done against the words, done as said, asked again."""
 
-    against: list[Said] = field(default_factory=list)
+    against: list[ConsentCase] = field(default_factory=list)
     done: int = 0
-    asked: list[Said] = field(default_factory=list)
+    asked: list[ConsentCase] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         """How many there were."""
         return len(self.against) + self.done + len(self.asked)
 
-    def take(self, scenes: Scenes, said: Said) -> None:
+    def take(self, scenes: Scenes, said: ConsentCase) -> None:
         """Say it where it is awaited."""
         done = scenes.answer(said.awaited, said.text).done
         if not done:
@@ -76,7 +76,7 @@ def consents(path: Path) -> ConsentsFile:
     return ConsentsFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
 
 
-def plain(file: ConsentsFile, gap: str) -> Iterator[Said]:
+def plain(file: ConsentsFile, gap: str) -> Iterator[ConsentCase]:
     """Every yes with every courtesy before and after it, with a comma, with a space and with a full stop."""
     for awaited in SCENES:
         for yes in (*file.confirmations[ANY], *file.confirmations[awaited]):
@@ -84,10 +84,10 @@ def plain(file: ConsentsFile, gap: str) -> Iterator[Said]:
                 for after in file.courtesies_after:
                     for comma, stop in ((gap, ""), (f",{gap}" if gap else "、", "." if gap else "。")):
                         text = comma.join(part for part in (before, yes, after) if part)
-                        yield Said(awaited, text + stop, DOES[awaited])
+                        yield ConsentCase(awaited, text + stop, DOES[awaited])
 
 
-def mixed(file: ConsentsFile, gap: str) -> Iterator[Said]:
+def mixed(file: ConsentsFile, gap: str) -> Iterator[ConsentCase]:
     """Every yes and everything else, in both orders, with every joiner: all to the order, the offers by turns."""
     offers = cycle([scene for scene in SCENES if scene is not Awaited.TRANSFER])
     stops = cycle(("", "", "." if gap else "。", "!"))
@@ -98,4 +98,4 @@ def mixed(file: ConsentsFile, gap: str) -> Iterator[Said]:
                 for where in (Awaited.TRANSFER, awaited):
                     for yes in (*file.confirmations[ANY], *file.confirmations[where]):
                         for first, last in ((yes, other), (other, yes))[: 1 if kind == LAST_ONLY else 2]:
-                            yield Said(where, f"{first}{joiner}{gap}{last}{next(stops)}", does)
+                            yield ConsentCase(where, f"{first}{joiner}{gap}{last}{next(stops)}", does)

@@ -35,7 +35,7 @@ class Turn(BaseModel):
     moved: int | None = None
 
 
-class Conversation(BaseModel):
+class WrittenCall(BaseModel):
     """One call."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,7 +52,7 @@ class ConversationFile(BaseModel):
     id: str
     version: int
     customer: str
-    conversations: tuple[Conversation, ...]
+    conversations: tuple[WrittenCall, ...]
 
 
 def conversations(folder: Path) -> Iterator[ConversationFile]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.differences import order_rows
-from deploy.bench.cases.player import Call, Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 from schemas.decision import (
     Answer,
     Clarify,
@@ -65,7 +65,7 @@ class ExchangeFile(BaseModel):
     groups: tuple[Group, ...]
 
 
-class Outcome(StrEnum):
+class ExchangeOutcome(StrEnum):
     """What became of an exchange. `WRONG` is the one that costs: a read-back of what was not meant."""
 
     RIGHT = "right"
@@ -87,11 +87,11 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedExchange:
     """What an exchange came to."""
 
     exchange: Exchange
-    outcome: Outcome
+    outcome: ExchangeOutcome
     said: str
 
 
@@ -121,18 +121,18 @@ def _pairs(order: str) -> list[str]:
     return found
 
 
-def judge(player: Player, exchange: Exchange) -> Judged:
+def judge(player: ConversationPlayer, exchange: Exchange) -> JudgedExchange:
     """Have the exchange, and judge what was read back, or done, since what was said before it."""
-    call = player.call(Played())
+    call = player.call(PlayTally())
     last: list[Decision] = []
     found: list[dict[str, str]] = []
     for number, turn in enumerate(exchange.turns):
         _, last = call.play(Turn(say=turn))
         found += [rows for each in last if number >= exchange.before and (rows := _rows(each))]
     outcome = _of_nothing(found, last) if not exchange.order else _of_order(exchange, found, last)
-    if exchange.order and outcome is Outcome.LOST:
+    if exchange.order and outcome is ExchangeOutcome.LOST:
         outcome = _agreed(call, YES[language(player.locale)], exchange)
-    return Judged(exchange, outcome, "; ".join(map(_shown, last)))
+    return JudgedExchange(exchange, outcome, "; ".join(map(_shown, last)))
 
 
 def _rows(decision: Decision) -> dict[str, str]:
@@ -153,34 +153,34 @@ def _rows(decision: Decision) -> dict[str, str]:
             return {}
 
 
-def _of_nothing(found: list[dict[str, str]], last: list[Decision]) -> Outcome:
+def _of_nothing(found: list[dict[str, str]], last: list[Decision]) -> ExchangeOutcome:
     if any(not rows.keys() & READ for rows in found):
-        return Outcome.WRONG
+        return ExchangeOutcome.WRONG
     if found or any(isinstance(each, Answer) and each.reply and not each.question for each in last):
-        return Outcome.RIGHT
-    return Outcome.ASKED if any(isinstance(each, Clarify) for each in last) else Outcome.LOST
+        return ExchangeOutcome.RIGHT
+    return ExchangeOutcome.ASKED if any(isinstance(each, Clarify) for each in last) else ExchangeOutcome.LOST
 
 
-def _of_order(exchange: Exchange, found: list[dict[str, str]], last: list[Decision]) -> Outcome:
+def _of_order(exchange: Exchange, found: list[dict[str, str]], last: list[Decision]) -> ExchangeOutcome:
     name, earlier = next(iter(exchange.order)), exchange.earlier
     if any(earlier and rows.get(name) == earlier for rows in found):
-        return Outcome.WRONG
+        return ExchangeOutcome.WRONG
     if now := [rows for each in last if (rows := _rows(each))]:
         if exchange.order.items() <= now[-1].items():
-            return Outcome.RIGHT
-        return Outcome.LOST if now[-1].keys() & READ else Outcome.WRONG
-    return Outcome.ASKED if any(_names_it(each, exchange) for each in last) else Outcome.LOST
+            return ExchangeOutcome.RIGHT
+        return ExchangeOutcome.LOST if now[-1].keys() & READ else ExchangeOutcome.WRONG
+    return ExchangeOutcome.ASKED if any(_names_it(each, exchange) for each in last) else ExchangeOutcome.LOST
 
 
-def _agreed(call: Call, yes: str, exchange: Exchange) -> Outcome:
+def _agreed(call: PlayedCall, yes: str, exchange: Exchange) -> ExchangeOutcome:
     """What a plain yes to what was asked leads to; a card's question is its read-back."""
     _, then = call.play(Turn(say=yes))
     found = [rows for each in then if (rows := _rows(each))]
     name = next(iter(exchange.order))
     if found and exchange.order.items() <= found[-1].items():
-        return Outcome.ASKED
+        return ExchangeOutcome.ASKED
     locked = name in LOCKS and any(rows.keys() & LOCKS for rows in found)
-    return Outcome.WRONG if locked else Outcome.LOST
+    return ExchangeOutcome.WRONG if locked else ExchangeOutcome.LOST
 
 
 def _names_it(decision: Decision, exchange: Exchange) -> bool:

@@ -1,4 +1,4 @@
-"""Ears that hear strings from strangers: a language and a state of a call, through the whole text path."""
+"""Strings of strangers, heard in each language at each state of a call, through the whole text path."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Final
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.garble import GarbleFile, garbled
-from deploy.bench.cases.player import Call, Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 
 _CALLERS: Final = {
     "alex-morgan": ("", "send money to ken sato", "send fifty dollars", "send fifty dollars to ken sato"),
@@ -21,22 +21,22 @@ def places() -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ears:
+class HostileCall:
     """One customer's call at one place."""
 
-    player: Player
+    player: ConversationPlayer
     before: str
-    call: Call
+    call: PlayedCall
 
     @classmethod
-    def of_everyone(cls) -> "list[Ears]":
+    def of_everyone(cls) -> "list[HostileCall]":
         """Every language at every place of a call."""
-        return [cls.of(Player.of(name), before) for name, before in places()]
+        return [cls.of(ConversationPlayer.of(name), before) for name, before in places()]
 
     @classmethod
-    def of(cls, player: Player, before: str) -> "Ears":
+    def of(cls, player: ConversationPlayer, before: str) -> "HostileCall":
         """A call that has come to where `before` leads."""
-        call = player.call(Played())
+        call = player.call(PlayTally())
         if before:
             call.play(Turn(say=before))
         return cls(player, before, call)
@@ -48,7 +48,7 @@ class Ears:
 
 def faults(file: GarbleFile, count: int, seed: int) -> Iterator[tuple[str, Exception]]:
     """Of `count` strings those that raised, and what."""
-    ears = Ears.of_everyone()
+    ears = HostileCall.of_everyone()
     for number, text in enumerate(garbled(file, count, seed)):
         try:
             ears[number % len(ears)].hear(text)

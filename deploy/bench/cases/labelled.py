@@ -15,7 +15,7 @@ from typing import Final
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 from rules.locales import locale_rules
 from schemas.decision import Decision, DecisionKind
 from schemas.intent import Intent, Route, Slot, Slots, Understood
@@ -45,7 +45,7 @@ _ACTS: Final = frozenset(
 )
 
 
-class Outcome(StrEnum):
+class SentenceOutcome(StrEnum):
     """What became of a sentence: `WRONG` is the one that costs."""
 
     RIGHT = "right"
@@ -76,11 +76,11 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSentence:
     """What a sentence came to; `why` says what is wrong."""
 
     sentence: Labelled
-    outcome: Outcome
+    outcome: SentenceOutcome
     why: str = ""
 
 
@@ -100,16 +100,16 @@ def _sentences(label: str, lines: str) -> Iterator[Labelled]:
 class Judge:
     """Hears sentences as the first words of a call by one customer."""
 
-    def __init__(self, player: Player, customer: str) -> None:
+    def __init__(self, player: ConversationPlayer, customer: str) -> None:
         self._player = player
         self._facts: Facts = player.facts(FakeDesk.of(customer))
         self._currency = locale_rules(player.locale).currency
 
-    def judge(self, sentence: Labelled) -> Judged:
+    def judge(self, sentence: Labelled) -> JudgedSentence:
         """What `sentence` came to."""
         understood, decision = self.hear(sentence.text)
         outcome, why = _judge(sentence, understood, decision, self._currency)
-        return Judged(sentence, outcome, why)
+        return JudgedSentence(sentence, outcome, why)
 
     def hear(self, text: str) -> tuple[Understood, Decision]:
         """What `text` means, and what is decided about it."""
@@ -119,22 +119,24 @@ class Judge:
         return understood, decision
 
 
-def _judge(sentence: Labelled, understood: Understood, decision: Decision, currency: str) -> tuple[Outcome, str]:
+def _judge(
+    sentence: Labelled, understood: Understood, decision: Decision, currency: str
+) -> tuple[SentenceOutcome, str]:
     intent = understood.intent
     if AMBIGUOUS in sentence.labels:
         done = decision.kind in _ACTING
-        return (Outcome.WRONG, f"{decision.kind} {intent}") if done else (Outcome.RIGHT, "")
+        return (SentenceOutcome.WRONG, f"{decision.kind} {intent}") if done else (SentenceOutcome.RIGHT, "")
     if understood.route in {Route.QNA, Route.EXTRACT}:
         right = understood.route is Route.QNA and Intent.QNA in sentence.labels
         why = f"{understood.route}, {', '.join(understood.vetoes) or intent or 'no guess'}"
-        return Outcome.RIGHT if right else Outcome.HANDED_ON, why
+        return SentenceOutcome.RIGHT if right else SentenceOutcome.HANDED_ON, why
     if intent is None:
-        return Outcome.UNTAKEN, ", ".join(understood.vetoes)
+        return SentenceOutcome.UNTAKEN, ", ".join(understood.vetoes)
     if intent not in (_ACTS if OTHER in sentence.labels else sentence.labels):
-        return Outcome.WRONG, f"{intent} by {understood.rule}"
+        return SentenceOutcome.WRONG, f"{intent} by {understood.rule}"
     found = filled(understood.slots, currency)
     differing = [f"{name} {found[name]}" for name, value in sentence.slots.items() if found.get(name, value) != value]
-    return (Outcome.WRONG, ", ".join(differing)) if differing else (Outcome.RIGHT, "")
+    return (SentenceOutcome.WRONG, ", ".join(differing)) if differing else (SentenceOutcome.RIGHT, "")
 
 
 def filled(slots: Slots, currency: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Final
 
-from deploy.bench.cases.conversations import Conversation, Turn
+from deploy.bench.cases.conversations import Turn, WrittenCall
 from deploy.bench.cases.differences import differences
 from rules.bank import DemoCustomer, demo_customers
 from schemas.banking import (
@@ -48,7 +48,7 @@ MAX_STEPS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Deviation:
     """What did not come out as written."""
 
     where: str
@@ -57,17 +57,17 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Played:
+class PlayTally:
     """What playing gave: failures, and the microseconds of the text path of every utterance, by clock and by CPU."""
 
     turns: int = 0
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[Deviation] = field(default_factory=list)
     micros: list[float] = field(default_factory=list)
     cpu_micros: list[float] = field(default_factory=list)
     spoken: list[str] = field(default_factory=list)
 
 
-class Player:
+class ConversationPlayer:
     """Plays one customer's conversations; `crowd` payees more are put into the book."""
 
     def __init__(self, customer: DemoCustomer, crowd: tuple[Payee, ...] = ()) -> None:
@@ -79,19 +79,19 @@ class Player:
         self._currencies = tuple(dict.fromkeys(a.currency for a in customer.accounts))
 
     @classmethod
-    def of(cls, customer: str, crowd: tuple[Payee, ...] = ()) -> "Player":
+    def of(cls, customer: str, crowd: tuple[Payee, ...] = ()) -> "ConversationPlayer":
         """The player of a demo customer by id. Raises StopIteration for an unknown one."""
         return cls(next(c for c in demo_customers() if c.customer == customer), crowd)
 
-    def play(self, conversation: Conversation, played: Played) -> None:
+    def play(self, conversation: WrittenCall, played: PlayTally) -> None:
         """Play one call, and note what did not come out as written."""
-        call = Call(self, FakeDesk(self._customer), conversation.id, played)
+        call = PlayedCall(self, FakeDesk(self._customer), conversation.id, played)
         for number, turn in enumerate(conversation.turns, 1):
             call.take(turn, number)
 
-    def call(self, played: Played) -> "Call":
+    def call(self, played: PlayTally) -> "PlayedCall":
         """A call that nobody has written down."""
-        return Call(self, FakeDesk(self._customer), "call", played)
+        return PlayedCall(self, FakeDesk(self._customer), "call", played)
 
     def facts(self, desk: FakeDesk) -> Facts:
         """What is known of the caller now."""
@@ -103,10 +103,10 @@ class Player:
         return interpret(transcript, context, self._index, Stamps(time.monotonic)).understood
 
 
-class Call:
+class PlayedCall:
     """One call by a player, turn by turn."""
 
-    def __init__(self, player: Player, desk: FakeDesk, name: str, played: Played) -> None:
+    def __init__(self, player: ConversationPlayer, desk: FakeDesk, name: str, played: PlayTally) -> None:
         self._player = player
         self._desk = desk
         self._name = name
@@ -114,7 +114,7 @@ class Call:
         self._state = DialogueState()
         self._reading: ProposalId | None = None
 
-    def fork(self) -> "Call":
+    def fork(self) -> "PlayedCall":
         """The same call, to go on from here in another way."""
         other = copy(self)
         other._desk = copy(self._desk)  # noqa: SLF001 - its own class
@@ -125,7 +125,7 @@ class Call:
         understood, said = self.play(turn)
         for what in differences(turn, understood, said, self._desk):
             words = turn.say or turn.keys or "(silence)"
-            self._played.failures.append(Failure(f"{self._name}[{number}]", words, what))
+            self._played.failures.append(Deviation(f"{self._name}[{number}]", words, what))
 
     def play(self, turn: Turn) -> tuple[Understood | None, list[Decision]]:
         """What a turn means, and everything that is decided because of it."""

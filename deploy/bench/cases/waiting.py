@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 from schemas.banking import PayeeVerification, TransferState
 from schemas.consent import Awaited
 from schemas.decision import Action, Confirm, Decision, Execute, Handoff, LockCard, SubmitTransfer, UnlockCard
@@ -53,7 +53,7 @@ class Scenes:
     """One language's scenes, each reached once; answers are given to a fresh copy."""
 
     def __init__(self, language: str) -> None:
-        self._player = Player.of(CUSTOMERS[language])
+        self._player = ConversationPlayer.of(CUSTOMERS[language])
         self._customer = CUSTOMERS[language]
         self.locale: Locale = self._player.locale
         self._reached = {awaited: self._reach(language, awaited) for awaited in SCENES}

@@ -15,7 +15,7 @@ from typing import Any
 from deploy.bench._figures import percentile
 from deploy.bench.qna import cases_of
 from deploy.vllm.gpu.order import ANSWERING
-from deploy.vllm.gpu.record import Row, Session
+from deploy.vllm.gpu.record import GpuSession, Row
 from schemas.answer import AnswerDone, Question
 from schemas.ids import CustomerId
 from services.answering.generate import AnswerEndpoint, GemmaAnswerer
@@ -40,7 +40,7 @@ def answerable(library: Library, clock: SystemClock) -> list[Question]:
     return [question for question in asked if library.answers(question, clock)]
 
 
-async def measure(session: Session, model: str) -> None:
+async def measure(session: GpuSession, model: str) -> None:
     """ROUNDS of every server and number at once, in changing order; the rows are kept by the round."""
     clock, library = SystemClock(), Library.load()
     questions = answerable(library, clock)

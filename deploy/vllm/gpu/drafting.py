@@ -19,7 +19,7 @@ from app.qa.doctor.client import Endpoint
 from deploy.bench._figures import percentile
 from deploy.vllm.gpu import ttft
 from deploy.vllm.gpu.order import BF16, DRAFTING
-from deploy.vllm.gpu.record import Row, Session
+from deploy.vllm.gpu.record import GpuSession, Row
 from deploy.vllm.gpu.servers import DRAFTED, stated
 from deploy.vllm.random_weights import EACH
 from deploy.vllm.sweep.gpu import Watch
@@ -30,7 +30,7 @@ EVERY = "drafting: every answer, in the order they were asked for"
 SUMMARY = f"drafting: each drafted token accepted at {EACH} by decree, one answer at a time, servers in turn"
 
 
-async def warm(session: Session, model: str) -> None:
+async def warm(session: GpuSession, model: str) -> None:
     """Two long answers of every server, all side by side: the first compiles kernels, for some 20 s with a drafter."""
 
     async def one(name: str) -> Row:
@@ -46,7 +46,7 @@ async def warm(session: Session, model: str) -> None:
     session.add("warmed side by side, answers of 256 tokens", *await asyncio.gather(*map(one, session.urls)))
 
 
-async def sweep(session: Session, model: str) -> None:
+async def sweep(session: GpuSession, model: str) -> None:
     """ROUNDS answers of each length from every server in turn; the rows are kept by the round."""
     asked = [name for name in DRAFTING if name in session.urls]
     answers: list[Row] = []

@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 @dataclass
-class Session:
+class GpuSession:
     """`until` is on the monotonic clock; `quick` sends few requests; `pids` are the servers' process groups."""
 
     out: Path

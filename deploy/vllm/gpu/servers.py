@@ -29,7 +29,7 @@ def servers(payload: Path, out: Path) -> dict[str, Profile]:
 
     What is compiled after the start is logged each time, with its shape, so that a stall can be held against it.
     """
-    side = {"jit-monitor-verbose": True}
+    side: dict[str, object] = {"jit-monitor-verbose": True}
 
     def traced(name: str) -> dict[str, object]:
         folder = str(out / f"trace-{name}")

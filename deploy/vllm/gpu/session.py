@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from deploy.vllm.gpu.order import chosen, needed
-from deploy.vllm.gpu.record import Session
+from deploy.vllm.gpu.record import GpuSession
 from deploy.vllm.gpu.servers import NAMES, engine, servers
 from deploy.vllm.sweep.payload import complete
 from deploy.vllm.sweep.servers import Engine
@@ -35,7 +35,7 @@ LOG_BYTES = 4 * 1024 * 1024
 OURS = ("session.log", "session.md", "session.json")
 
 
-async def steps(session: Session, only: str) -> None:
+async def steps(session: GpuSession, only: str) -> None:
     """Every step that fits; one step's fault or delay costs only its own rows."""
     from deploy.vllm.gpu.steps import RUN
 
@@ -169,7 +169,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
 def measure(given: argparse.Namespace, urls: dict[str, str], pids: dict[str, int], until: float) -> None:
     """All steps against what runs at `urls`."""
     tokenizer = given.tokenizer or Path(given.payload) / "models" / "e4b" / "tokenizer.json"
-    session = Session(given.out, urls, until, given.quick, tokenizer if tokenizer.is_file() else None, pids)
+    session = GpuSession(given.out, urls, until, given.quick, tokenizer if tokenizer.is_file() else None, pids)
     asyncio.run(steps(session, given.only))
     print((given.out / "session.md").read_text(encoding="utf-8"))
 

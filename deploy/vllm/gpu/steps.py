@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
@@ -13,7 +14,7 @@ from deploy.bench._figures import percentile
 from deploy.bench.extraction import SHAPES, measure
 from deploy.vllm.gpu import answers, drafting, ttft
 from deploy.vllm.gpu.order import ANSWERING
-from deploy.vllm.gpu.record import Row, Session
+from deploy.vllm.gpu.record import GpuSession, Row
 from deploy.vllm.random_weights import EACH
 from deploy.vllm.sweep.gpu import Watch
 from deploy.vllm.sweep.own import hostile
@@ -23,7 +24,7 @@ MODEL = "google/gemma-4-E4B-it"
 GOALS = {1: 180, 8: 260, 16: 400}
 
 
-async def doctor(session: Session) -> None:
+async def doctor(session: GpuSession) -> None:
     """Warm and examine; the log names the attention backend."""
     log = session.out / "extraction.log"
     batch = 2 if session.quick else 16
@@ -33,7 +34,7 @@ async def doctor(session: Session) -> None:
     session.add("doctor: extraction", *rows)
 
 
-async def latency(session: Session, server: str = "extraction", full: int = 160) -> None:
+async def latency(session: GpuSession, server: str = "extraction", full: int = 160) -> None:
     """The promise: end to end through our own client, real prompt, new candidates in every request; no stall left."""
     from app.qa.doctor.offers import offers
 
@@ -52,7 +53,7 @@ async def latency(session: Session, server: str = "extraction", full: int = 160)
         session.add("extraction end to end", row)
 
 
-async def adversarial(session: Session) -> None:
+async def adversarial(session: GpuSession) -> None:
     """200 hostile prompts: every answer of the schema, nothing unknown, no amount that was not said."""
     found = await hostile(session.urls["extraction"], MODEL, session.count(200))
     session.add(
@@ -60,7 +61,7 @@ async def adversarial(session: Session) -> None:
     )
 
 
-async def first_token(session: Session) -> None:
+async def first_token(session: GpuSession) -> None:
     """Where the fixed cost goes, one suspect at a time."""
     async with Endpoint(session.urls["extraction"]) as endpoint:
         with Watch(every_s=0.2) as seen:
@@ -69,7 +70,7 @@ async def first_token(session: Session) -> None:
         session.add("clocks meanwhile", {"step": "first_token"} | seen.figures())
 
 
-async def qna(session: Session) -> None:
+async def qna(session: GpuSession) -> None:
     """First token of answers, as shipped, with the older runner and without a drafter; what is said at all."""
     batch = 2 if session.quick else max(answers.AT_ONCE)
 
@@ -87,17 +88,17 @@ async def qna(session: Session) -> None:
             session.add("what the weights say unconstrained", {"server": server} | await ttft.said(endpoint, MODEL))
 
 
-async def warm(session: Session) -> None:
+async def warm(session: GpuSession) -> None:
     """The first answers of all servers, side by side."""
     await drafting.warm(session, MODEL)
 
 
-async def mtp(session: Session) -> None:
+async def mtp(session: GpuSession) -> None:
     """Drafted tokens and none, newer and older runner, in turn: a step's cost, what is won at a stated acceptance."""
     await drafting.sweep(session, MODEL)
 
 
-async def decode(session: Session) -> None:
+async def decode(session: GpuSession) -> None:
     """Milliseconds a token: BF16, FP8 weights, and with the drafter at a stated acceptance."""
     title = f"decode pace; each drafted token accepted at {EACH} by decree"
     for name in ("extraction", "qna", "fp8"):
@@ -107,7 +108,7 @@ async def decode(session: Session) -> None:
                     session.add(title, {"server": name} | await ttft.pace(endpoint, MODEL, tokens, session.count(8)))
 
 
-async def load(session: Session) -> None:
+async def load(session: GpuSession) -> None:
     """1 to 16 at once, with the prefix in the cache and without (a salt of its own keeps every request out of it)."""
     for cache, at_once in itertools.product(("on", "off"), (1, 2, 4, 8, 16)):
         async with Endpoint(session.urls["extraction"]) as endpoint:
@@ -132,7 +133,7 @@ async def _loaded(endpoint: Endpoint, cache: str, at_once: int, count: int) -> R
     return {f"p{q}_ms": percentile(taken, q) for q in (50, 95)} | {"cached tokens p50": percentile(cached, 50)}
 
 
-async def shapes(session: Session) -> None:
+async def shapes(session: GpuSession) -> None:
     """Every shape of answer at its canonical length, free, so that only the length differs."""
     from tokenizers import Tokenizer
 
@@ -143,19 +144,23 @@ async def shapes(session: Session) -> None:
         for name, text in SHAPES.items():
             tokens = len(tokenizer.encode(text, add_special_tokens=False).ids) + 1
             body = ttft.request(MODEL, 0, tokens=tokens)
-            taken = await ttft.timed(session.count(16), lambda _, b=body: endpoint.chat(**b))
+            taken = await ttft.timed(session.count(16), ttft.asking(endpoint, _always(body)))
             row = {"shape": name, "tokens with end": tokens, "p50_ms": percentile(taken, 50)}
             session.add("shapes of the answer, by their length", row)
 
 
-async def profiler(session: Session, server: str = "extraction") -> None:
+def _always(body: Row) -> Callable[[int], Row]:
+    return lambda _: body
+
+
+async def profiler(session: GpuSession, server: str = "extraction") -> None:
     """Five one-token requests under torch's profiler, where the server was started with one; then five uncached."""
     trace = session.out / f"trace-{server}"
     for cache in ("on", "off"):
         async with Endpoint(session.urls[server], timeout_s=60) as endpoint:
             if not (await endpoint.ask("POST", "/start_profile")).is_success:
                 return
-            taken = await ttft.timed(5, lambda n, c=cache: endpoint.chat(**_profiled(n, c)))
+            taken = await ttft.timed(5, ttft.asking(endpoint, partial(_profiled, cache=cache)))
             await endpoint.ask("POST", "/stop_profile")
         row: Row = {"server": server, "prefix cache": cache, "client_ms": sum(taken)}
         row |= await asyncio.to_thread(ttft.kernels, trace)
@@ -169,7 +174,7 @@ def _profiled(number: int, cache: str) -> Row:
     return ttft.request(MODEL, 10_000 + number) | salt
 
 
-async def plain(session: Session) -> None:
+async def plain(session: GpuSession) -> None:
     """The same promise on a server without our settings: what they won."""
     patient = Patient(session.urls["plain"], batch=2 if session.quick else 8, wait_s=5)
     await examine(patient)
@@ -180,7 +185,7 @@ async def plain(session: Session) -> None:
     await profiler(session, "plain")
 
 
-_ALL: tuple[Callable[[Session], Awaitable[None]], ...] = (
+_ALL: tuple[Callable[[GpuSession], Awaitable[None]], ...] = (
     warm,
     doctor,
     qna,

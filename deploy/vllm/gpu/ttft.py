@@ -119,7 +119,7 @@ async def suspects(
             yield await _row(endpoint, name, ask, min(count, 8) if gap_s >= 1 else count, gap_s)
     if not only:
         async with heartbeat(endpoint, model):
-            again = _asking(endpoint, lambda n: request(model, n))
+            again = asking(endpoint, lambda n: request(model, n))
             yield await _row(endpoint, "1 token, 200 ms between, GPU kept awake", again, count, 0.2)
 
 
@@ -134,7 +134,8 @@ async def said(endpoint: Endpoint, model: str, tokens: int = 48) -> Row:
     return row | {"token ids": " ".join(map(str, ids)), "text": repr(content(found))}
 
 
-def _asking(endpoint: Endpoint, body: Callable[[int], Row]) -> Ask:
+def asking(endpoint: Endpoint, body: Callable[[int], Row]) -> Ask:
+    """Requests with these bodies, by their numbers."""
     return lambda number: endpoint.chat(**body(number))
 
 
@@ -165,8 +166,8 @@ def _cases(endpoint: Endpoint, model: str) -> list[tuple[str, Ask, float]]:
         ("template and tokens (/tokenize)", lambda n: endpoint.ask("POST", "/tokenize", _tokenize(model, n)), 0.0),
         ("113 token ids, no template", lambda n: endpoint.ask("POST", "/v1/completions", ids(n)), 0.0),
     ]
-    cases += [(name, _asking(endpoint, body), 0.0) for name, body in bodies.items()]
-    again = _asking(endpoint, lambda n: request(model, n))
+    cases += [(name, asking(endpoint, body), 0.0) for name, body in bodies.items()]
+    again = asking(endpoint, lambda n: request(model, n))
     return [
         *cases,
         ("1 token, 200 ms between requests", again, 0.2),
@@ -176,10 +177,10 @@ def _cases(endpoint: Endpoint, model: str) -> list[tuple[str, Ask, float]]:
 
 async def pace(endpoint: Endpoint, model: str, tokens: int, count: int) -> Row:
     """Milliseconds a token, from answers of `tokens` tokens less answers of one; and how many drafts were accepted."""
-    await timed(2, _asking(endpoint, lambda n: request(model, n, tokens=tokens)))
+    await timed(2, asking(endpoint, lambda n: request(model, n, tokens=tokens)))
     before = await endpoint.metrics()
-    one = await timed(count, _asking(endpoint, lambda n: request(model, 500 + n)))
-    many = await timed(count, _asking(endpoint, lambda n: request(model, 900 + n, tokens=tokens)))
+    one = await timed(count, asking(endpoint, lambda n: request(model, 500 + n)))
+    many = await timed(count, asking(endpoint, lambda n: request(model, 900 + n, tokens=tokens)))
     after = await endpoint.metrics()
     each = (percentile(many, 50) - percentile(one, 50)) / (tokens - 1)
     row: Row = {"tokens": tokens, "first token p50_ms": percentile(one, 50), "all p50_ms": percentile(many, 50)}

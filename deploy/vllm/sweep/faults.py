@@ -51,7 +51,7 @@ SAID: Final = "send fifty dollars to Emily Morgan"
 
 
 @dataclass
-class Felt:
+class StretchTimes:
     """Milliseconds of each answer in one stretch of time."""
 
     commands: list[float] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Felt:
 
 
 @dataclass(frozen=True)
-class Row:
+class ServerFaultRow:
     """What one fault was like; times in milliseconds, `closed_s` from the end of the fault."""
 
     fault: str
@@ -81,7 +81,7 @@ class Row:
         return in_time and self.commands_p95_during <= MOST_RATIO * self.commands_p95_before and self.closed_s >= 0
 
 
-class World:
+class ModelWorld:
     """The server, those who ask, and what they feel at the moment."""
 
     def __init__(self, engine: Callable[[], Engine], url: str, model: str) -> None:
@@ -90,7 +90,7 @@ class World:
         self.engine = engine()
         self.breaker = CircuitBreaker(clock)
         self.extractor = GemmaExtractor(ExtractionEndpoint(url, model), self.breaker, clock)
-        self.felt = Felt()
+        self.felt = StretchTimes()
         self.opened = False
         self._path = TextPath.of_payees(clock)
 
@@ -129,22 +129,22 @@ class World:
             self.felt.commands.append(1000 * (time.monotonic() - began))
             await asyncio.sleep(PAUSE_S)
 
-    async def stretch(self, what: Awaitable[None]) -> Felt:
+    async def stretch(self, what: Awaitable[None]) -> StretchTimes:
         """What is felt while something goes on."""
-        self.felt = Felt()
+        self.felt = StretchTimes()
         felt = self.felt
         await what
         return felt
 
 
-async def halted(world: World) -> None:
+async def halted(world: ModelWorld) -> None:
     """It takes what is sent, and answers nothing."""
     world.signal(signal.SIGSTOP)
     await asyncio.sleep(FAULT_S)
     world.signal(signal.SIGCONT)
 
 
-async def slow(world: World) -> None:
+async def slow(world: ModelWorld) -> None:
     """It works for a fifth of the time."""
     until = time.monotonic() + FAULT_S
     while time.monotonic() < until:
@@ -154,7 +154,7 @@ async def slow(world: World) -> None:
         await asyncio.sleep(0.1)
 
 
-async def killed(world: World) -> None:
+async def killed(world: ModelWorld) -> None:
     """It is gone in the middle of eight answers, and started again."""
     world.signal(signal.SIGKILL)
     await world.start_again()
@@ -163,7 +163,7 @@ async def killed(world: World) -> None:
 FAULTS: Final = {"halted": halted, "slow": slow, "killed and started again": killed}
 
 
-async def played(name: str, world: World) -> Row:
+async def played(name: str, world: ModelWorld) -> ServerFaultRow:
     """One fault, with what came before it and after."""
     before = await world.stretch(asyncio.sleep(QUIET_S))
     world.opened = False
@@ -173,7 +173,7 @@ async def played(name: str, world: World) -> Row:
         await asyncio.sleep(0.02)
     closed = time.monotonic() - began if world.breaker.state is BreakerState.CLOSED else -1.0
     after = await world.stretch(asyncio.sleep(QUIET_S))
-    return Row(
+    return ServerFaultRow(
         name,
         percentile(before.answered, 95),
         len(during.answered),
@@ -188,7 +188,7 @@ async def played(name: str, world: World) -> Row:
 
 
 @asynccontextmanager
-async def callers(world: World) -> AsyncIterator[None]:
+async def callers(world: ModelWorld) -> AsyncIterator[None]:
     """Those who ask, as long as a block lasts."""
     tasks = [asyncio.create_task(world.ask(seed)) for seed in range(CALLERS)] + [asyncio.create_task(world.command())]
     try:
@@ -200,7 +200,7 @@ async def callers(world: World) -> AsyncIterator[None]:
         await world.extractor.close()
 
 
-async def _rows(world: World) -> list[Row]:
+async def _rows(world: ModelWorld) -> list[ServerFaultRow]:
     rows = []
     async with callers(world):
         await asyncio.sleep(QUIET_S)  # connections, grammar and graphs are warm
@@ -210,7 +210,7 @@ async def _rows(world: World) -> list[Row]:
     return rows
 
 
-def _written(rows: list[Row], out: Path) -> None:
+def _written(rows: list[ServerFaultRow], out: Path) -> None:
     names = list(asdict(rows[0]))
     with (out / "faults.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, names)
@@ -238,7 +238,7 @@ def main(arguments: list[str]) -> int:
     profile = stand_in(load(given.profile), payload, 8140, 0)
     if not complete(payload, [load(given.profile)]):
         return 1
-    world = World(lambda: serve(profile, payload, out / "faults.log", given.python), f"http://127.0.0.1:{profile.port}",
+    world = ModelWorld(lambda: serve(profile, payload, out / "faults.log", given.python), f"http://127.0.0.1:{profile.port}",
                   profile.served_name)  # fmt: skip
     try:
         if not world.engine.ready():

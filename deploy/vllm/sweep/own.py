@@ -10,7 +10,7 @@ from typing import Any
 from app.qa.doctor.offers import offers
 from deploy.bench._figures import percentile
 from deploy.bench.extraction import measure
-from deploy.vllm.sweep.plan import Job
+from deploy.vllm.sweep.plan import LoadJob
 from deploy.vllm.sweep.report import PERCENTILES
 from schemas.extraction import Fallback
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 DEADLINE_S = 60.0
 
 
-def run(job: Job, url: str, model: str) -> dict[str, Any]:
+def run(job: LoadJob, url: str, model: str) -> dict[str, Any]:
     """What `vllm bench serve` would have left of this job, as far as our client knows it."""
     count, at_once = int(job.flags["num-prompts"]), int(job.flags["max-concurrency"])
     if job.load == "hostile":

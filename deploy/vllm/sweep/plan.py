@@ -16,11 +16,11 @@ PHASES = HERE / "sweep" / "phases.yaml"
 Load = Literal["bench", "extraction", "hostile"]
 
 
-class _Part(BaseModel):
+class _PlanPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Server(_Part):
+class Server(_PlanPart):
     """A profile with other flags; null takes a flag away. `speculative` changes single drafting options."""
 
     name: str
@@ -40,7 +40,7 @@ class Server(_Part):
         return Profile.model_validate(profile.model_dump() | {"args": args, "env": profile.env | self.env})
 
 
-class Run(_Part):
+class LoadRun(_PlanPart):
     """One kind of load; the matrix is multiplied out. `dataset` and `schema` name what datasets.py makes.
 
     `load`: vLLM's generator, or one of our own client's (own.py). `rounds`: at least so many requests for each at once.
@@ -55,30 +55,30 @@ class Run(_Part):
     matrix: dict[str, list[Any]] = {}
 
     @classmethod
-    def of(cls, body: dict[str, Any]) -> Run:
+    def of(cls, body: dict[str, Any]) -> LoadRun:
         """A run from its YAML, where `schema` is the shorter word."""
         rest = {key: value for key, value in body.items() if key != "schema"}
         return cls.model_validate(rest | {"schema_name": body.get("schema", "")})
 
 
-class Phase(_Part):
+class Phase(_PlanPart):
     """One phase: servers × runs, or a command of another program."""
 
     name: str
     title: str
     command: str = ""
     servers: list[Server] = []
-    runs: list[Run] = []
+    runs: list[LoadRun] = []
 
 
-class Systems(_Part):
+class Systems(_PlanPart):
     """What is measured of any profile, and what may be changed in it, by name."""
 
-    runs: list[Run]
+    runs: list[LoadRun]
     variants: dict[str, Server]
 
 
-class Sweep(_Part):
+class Sweep(_PlanPart):
     """The whole file."""
 
     bench: dict[str, Any]
@@ -104,7 +104,7 @@ class Sweep(_Part):
         return server
 
 
-class Job(_Part):
+class LoadJob(_PlanPart):
     """One `vllm bench serve`, and what it is to be recorded under."""
 
     phase: str
@@ -153,14 +153,16 @@ def sweep() -> Sweep:
     body = yaml.safe_load(PHASES.read_text(encoding="utf-8"))
     phases = {}
     for name, phase in body["phases"].items():
-        phases[name] = Phase.model_validate({"name": name} | phase | {"runs": list(map(Run.of, phase.get("runs", [])))})
+        phases[name] = Phase.model_validate(
+            {"name": name} | phase | {"runs": list(map(LoadRun.of, phase.get("runs", [])))}
+        )
     systems = body["systems"]
     variants = {name: {"name": name, "profile": ""} | change for name, change in systems["variants"].items()}
-    of_systems = Systems.model_validate({"runs": list(map(Run.of, systems["runs"])), "variants": variants})
+    of_systems = Systems.model_validate({"runs": list(map(LoadRun.of, systems["runs"])), "variants": variants})
     return Sweep(bench=body["bench"], phases=phases, systems=of_systems)
 
 
-def jobs(common: dict[str, Any], phase: Phase, server: Server) -> list[Job]:
+def jobs(common: dict[str, Any], phase: Phase, server: Server) -> list[LoadJob]:
     """Every combination of a phase on one server, in the order of the file."""
     made = []
     for run in phase.runs:
@@ -170,7 +172,7 @@ def jobs(common: dict[str, Any], phase: Phase, server: Server) -> list[Job]:
             flags = common | run.bench | {key: value for key, value in varied.items() if key != "dataset"}
             flags["num-prompts"] = max(flags["num-prompts"], run.rounds * flags["max-concurrency"])
             made.append(
-                Job(
+                LoadJob(
                     phase=phase.name,
                     server=server.name,
                     label=run.label,

@@ -21,7 +21,7 @@ from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.findings import Report
 from deploy.vllm.sweep import datasets
 from deploy.vllm.sweep.gpu import Watch
-from deploy.vllm.sweep.plan import Job, Phase, Server, jobs, sweep
+from deploy.vllm.sweep.plan import LoadJob, Phase, Server, jobs, sweep
 from deploy.vllm.sweep.plots import as_bars, as_curves
 from deploy.vllm.sweep.report import Record, as_csv, as_table, record
 from deploy.vllm.sweep.servers import Engine
@@ -49,7 +49,7 @@ def options(arguments: list[str]) -> argparse.Namespace:
 
 
 def measure(
-    job: Job, url: str, about: dict[str, object], given: argparse.Namespace, generate: Generate
+    job: LoadJob, url: str, about: dict[str, object], given: argparse.Namespace, generate: Generate
 ) -> Record | None:
     """One `vllm bench serve`; None where it failed, which is told. `generate` runs it and gives its fault."""
     if given.prompts:

@@ -9,7 +9,7 @@ from typing import Any
 
 from deploy.vllm.random_weights import SHAPES, room_gib
 from deploy.vllm.serving import Profile
-from deploy.vllm.sweep.plan import Job, Phase, jobs
+from deploy.vllm.sweep.plan import LoadJob, Phase, jobs
 
 
 @dataclass
@@ -18,11 +18,11 @@ class Standing:
 
     name: str
     profile: Profile
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[LoadJob] = field(default_factory=list)
 
 
 @dataclass
-class Card:
+class CardRound:
     """One card in one round, and what stands there."""
 
     number: int
@@ -51,19 +51,19 @@ def distinct(common: dict[str, Any], phases: Sequence[Phase]) -> tuple[list[Stan
     return list(found.values()), absent
 
 
-def rounds(servers: Sequence[Standing], cards: Sequence[int], card_gib: float) -> list[list[Card]]:
+def rounds(servers: Sequence[Standing], cards: Sequence[int], card_gib: float) -> list[list[CardRound]]:
     """The servers in their order, each on the card with the least work that has room; a new round where none has.
 
     Raises ValueError for a server that is larger than a card.
     """
-    made: list[list[Card]] = []
+    made: list[list[CardRound]] = []
     for server in servers:
         needed = room_gib(server.profile)
         if needed > card_gib:
             raise ValueError(f"{server.name} takes {needed:.0f} GiB")
         roomy = [card for card in made[-1] if card.free_gib >= needed] if made else []
         if not roomy:
-            made.append([Card(number, card_gib) for number in cards])
+            made.append([CardRound(number, card_gib) for number in cards])
             roomy = made[-1]
         chosen = min(roomy, key=lambda card: card.work)
         chosen.standing.append(server)

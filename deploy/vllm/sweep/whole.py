@@ -22,11 +22,11 @@ from deploy.vllm.random_weights import serve, stand_in
 from deploy.vllm.sweep import acceptance, datasets, own
 from deploy.vllm.sweep.generator_process import Generator
 from deploy.vllm.sweep.payload import complete
-from deploy.vllm.sweep.plan import Job, Phase, sweep
+from deploy.vllm.sweep.plan import LoadJob, Phase, sweep
 from deploy.vllm.sweep.report import Record
 from deploy.vllm.sweep.run import Generate, examined, measure, write
 from deploy.vllm.sweep.servers import Engine
-from deploy.vllm.sweep.side_by_side import Card, Standing, distinct, rounds
+from deploy.vllm.sweep.side_by_side import CardRound, Standing, distinct, rounds
 
 FIRST_PORT = 8101
 APART_S = 2.0
@@ -69,7 +69,7 @@ class Whole:
                     if drawn:
                         (self.given.out / f"{phase.name}-acceptance.svg").write_text(drawn, encoding="utf-8")
 
-    def on_cards(self, cards: list[Card]) -> None:
+    def on_cards(self, cards: list[CardRound]) -> None:
         """One round: start all, measure each card's in turn and all cards at once, stop all."""
         servers = [(card, server) for card in cards for server in card.standing]
         engines: dict[str, Engine] = {}
@@ -87,7 +87,7 @@ class Whole:
         payload, log = self.given.payload, self.given.out / f"{server.name}.log"
         return serve(stand_in(server.profile, payload, port, card), payload, log, self.given.python)
 
-    def _lane(self, card: Card, engines: dict[str, Engine]) -> None:
+    def _lane(self, card: CardRound, engines: dict[str, Engine]) -> None:
         log = self.given.out / f"generator-{card.number}.log"
         with Generator(self.given.python, self.given.payload, log) as load:
             began = time.monotonic()
@@ -124,7 +124,7 @@ class Whole:
                 self.add([row])
 
 
-def _by(job: Job, url: str, about: dict[str, object], load: Generate) -> Generate:
+def _by(job: LoadJob, url: str, about: dict[str, object], load: Generate) -> Generate:
     """What makes this job's load: vLLM's generator, or our own client, which leaves its result in the same place."""
     if job.load == "bench":
         return load
@@ -165,7 +165,7 @@ def chosen(given: argparse.Namespace) -> list[Phase]:
     return [*named, *of_profiles] or list(plan.phases.values())
 
 
-def planned(whole: Whole) -> list[list[Card]]:
+def planned(whole: Whole) -> list[list[CardRound]]:
     """The rounds, printed."""
     given = whole.given
     servers, absent = distinct(sweep().bench, whole.phases)

@@ -1,4 +1,4 @@
-"""The words beside a money command's slots: what makes limits of days, tells of accounts, announces repairs."""
+"""The words beside a money command's slots: rules/intents/LANGUAGE/accounts.yaml, compiled."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

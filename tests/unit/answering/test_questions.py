@@ -8,7 +8,7 @@ import pytest
 
 from deploy.bench._questions import read_questions
 from deploy.bench.evidence import fit, trials, unseen
-from deploy.bench.qna import Tally, ask, cases_of
+from deploy.bench.qna import AnswerTally, ask, cases_of
 from deploy.bench.retrieval import library_of, measure, recall
 from schemas.answer import Question
 from schemas.ids import EN_US
@@ -22,9 +22,9 @@ DAY = date(2026, 11, 21)
 PASSAGES = load_passages()
 
 
-def tally(half: str) -> Tally:
-    async def every() -> Tally:
-        found = Tally()
+def tally(half: str) -> AnswerTally:
+    async def every() -> AnswerTally:
+        found = AnswerTally()
         answerer = QuotingAnswerer(Library.load(PASSAGES), SystemClock())
         for case in cases_of(FOLDER, half):
             await ask(answerer, case, found)

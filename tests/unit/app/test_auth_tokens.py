@@ -43,7 +43,7 @@ def test_a_good_token_names_its_customer() -> None:
     assert (principal.customer, principal.scopes) == ("ann", {Scope.CALL})
     assert principal.caller() == "ann"
     with pytest.raises(MissingScope):
-        principal.require(Scope.ADMIN)
+        principal.require(Scope.QA)
 
 
 def test_staff_are_no_customers() -> None:

@@ -16,9 +16,10 @@ import pytest
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from services.asr.ctc import Floats
+from services.asr.decoder import CONFIG, TRAINED_S
 from services.asr.ear import Ear, Judged
 from services.asr.load import BUNDLED, LANGUAGES, decoders
-from services.asr.natural import CONFIG, LONGEST_S, NaturalDecoder
+from services.asr.natural import NaturalDecoder
 from services.asr.packed import CODED, CODED_TOKENIZER
 from services.audio.files import read_file
 from tests.unit.asr._checkpoint import checkpoint, ear
@@ -67,7 +68,7 @@ def test_windows_are_as_long_as_the_speech_and_half_a_second(
     assert decoder._mel(speech(seconds)).shape == (1, 80, frames)
 
 
-@pytest.mark.parametrize("seconds", [0.3, 3.0, LONGEST_S + 4])
+@pytest.mark.parametrize("seconds", [0.3, 3.0, TRAINED_S + 4])
 def test_a_final_has_alternatives_and_a_partial_one(decoder: NaturalDecoder, seconds: float) -> None:
     final, partial = (decoder.decode(speech(seconds), final=final) for final in (True, False))
     assert 1 <= len(final.hypotheses) <= 4

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deploy.bench._asr_amounts import amounts_asked
-from deploy.bench._asr_score import Case, Recognition, missed, scores
+from deploy.bench._asr_score import Recognition, SpokenCase, missed, scores
 from deploy.bench._asr_spread import spread
 from deploy.bench.asr import money_commands
 from schemas.transcript import Hypothesis
@@ -19,7 +19,7 @@ def never(_text: str, _lang: str) -> bool:
 def heard(
     voice: str, said: str, text: str, category: str = "amount", lang: str = "en", condition: str = "clean"
 ) -> Recognition:
-    return Recognition(Case(Path("x.ogg"), said, lang, voice, category), condition, text, 5.0)
+    return Recognition(SpokenCase(Path("x.ogg"), said, lang, voice, category), condition, text, 5.0)
 
 
 def test_rates_are_by_kind_of_voice() -> None:
@@ -137,7 +137,7 @@ def test_goals_are_missed_from_above_and_below() -> None:
 
 
 def test_amounts_heard_wrong_are_asked_about_or_not() -> None:
-    case = Case(Path("x.ogg"), "send sixty dollars", "en", "rhvoice:bdl", "command")
+    case = SpokenCase(Path("x.ogg"), "send sixty dollars", "en", "rhvoice:bdl", "command")
 
     def told(*hypotheses: tuple[str, float]) -> Recognition:
         return Recognition(case, "phone", hypotheses[0][0], 5.0, tuple(Hypothesis(*each) for each in hypotheses))

@@ -2,16 +2,16 @@
 
 import pytest
 
-from deploy.bench._answers import Case, cases, load
+from deploy.bench._answers import AnswerCase, cases, load
 from deploy.bench.answers import figures_of, in_audio_time
 
 SAMPLE = [case for case in cases(load()) if not case.unseen and case.kind != "plain"][5::23]
 GAPS = (0.0, 0.2, 0.4, 0.6, 0.7)
 
 
-def _case(words: str, pause_s: float, *, moves: bool) -> Case:
+def _case(words: str, pause_s: float, *, moves: bool) -> AnswerCase:
     order = "send fifty dollars to catherine nguyen"
-    return Case(order, "en-US", "alex-morgan", "some:voice", "test", words, pause_s, moves=moves, unseen=False)
+    return AnswerCase(order, "en-US", "alex-morgan", "some:voice", "test", words, pause_s, moves=moves, unseen=False)
 
 
 def test_the_corpus_has_what_was_promised() -> None:

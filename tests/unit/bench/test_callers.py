@@ -7,9 +7,9 @@ import pytest
 
 import deploy.bench
 from app.demo.run import service
-from deploy.bench._callers.caller import Caller
+from deploy.bench._callers.caller import SimulatedCaller
 from deploy.bench._callers.data import Dialogues, read
-from deploy.bench._callers.hear import Answer, AnswerKind, Ear
+from deploy.bench._callers.hear import AnswerKind, ReplyClassifier, ReplyHeard
 from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.play import play
 from deploy.bench._callers.score import figures
@@ -18,23 +18,23 @@ FILE = Path(deploy.bench.__file__).parent / "corpus" / "callers.jsonl"
 
 
 def test_a_question_is_heard_behind_an_apology_and_a_read_back_behind_a_warning() -> None:
-    ear = Ear()
+    ear = ReplyClassifier()
     assert (
-        Answer("", ear.kinds("Sorry, I didn't get that. How much would you like to send?")).kind
+        ReplyHeard("", ear.kinds("Sorry, I didn't get that. How much would you like to send?")).kind
         is AnswerKind.ASKS_AMOUNT
     )
     told = "Orla is a new payee. I'll send 5 dollars to Orla from checking now. Is that right?"
-    assert Answer(told, ear.kinds(told)).kind is AnswerKind.READ_BACK
-    assert Answer("", ear.kinds("The Harbor savings account pays interest.")).kind is AnswerKind.SAID_SOMETHING
+    assert ReplyHeard(told, ear.kinds(told)).kind is AnswerKind.READ_BACK
+    assert ReplyHeard("", ear.kinds("The Harbor savings account pays interest.")).kind is AnswerKind.SAID_SOMETHING
 
 
-def _third(dialogues: Dialogues, *, change: bool) -> Caller:
-    return Caller(dialogues.dialogues[2].tasks[0], dialogues, change=change, seed="1")
+def _third(dialogues: Dialogues, *, change: bool) -> SimulatedCaller:
+    return SimulatedCaller(dialogues.dialogues[2].tasks[0], dialogues, change=change, seed="1")
 
 
-def _read_back(**order: object) -> Answer:
+def _read_back(**order: object) -> ReplyHeard:
     whole = {"amount_minor": 90_000, "payee_id": "orla", "source": "x-savings", "to_account": None} | order
-    return Answer("", (AnswerKind.READ_BACK,), whole)
+    return ReplyHeard("", (AnswerKind.READ_BACK,), whole)
 
 
 def test_a_wrong_read_back_is_corrected_and_the_right_one_agreed_to() -> None:
@@ -44,10 +44,10 @@ def test_a_wrong_read_back_is_corrected_and_the_right_one_agreed_to() -> None:
     assert "savings" in talk.send(_read_back(source="x-checking"))
     assert caller.outcome.wrong_read_backs == 1
     assert talk.send(_read_back()).startswith(("Yes", "Yep", "That is correct"))
-    assert talk.send(Answer("", (AnswerKind.WANTS_CODE,))) == CODE
+    assert talk.send(ReplyHeard("", (AnswerKind.WANTS_CODE,))) == CODE
     order = {"amount_minor": 90_000, "payee_id": "orla", "source": "x-savings", "to_account": None}
     try:
-        talk.send(Answer("", (AnswerKind.DONE,), moved=(order,)))
+        talk.send(ReplyHeard("", (AnswerKind.DONE,), moved=(order,)))
     except StopIteration:
         assert caller.outcome.success
         assert not caller.outcome.spare

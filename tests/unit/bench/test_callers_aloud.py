@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from app.line import FRAME
-from deploy.bench._callers.aloud import Stamps
+from deploy.bench._callers.aloud import FrameStamps
 from deploy.bench._callers.told import NotedOracle, note
 from deploy.bench._callers.voice import spoken
-from deploy.bench._corpus import LEAD_S, Utterance
+from deploy.bench._corpus import LEAD_S, PlayedUtterance
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import EN_US
 from services.audio.codec import encode_pcm16
@@ -25,13 +25,13 @@ with wave.open(sys.argv[1], "wb") as out:
 """
 
 
-def said(tmp_path: Path, text: str) -> Utterance:
+def said(tmp_path: Path, text: str) -> PlayedUtterance:
     program = tmp_path / "speak.py"
     program.write_text(TONE)
     return spoken(f"{sys.executable} {program} {{}}", text, "caller-1")
 
 
-def frames(utterance: Utterance, stamps: Stamps, first: int) -> np.ndarray:
+def frames(utterance: PlayedUtterance, stamps: FrameStamps, first: int) -> np.ndarray:
     """The call's sound from frame `first` on, as the microphone sends it."""
     silence = np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32)
     sound = np.concatenate((silence, utterance.samples, silence[:FRAME]))
@@ -45,7 +45,7 @@ def test_sums_are_spoken_as_words(tmp_path: Path) -> None:
 
 
 def test_the_oracle_hears_what_was_noted_wherever_it_stands_in_the_call(tmp_path: Path) -> None:
-    utterance, stamps = said(tmp_path, "make it sixty dollars"), Stamps()
+    utterance, stamps = said(tmp_path, "make it sixty dollars"), FrameStamps()
     note(tmp_path, utterance)
     oracle = NotedOracle(tmp_path)
     heard = asyncio.run(oracle.transcribe(frames(utterance, stamps, 700), EN_US, final=True))
@@ -53,7 +53,7 @@ def test_the_oracle_hears_what_was_noted_wherever_it_stands_in_the_call(tmp_path
 
 
 def test_silence_around_a_sentence_bears_no_mark(tmp_path: Path) -> None:
-    utterance, stamps = said(tmp_path, "yes"), Stamps()
+    utterance, stamps = said(tmp_path, "yes"), FrameStamps()
     frames(utterance, stamps, 50)
     pcm = bytes(2 * FRAME)
     assert stamps(pcm, 49) == pcm != stamps(pcm, 50)

@@ -5,25 +5,27 @@ from functools import partial
 import numpy as np
 
 from app.line import FRAME, Microphone
-from deploy.bench._corpus import LEAD_S, Part, Utterance
+from deploy.bench._corpus import LEAD_S, Part, PlayedUtterance
 from deploy.bench._oracle import Oracle, stamped, stamps
 from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
 from schemas.ids import EN_US, JA_JP
 from services.audio.ingest import Ingest
 
 PARTS = (Part("send five", 0.0, 1.0), Part("hundred dollars", 2.0, 3.4))
-SAID = Utterance("send five | hundred dollars", "en-US", "alex-morgan", "v", np.zeros(0, np.float32), PARTS, 1.0)
-JAPANESE = Utterance("残高を", "ja-JP", "takahashi-misaki", "v", np.zeros(0, np.float32), (Part("残高を", 0, 0.6),))
+SAID = PlayedUtterance("send five | hundred dollars", "en-US", "alex-morgan", "v", np.zeros(0, np.float32), PARTS, 1.0)
+JAPANESE = PlayedUtterance(
+    "残高を", "ja-JP", "takahashi-misaki", "v", np.zeros(0, np.float32), (Part("残高を", 0, 0.6),)
+)
 
 
-def played(utterance: Utterance, seconds: float) -> Samples:
+def played(utterance: PlayedUtterance, seconds: float) -> Samples:
     """What the service has heard of a call so far, in whole VAD frames."""
     microphone, ingest = Microphone(utterance.key, partial(stamped, utterance.key)), Ingest(AudioFormat())
     frames = [microphone.frame() for _ in range(round((LEAD_S + seconds) * SAMPLE_RATE / FRAME))]
     return np.concatenate([ingest.push(frame, None) for frame in frames])
 
 
-async def heard(samples: Samples, utterance: Utterance = SAID) -> str:
+async def heard(samples: Samples, utterance: PlayedUtterance = SAID) -> str:
     locale = JA_JP if utterance is JAPANESE else EN_US
     return (await Oracle([SAID, JAPANESE]).transcribe(samples, locale, final=True)).text
 

@@ -3,7 +3,7 @@
 import pytest
 
 from deploy.bench.cases.conversations import Turn
-from deploy.bench.cases.player import Call, Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 from schemas.banking import PayeeVerification
 from schemas.decision import Clarify, Confirm, Decision, Execute, Handoff, Reply, SubmitTransfer
 from schemas.ids import RuleId
@@ -37,15 +37,15 @@ OTHER = {
 }  # fmt: skip
 
 
-def read_back(language: str) -> Call:
+def read_back(language: str) -> PlayedCall:
     customer, order = CALLERS[language]
-    call = Player.of(customer).call(Played())
+    call = ConversationPlayer.of(customer).call(PlayTally())
     _, made = call.play(Turn(say=order, verification=PayeeVerification.NO_MATCH))
     assert isinstance(made[-1], Confirm)
     return call
 
 
-def answer(call: Call, said: str) -> list[Decision]:
+def answer(call: PlayedCall, said: str) -> list[Decision]:
     return call.play(Turn(say=said, verification=PayeeVerification.NO_MATCH))[1]
 
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 import yaml
 
 from app.bootstrap import Gateway
-from deploy.bench._answers import Case
+from deploy.bench._answers import AnswerCase
 from deploy.bench.answers import in_audio_time
 from schemas.ids import CallId, CustomerId, Locale
 from tests.fakes.recognizer import FakeRecognizer
@@ -89,7 +89,7 @@ async def test_every_pause_between_the_breaths(locale: str, pause_s: float) -> N
 
 async def after_a_pause(locale: str, pause_s: float, wanted: list[tuple[str, dict[str, Any]]]) -> None:
     spoken = [
-        Case(
+        AnswerCase(
             FIRST_WORDS[locale],
             locale,
             DATA[locale]["customer"],

@@ -6,9 +6,9 @@ import pytest
 
 import rules.load as loader
 from rules.load import RuleFile
-from rules.locales import locale_rules
+from rules.locales import joiner, locale_rules, space
 from schemas.errors import RulesInvalid, UnsupportedLocale
-from schemas.ids import Locale
+from schemas.ids import Locale, language
 
 
 class Words(RuleFile):
@@ -69,6 +69,14 @@ def test_the_hash_changes_with_any_byte(folder: Path) -> None:
     loader.ruleset_hash.cache_clear()
     assert loader.ruleset_hash() != before
     loader.ruleset_hash.cache_clear()
+
+
+def test_a_language_joins_words_as_each_of_its_locales_does() -> None:
+    assert (joiner("en"), joiner("ja")) == (" ", "")
+    for locale in loader.locales():
+        assert joiner(language(locale)) == space(locale)
+    with pytest.raises(UnsupportedLocale):
+        joiner("xx")
 
 
 def test_locales() -> None:

@@ -12,7 +12,7 @@ import pytest
 from deploy.vllm.gpu import drafting
 from deploy.vllm.gpu.drafting import EVERY, SUMMARY, processor, summary
 from deploy.vllm.gpu.order import DRAFTING
-from deploy.vllm.gpu.record import Row, Session
+from deploy.vllm.gpu.record import GpuSession, Row
 from deploy.vllm.gpu.servers import DRAFTED
 from deploy.vllm.gpu.session import steps
 from tests.fakes.gemma import Body, FakeGemma, Reply, stream
@@ -46,7 +46,7 @@ async def test_servers_are_asked_in_turn_and_compared(tmp_path: Path, monkeypatc
     asked: list[int] = []
     async with AsyncExitStack() as stack:
         fakes = {n: await stack.enter_async_context(Drafting(DRAFTED.get(n, 0), asked)) for n in DRAFTING}
-        session = Session(tmp_path, {name: fake.url for name, fake in fakes.items()}, time.monotonic() + 900)
+        session = GpuSession(tmp_path, {name: fake.url for name, fake in fakes.items()}, time.monotonic() + 900)
         session.pids = dict.fromkeys(DRAFTING, os.getpgid(0))
         await steps(session, "warm,mtp")
     tables = json.loads((tmp_path / "session.json").read_text())["tables"]
@@ -72,7 +72,7 @@ async def test_servers_are_asked_in_turn_and_compared(tmp_path: Path, monkeypatc
 async def test_a_server_that_fails_costs_the_rest_no_warmth(tmp_path: Path) -> None:
     async with Drafting(0, []) as server:
         urls = {"extraction": server.url, "plain": "http://127.0.0.1:9"}
-        session = Session(tmp_path, urls, time.monotonic() + 900, quick=True)
+        session = GpuSession(tmp_path, urls, time.monotonic() + 900, quick=True)
         await steps(session, "warm")
     rows = {row["server"]: row for row in session.tables["warmed side by side, answers of 256 tokens"]}
     assert rows["extraction"]["second_ms"] > 0
@@ -85,7 +85,7 @@ async def test_a_sweep_that_breaks_off_keeps_its_summary(tmp_path: Path) -> None
         return Reply([b""], status=500) if late else stream(*[""] * 4, drip_s=STEP_S)
 
     async with FakeGemma(broken_at_256) as server:
-        session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 900)
+        session = GpuSession(tmp_path, {"extraction": server.url}, time.monotonic() + 900)
         await steps(session, "mtp")
     assert "mtp failed" in session.tables
     assert [(row["tokens"], row["answers"]) for row in session.tables[SUMMARY]] == [(128, 1), (256, 1)]

@@ -13,7 +13,7 @@ from deploy.vllm.gpu import answers, order, ttft
 from deploy.vllm.gpu import session as sessions
 from deploy.vllm.gpu import steps as measuring
 from deploy.vllm.gpu.order import STEPS, Step, needed
-from deploy.vllm.gpu.record import Session
+from deploy.vllm.gpu.record import GpuSession
 from deploy.vllm.gpu.servers import DRAFTED, NAMES, servers, stated
 from deploy.vllm.gpu.session import collect, finished, main, started, steps, wait_for
 from deploy.vllm.serving import HERE, load
@@ -91,7 +91,7 @@ def test_only_the_servers_that_the_steps_ask_are_started(monkeypatch: pytest.Mon
 
 async def test_a_rehearsal_fills_every_table(tmp_path: Path) -> None:
     async with FakeGemma(random_weights(5), METRICS) as server:
-        session = Session(tmp_path, dict.fromkeys(NAMES, server.url), time.monotonic() + 60, quick=True)
+        session = GpuSession(tmp_path, dict.fromkeys(NAMES, server.url), time.monotonic() + 60, quick=True)
         await steps(session, "latency,adversarial,qna,decode,load,profiler")
     assert not [title for title in session.tables if title.endswith("failed")], session.tables
     written = json.loads((tmp_path / "session.json").read_text())["tables"]
@@ -118,7 +118,7 @@ async def test_answers_without_text_have_a_first_token(tmp_path: Path) -> None:
         return special if body.get("stream") else random_weights(5)(body)
 
     async with FakeGemma(behave, METRICS) as server:
-        session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
+        session = GpuSession(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
         await steps(session, "qna")
         assert not session.skipped
         asked = [body for body in server.requests if body.get("max_tokens") == answers.TOKENS]
@@ -143,7 +143,7 @@ async def test_a_cold_start_shows_in_the_first_round_of_answers(
         return stream(*[""] * 2, finish="length", drip_s=drip_s)
 
     async with FakeGemma(behave) as server:
-        session = Session(tmp_path, {"qna": server.url}, time.monotonic() + 60)
+        session = GpuSession(tmp_path, {"qna": server.url}, time.monotonic() + 60)
         await answers.measure(session, "fake-gemma")
         asked = [(body["cache_salt"], body["messages"][-1]["content"]) for body in server.requests]
     salts = [f"round {turn} of {at_once}" for turn in range(answers.ROUNDS) for at_once in (1, 4)]
@@ -165,7 +165,7 @@ async def test_suspects_are_told_apart(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(ttft.asyncio, "sleep", at_once)
     async with FakeGemma(random_weights(5), METRICS) as server:
-        session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
+        session = GpuSession(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
         await steps(session, "first_token")
     rows = session.tables["time to the first token, one suspect at a time"]
     assert len(rows) >= 14
@@ -178,20 +178,20 @@ async def test_a_broken_step_costs_only_itself(tmp_path: Path) -> None:
         return random_weights(5)(body) if "response_format" in body else Reply([b""], status=500)
 
     async with FakeGemma(half_broken) as server:
-        session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
+        session = GpuSession(tmp_path, {"extraction": server.url}, time.monotonic() + 60, quick=True)
         await steps(session, "latency,decode")
     assert "decode failed" in session.tables
     assert "extraction end to end" in session.tables
 
 
 async def test_what_does_not_fit_any_more_is_skipped(tmp_path: Path) -> None:
-    session = Session(tmp_path, {"extraction": "http://127.0.0.1:9"}, time.monotonic() + 1)
+    session = GpuSession(tmp_path, {"extraction": "http://127.0.0.1:9"}, time.monotonic() + 1)
     await steps(session, "")
     assert session.skipped == [step.name for step in STEPS]
 
 
 async def test_a_step_whose_servers_are_not_up_is_skipped(tmp_path: Path) -> None:
-    session = Session(tmp_path, {"qna": "http://127.0.0.1:9"}, time.monotonic() + 900)
+    session = GpuSession(tmp_path, {"qna": "http://127.0.0.1:9"}, time.monotonic() + 900)
     await steps(session, "plain,profiler,latency")
     assert session.skipped == ["plain", "profiler", "latency"]
     assert not session.tables
@@ -224,7 +224,7 @@ class Profiled(FakeGemma):
 async def test_the_profiler_sees_requests_with_the_prefix_cached_and_without(tmp_path: Path) -> None:
     (tmp_path / "trace-extraction").mkdir()
     async with Profiled(tmp_path / "trace-extraction" / "one.json") as server:
-        session = Session(tmp_path, {"extraction": server.url}, time.monotonic() + 60)
+        session = GpuSession(tmp_path, {"extraction": server.url}, time.monotonic() + 60)
         await steps(session, "profiler")
         salts = [body.get("cache_salt") for body in server.requests]
     rows = session.tables["five one-token requests under the profiler"]
@@ -239,7 +239,7 @@ def test_an_unknown_option_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_not_known_is_written_as_nothing(tmp_path: Path) -> None:
-    Session(tmp_path, {}, time.monotonic() + 60).add("rows", {"a": float("nan"), "b": 0.806, "c": 22.44})
+    GpuSession(tmp_path, {}, time.monotonic() + 60).add("rows", {"a": float("nan"), "b": 0.806, "c": 22.44})
     assert json.loads((tmp_path / "session.json").read_text())["tables"]["rows"] == [
         {"a": None, "b": 0.806, "c": 22.44}
     ]
@@ -247,14 +247,14 @@ def test_what_is_not_known_is_written_as_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_step_that_takes_too_long_keeps_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def slow(session: Session) -> None:
+    async def slow(session: GpuSession) -> None:
         session.add("rows", {"first": 1})
         await ttft.asyncio.sleep(60)
 
     monkeypatch.setattr(order, "STEPS", (Step("slow", 0.1, ()),))
     monkeypatch.setattr(measuring, "RUN", {"slow": slow})
     monkeypatch.setattr(sessions, "LEAST_S", 0.2)
-    await steps(Session(tmp_path, {}, time.monotonic() + 60), "")
+    await steps(GpuSession(tmp_path, {}, time.monotonic() + 60), "")
     written = json.loads((tmp_path / "session.json").read_text())["tables"]
     assert written["rows"] == [{"first": 1}]
     assert "TimeoutError" in written["slow failed"][0]["error"]
@@ -282,7 +282,7 @@ def test_a_server_that_does_not_come_up_is_stopped_and_left_out() -> None:
 def test_a_session_with_all_its_rows_is_over_while_its_servers_end(tmp_path: Path) -> None:
     (tmp_path / "session.pid").write_text(str(os.getpid()))
     assert not finished(tmp_path)
-    session = Session(tmp_path, {}, time.monotonic() + 60)
+    session = GpuSession(tmp_path, {}, time.monotonic() + 60)
     session.save()
     assert not finished(tmp_path)
     session.done = True

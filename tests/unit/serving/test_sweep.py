@@ -13,7 +13,7 @@ import pytest
 
 from deploy.vllm.serving import HERE
 from deploy.vllm.sweep import datasets
-from deploy.vllm.sweep.plan import Job, jobs, sweep
+from deploy.vllm.sweep.plan import LoadJob, jobs, sweep
 from deploy.vllm.sweep.plots import as_bars, as_curves
 from deploy.vllm.sweep.report import COLUMNS, as_csv, as_table, record
 from deploy.vllm.sweep.run import load, main
@@ -32,7 +32,7 @@ RAW = {
 }  # fmt: skip
 
 
-def argv(job: Job) -> list[str]:
+def argv(job: LoadJob) -> list[str]:
     return job.argv("http://127.0.0.1:1", "m", "m", Path("out"), datasets.schemas())
 
 
@@ -53,7 +53,7 @@ def test_every_run_has_a_name_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("job", EVERY, ids=lambda j: j.key)
-def test_vllm_bench_knows_every_flag(job: Job) -> None:
+def test_vllm_bench_knows_every_flag(job: LoadJob) -> None:
     assert not [part for part in argv(job) if part.startswith("--") and part not in BENCH]
     body = json.loads(argv(job)[argv(job).index("--extra-body") + 1])
     assert body["chat_template_kwargs"] == {"enable_thinking": False}

@@ -13,7 +13,7 @@ from deploy.vllm import random_weights
 from deploy.vllm.serving import HERE, load, names
 from deploy.vllm.sweep import own, payload, whole
 from deploy.vllm.sweep.generator_process import Generator
-from deploy.vllm.sweep.plan import Job, jobs, sweep
+from deploy.vllm.sweep.plan import LoadJob, jobs, sweep
 from deploy.vllm.sweep.side_by_side import distinct, rounds
 from tests.fakes.gemma import FakeGemma
 
@@ -196,7 +196,7 @@ def test_a_complete_payload_lacks_nothing(tmp_path: Path) -> None:
 async def test_our_own_client_makes_load_too() -> None:
     made = {job.load: job for phase in PHASES for server in phase.servers for job in jobs(sweep().bench, phase, server)}
 
-    def few(job: Job) -> Job:
+    def few(job: LoadJob) -> LoadJob:
         return job.model_copy(update={"flags": job.flags | {"num-prompts": 6, "max-concurrency": 2}})
 
     async with FakeGemma() as server:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from schemas.ids import Locale
 from services.response.phrases import outlines
-from services.speech.ruby import annotated, written
 from services.speech.text import MAX_CHARS, prepare, spoken
 
 CASES = [
@@ -38,14 +37,6 @@ def test_no_figure_is_left_to_an_engine(text: str, locale: str) -> None:
 
 def test_a_text_has_a_bound() -> None:
     assert prepare("1 " * MAX_CHARS, Locale("en-US"))[-1].end == MAX_CHARS
-
-
-def test_a_name_is_read_as_its_kana_say_and_shown_as_it_is_written() -> None:
-    text = f"{annotated('佐藤健', 'サトウ タケル')}様へ"
-    assert spoken(text, Locale("ja-JP")) == "サトウ タケル様へ"
-    assert written(text) == "佐藤健様へ"
-    assert annotated("Anna", "") == "Anna"
-    assert written(annotated("a\ufffb", "b\ufff9")) == "a"
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

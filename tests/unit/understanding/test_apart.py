@@ -3,7 +3,7 @@
 import pytest
 
 from deploy.bench.cases.conversations import Turn
-from deploy.bench.cases.player import Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayTally
 from schemas.decision import Confirm
 from schemas.intent import Intent, SlotName
 from schemas.transcript import Transcript
@@ -14,8 +14,8 @@ CUSTOMERS = {"en": "alex-morgan", "ja": "takahashi-misaki"}
 
 
 @pytest.fixture(scope="module")
-def players() -> dict[str, Player]:
-    return {language: Player.of(customer) for language, customer in CUSTOMERS.items()}
+def players() -> dict[str, ConversationPlayer]:
+    return {language: ConversationPlayer.of(customer) for language, customer in CUSTOMERS.items()}
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def players() -> dict[str, Player]:
     ],
 )
 def test_every_amount_that_may_be_meant_is_kept(
-    players: dict[str, Player], language: str, said: str, amounts: set[int]
+    players: dict[str, ConversationPlayer], language: str, said: str, amounts: set[int]
 ) -> None:
     player = players[language]
     facts = player.facts(FakeDesk.of(CUSTOMERS[language]))
@@ -52,7 +52,7 @@ def test_every_amount_that_may_be_meant_is_kept(
         ("ja", "今じゃなくて妹に五千円送って"),
     ],
 )
-def test_what_is_put_off_is_not_for_now(players: dict[str, Player], language: str, said: str) -> None:
+def test_what_is_put_off_is_not_for_now(players: dict[str, ConversationPlayer], language: str, said: str) -> None:
     player = players[language]
     facts = player.facts(FakeDesk.of(CUSTOMERS[language]))
     found = player.understand(Transcript.typed(said, player.locale), DialogueState(), facts)
@@ -76,8 +76,10 @@ def test_what_is_put_off_is_not_for_now(players: dict[str, Player], language: st
         ("電気代払って", "はい、合ってます", True),
     ],
 )
-def test_agreeing_to_one_part_is_no_yes(players: dict[str, Player], order: str, answer: str, agrees: bool) -> None:
-    call = players["ja"].call(Played())
+def test_agreeing_to_one_part_is_no_yes(
+    players: dict[str, ConversationPlayer], order: str, answer: str, agrees: bool
+) -> None:
+    call = players["ja"].call(PlayTally())
     _, first = call.play(Turn(say=order))
     assert any(isinstance(each, Confirm) for each in first)
     _, then = call.play(Turn(say=answer))

@@ -11,7 +11,7 @@ import yaml
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.differences import order_rows
-from deploy.bench.cases.player import Call, Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 from rules.bank import DemoAccount, DemoPayee, demo_customers
 from schemas.decision import (
     Answer,
@@ -77,13 +77,13 @@ class Book:
         base = next(c for c in demo_customers() if c.customer == data["customer"])
         payees = tuple(DemoPayee.model_validate(row) for row in data["payees"])
         accounts = tuple(DemoAccount.model_validate(row) for row in data["accounts"])
-        self.player = Player(base.model_copy(update={"payees": payees, "accounts": accounts}))
+        self.player = ConversationPlayer(base.model_copy(update={"payees": payees, "accounts": accounts}))
         self.lines = [line for file in (data, *further) for line in _lines(file["groups"])]
         self.further = {file["id"].partition("en_")[2]: list(_lines(file["groups"])) for file in further}
 
     def came_out(self, line: Line) -> tuple[bool, str]:
         """Whether the sentence led to what is right, and what it led to, in the file's words."""
-        call = self.player.call(Played())
+        call = self.player.call(PlayTally())
         said: list[Decision] = []
         for text in line.before:
             _, said = call.play(Turn(say=text))
@@ -100,7 +100,7 @@ def _lines(groups: list[dict[str, Any]]) -> Iterator[Line]:
             yield Line(group["id"], before, text, tuple(right.split("|")))
 
 
-def _is(call: Call, said: list[Decision], before: str, right: str) -> bool:
+def _is(call: PlayedCall, said: list[Decision], before: str, right: str) -> bool:
     kind, *rest = right.split()
     order, booked = _order(said), _booked(said)
     if kind in {"send", "own", "bill"} and rest:
@@ -122,13 +122,13 @@ def _is(call: Call, said: list[Decision], before: str, right: str) -> bool:
     return plain[kind] if kind in plain else kind in {*_replies(said), _asks(said)}
 
 
-def _keeps(call: Call, kind: str, rest: list[str]) -> bool:
+def _keeps(call: PlayedCall, kind: str, rest: list[str]) -> bool:
     """Whether what was said before a question is still known once that is answered."""
     then = _order(call.fork().play(Turn(say="50 dollars" if kind == "amount" else "emily"))[1])
     return then == _wanted("send", ["50", *rest] if kind == "amount" else [rest[0], "emily", *rest[1:]])
 
 
-def _card(call: Call, said: list[Decision], kind: str, card: str) -> bool:
+def _card(call: PlayedCall, said: list[Decision], kind: str, card: str) -> bool:
     """Whether the card was locked, or was to be unlocked, which it is already; at once, or after a yes."""
     said = [*said, *call.fork().play(Turn(say="yes"))[1]]
     if kind == "lock":

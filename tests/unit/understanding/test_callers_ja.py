@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from deploy.bench.cases.labelled import filled
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 from rules.bank import DemoPayee, demo_customers
 from schemas.decision import Confirm, Decision
 from schemas.intent import Route, Understood
@@ -44,7 +44,7 @@ class Caller:
         billers = tuple(p for p in base.payees if p.id in {bill.payee for bill in base.bills})
         book = tuple(DemoPayee.model_validate(row) for row in DATA["payees"])
         customer = base.model_copy(update={"payees": (*book, *billers)})
-        self._player = Player(customer)
+        self._player = ConversationPlayer(customer)
         self._facts = self._player.facts(FakeDesk(customer))
 
     def says(self, text: str) -> tuple[Understood, Decision]:

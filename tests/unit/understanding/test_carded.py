@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.intent import Intent, Route
-from tests.unit.understanding.test_callers_en import DATA, Book, Played, Turn
+from tests.unit.understanding.test_callers_en import DATA, Book, PlayTally, Turn
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def book() -> Book:
     ],
 )
 def test_what_is_not_asked_of_an_own_card_is_not_offered(book: Book, said: str) -> None:
-    understood, _ = book.player.call(Played()).play(Turn(say=said))
+    understood, _ = book.player.call(PlayTally()).play(Turn(say=said))
     assert understood.rule is None or "carded" not in understood.rule
 
 
@@ -39,5 +39,5 @@ def test_what_is_not_asked_of_an_own_card_is_not_offered(book: Book, said: str) 
 def test_what_is_said_of_an_own_card_is_done_or_asked_about(
     book: Book, said: str, intent: Intent, route: Route
 ) -> None:
-    understood, _ = book.player.call(Played()).play(Turn(say=said))
+    understood, _ = book.player.call(PlayTally()).play(Turn(say=said))
     assert (understood.intent, understood.route) == (intent, route)

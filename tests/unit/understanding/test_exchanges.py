@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.exchanges import Judged, Outcome, exchanges, judge
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.exchanges import ExchangeOutcome, JudgedExchange, exchanges, judge
+from deploy.bench.cases.player import ConversationPlayer
 
 DATA = Path(__file__).parents[2] / "data"
 
 
-def judged(kind: str, language: str) -> list[Judged]:
+def judged(kind: str, language: str) -> list[JudgedExchange]:
     customer, lines = exchanges(DATA / kind / f"{language}.yaml")
-    player = Player.of(customer)
+    player = ConversationPlayer.of(customer)
     return [judge(player, line) for line in lines]
 
 
@@ -54,7 +54,7 @@ def judged(kind: str, language: str) -> list[Judged]:
 )
 def test_corrections_count(language: str, share: float) -> None:
     found = judged("corrections", language)
-    assert [each for each in found if each.outcome is Outcome.WRONG] == []
+    assert [each for each in found if each.outcome is ExchangeOutcome.WRONG] == []
     assert len(found) >= (
         40
         if language.endswith(
@@ -62,10 +62,10 @@ def test_corrections_count(language: str, share: float) -> None:
         )
         else 120
     )
-    assert sum(each.outcome in {Outcome.RIGHT, Outcome.ASKED} for each in found) >= share * len(found)
+    assert sum(each.outcome in {ExchangeOutcome.RIGHT, ExchangeOutcome.ASKED} for each in found) >= share * len(found)
 
 
 @pytest.mark.parametrize("language", ["en", "ja", "en_callers", "ja_callers", "en_spoken_of"])
 def test_no_default_stands_for_what_was_said(language: str) -> None:
     found = judged("unread", language)
-    assert [each for each in found if each.outcome is Outcome.WRONG] == []
+    assert [each for each in found if each.outcome is ExchangeOutcome.WRONG] == []

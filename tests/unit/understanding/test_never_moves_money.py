@@ -6,14 +6,14 @@ import pytest
 
 from deploy.bench.cases.labelled import Judge
 from deploy.bench.cases.negatives import QUESTIONS, NegativesFile, SentenceTally, negatives, sentences
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 
 FOLDER = Path(__file__).parents[2] / "data" / "never"
 LANGUAGES = ("en", "ja")
 
 
 def heard(file: NegativesFile, each: int) -> SentenceTally:
-    judge, made = Judge(Player.of(file.customer), file.customer), SentenceTally()
+    judge, made = Judge(ConversationPlayer.of(file.customer), file.customer), SentenceTally()
     for _, sentence in sentences(file, each):
         made.take(judge, sentence)
     return made

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from deploy.bench.cases.labelled import Judge
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 from schemas.decision import DecisionKind
 from schemas.intent import Route
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="people's own sentenc
 
 @pytest.fixture(scope="module")
 def judge() -> Judge:
-    return Judge(Player.of("alex-morgan"), "alex-morgan")
+    return Judge(ConversationPlayer.of("alex-morgan"), "alex-morgan")
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:

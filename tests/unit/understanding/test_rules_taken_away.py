@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from deploy.bench.cases.labelled import Judge
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 from schemas.banking import TransferOrder
 from schemas.decision import Confirm
 from tests.harness.taken_away import mutants
@@ -61,7 +61,7 @@ def ordered(judge: Judge, text: str) -> TransferOrder | None:
     return decision.order if isinstance(decision, Confirm) else None
 
 
-def others(player: Player, customer: str, sentences: Sequence[str]) -> tuple[list[str], int]:
+def others(player: ConversationPlayer, customer: str, sentences: Sequence[str]) -> tuple[list[str], int]:
     judge, found, tried = Judge(player, customer), list[str](), 0
     for text in sentences:
         meant = ordered(judge, text)
@@ -76,14 +76,14 @@ def others(player: Player, customer: str, sentences: Sequence[str]) -> tuple[lis
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("customer", list(SAID))
 def test_no_rule_taken_away_makes_another_order(customer: str, part: int) -> None:
-    found, tried = others(Player.of(customer), customer, SAID[customer][part::2])
+    found, tried = others(ConversationPlayer.of(customer), customer, SAID[customer][part::2])
     assert tried > 500
     assert found == []
 
 
 @pytest.mark.parametrize("customer", list(SAID))
 def test_every_rule_is_put_back(customer: str) -> None:
-    player = Player.of(customer)
+    player = ConversationPlayer.of(customer)
     judge, text = Judge(player, customer), SAID[customer][0]
     before = ordered(judge, text)
     assert before is not None

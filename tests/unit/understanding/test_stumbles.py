@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deploy.bench.cases.exchanges import exchanges
-from deploy.bench.cases.player import Player
+from deploy.bench.cases.player import ConversationPlayer
 from schemas.intent import Evidence, Intent, Slots, Understood
 from schemas.transcript import Transcript
 from services.dialogue import DialogueState
@@ -16,11 +16,11 @@ ALEX = "alex-morgan"
 
 
 @pytest.fixture(scope="module")
-def player() -> Player:
-    return Player.of(ALEX)
+def player() -> ConversationPlayer:
+    return ConversationPlayer.of(ALEX)
 
 
-def understood(player: Player, said: str) -> Understood:
+def understood(player: ConversationPlayer, said: str) -> Understood:
     facts = player.facts(FakeDesk.of(ALEX))
     return player.understand(Transcript.typed(said, player.locale), DialogueState(), facts)
 
@@ -40,7 +40,7 @@ def evidence(found: Understood) -> list[Evidence]:
         ("send fifteen, no, five zero dollars to maria", 5000, "maria-castellano"),
     ],
 )
-def test_the_words_are_read_without_them(player: Player, said: str, minor: int, payee: str) -> None:
+def test_the_words_are_read_without_them(player: ConversationPlayer, said: str, minor: int, payee: str) -> None:
     found = understood(player, said)
     assert found.slots.amount is not None
     assert found.slots.payee is not None
@@ -56,13 +56,13 @@ def test_the_words_are_read_without_them(player: Player, said: str, minor: int, 
         "send fifty dollars to emily, fifty dollars fifty",
     ],
 )
-def test_what_may_mean_more_is_not_left_out(player: Player, said: str) -> None:
+def test_what_may_mean_more_is_not_left_out(player: ConversationPlayer, said: str) -> None:
     found = understood(player, said)
     asked = found.unread or found.unresolved or found.doubted
     assert asked or found.slots.amount is None or found.slots.payee is None
 
 
-def test_evidence_is_in_the_callers_own_words(player: Player) -> None:
+def test_evidence_is_in_the_callers_own_words(player: ConversationPlayer) -> None:
     lines = [line for path in sorted(DATA.glob("en*.yaml")) for line in exchanges(path)[1]]
     assert lines
     for said in {turn for line in lines for turn in line.turns}:

@@ -35,7 +35,7 @@ def centres(device: torch.device | str = "cpu") -> Tensor:
 
 
 @dataclass
-class Strength:
+class MelStrength:
     """How far each distortion goes; the defaults are for synthetic voices."""
 
     formant: float = 0.16
@@ -52,7 +52,7 @@ class Augment(Drawn):
 
     def __init__(self, seed: int, device: str = "cpu") -> None:
         super().__init__(torch.Generator(device=device).manual_seed(seed), device)
-        self.strength = Strength()
+        self.strength = MelStrength()
         self.hertz = centres(device)
         self.unevenness = torch.tensor([0.45, 0.3, 0.2, 0.15, 0.12], device=device)
 

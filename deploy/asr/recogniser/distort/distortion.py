@@ -11,12 +11,10 @@ import soundfile
 import torch
 from torch import Tensor
 
-from recogniser.distort.augment import Augment
-from recogniser.distort.augment import Strength as MelStrength
+from recogniser.distort.augment import Augment, MelStrength
 from recogniser.distort.frontend import RATE, log_mel
 from recogniser.distort.transfer import sent, stepped
-from recogniser.distort.wave import STEP, Placed, Wave
-from recogniser.distort.wave import Strength as WaveStrength
+from recogniser.distort.wave import STEP, Placed, Wave, WaveStrength
 from recogniser.train.corpus import HOP, Batch
 
 PACE = 0.14

@@ -29,7 +29,7 @@ _PACKET = 320
 
 
 @dataclass
-class Strength:
+class WaveStrength:
     """How often and how far; the defaults are for synthetic voices."""
 
     pitch: float = 0.12
@@ -60,7 +60,7 @@ class Wave(Drawn):
         self.rooms = rooms.to(device)
         self.draw = np.random.default_rng(seed)
         self.larynx = Larynx(self.rng, device)
-        self.strength = Strength()
+        self.strength = WaveStrength()
 
     def spread(self, batch: int) -> np.ndarray:
         """Uniform numbers, one in each of `batch` equal strips: shares of a batch then hardly vary, nor do plans."""

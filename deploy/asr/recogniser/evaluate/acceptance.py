@@ -46,7 +46,7 @@ MOVES = (0.72, 1.38)
 LONGEST_S = 10.5
 
 
-def speak(voice: str, text: str, settings: voices.Settings) -> np.ndarray:
+def speak(voice: str, text: str, settings: voices.VoiceSettings) -> np.ndarray:
     """As training's `speak`, with the mbrola voices that only tests may use."""
     if not voice.startswith("mbrola:"):
         return voices.speak(voice, text, settings)

@@ -5,25 +5,27 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from recogniser.train.sound import RATE, Bank, Clip, features, telephone, window
-from recogniser.train.teacher import Words
+from recogniser.train.sound import RATE, Bank, BankedClip, features, telephone, window
+from recogniser.train.teacher import TokenWords
 from recogniser.train.whisper import Whisper
 
 
-def stretches(clip: Clip) -> list[Clip]:
+def stretches(clip: BankedClip) -> list[BankedClip]:
     """Three seconds each of a noise that is kept for tests."""
     starts = range(clip.start, clip.start + max(1, clip.length - 3 * RATE + 1), 3 * RATE)
-    return [Clip(at, min(clip.length, 3 * RATE), "", lang, "test:noise") for at in starts for lang in ("en", "ja")]
+    return [
+        BankedClip(at, min(clip.length, 3 * RATE), "", lang, "test:noise") for at in starts for lang in ("en", "ja")
+    ]
 
 
-class Listener:
+class WindowedListener:
     """Greedy plain words of clips, as the service windows them."""
 
-    def __init__(self, model: Whisper, words: Words, bank: Bank) -> None:
+    def __init__(self, model: Whisper, words: TokenWords, bank: Bank) -> None:
         self.model, self.words, self.bank = model, words, bank
 
     @torch.inference_mode()
-    def hear(self, clips: list[Clip], *, by_phone: bool, by_ear: bool = False, rows: int = 48) -> list[str]:
+    def hear(self, clips: list[BankedClip], *, by_phone: bool, by_ear: bool = False, rows: int = 48) -> list[str]:
         """A transcript of each."""
         found = [""] * len(clips)
         order = sorted(range(len(clips)), key=lambda i: clips[i].length)
@@ -78,7 +80,7 @@ def distance(a: list[str], b: list[str]) -> int:
     return row[-1]
 
 
-def score(listener: Listener, tests: list[Clip]) -> str:
+def score(listener: WindowedListener, tests: list[BankedClip]) -> str:
     """Error rates by kind: clean, by telephone, and clean by the CTC heads alone."""
     out = []
     for by_phone, by_ear in ((False, False), (True, False), (False, True)):

@@ -41,7 +41,7 @@ def distance(said: list[str], heard: list[str]) -> int:
     return row[-1]
 
 
-class Listener:
+class CheckpointListener:
     """A checkpoint that transcribes batches of sound."""
 
     def __init__(self, run: Path, lang: str, device: str) -> None:
@@ -134,7 +134,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=80, help="recordings of a voice")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    listener = Listener(args.run, args.lang, args.device)
+    listener = CheckpointListener(args.run, args.lang, args.device)
     wave = Wave(torch.zeros(1), torch.zeros(1, 1), 1, args.device)
     wrong, said = defaultdict(int), defaultdict(int)
     for rows, sound in batches(args.tests, args.lang, args.most):

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from recogniser.export import binary
-from recogniser.train.sound import Bank, Clip, features, window
-from recogniser.train.teacher import Words
+from recogniser.train.sound import Bank, BankedClip, features, window
+from recogniser.train.teacher import TokenWords
 from recogniser.train.whisper import Whisper
 
 DAMPING = 0.03
@@ -64,7 +64,7 @@ def layers(model: Whisper) -> Iterator[tuple[str, nn.Module]]:
 
 
 @torch.inference_mode()
-def watched(model: Whisper, words: Words, bank: Bank, clips: list[Clip]) -> Moments:
+def watched(model: Whisper, words: TokenWords, bank: Bank, clips: list[BankedClip]) -> Moments:
     """Inputs' second moments of every matrix, and of the embeddings, while clips are heard and written."""
     found: Moments = {}
 
@@ -88,12 +88,12 @@ def watched(model: Whisper, words: Words, bank: Bank, clips: list[Clip]) -> Mome
     return found
 
 
-def calibration(folder: Path, bank: Bank, count: int) -> list[Clip]:
+def calibration(folder: Path, bank: Bank, count: int) -> list[BankedClip]:
     """Utterances with transcripts out of a payload's parts, in both languages, people and voices."""
     clips = [c for path in sorted(folder.rglob("*.npz")) for c in bank.add(path)]
     usable = [c for c in clips if c.text and not c.kind.startswith(("noise:", "room:", "test:"))]
     chosen = random.Random(7)
-    kinds: dict[tuple[str, bool], list[Clip]] = {}
+    kinds: dict[tuple[str, bool], list[BankedClip]] = {}
     for clip in usable:
         kinds.setdefault((clip.lang, clip.kind.startswith("human:")), []).append(clip)
     return [c for some in kinds.values() for c in chosen.sample(some, min(count // len(kinds), len(some)))]
@@ -101,7 +101,7 @@ def calibration(folder: Path, bank: Bank, count: int) -> list[Clip]:
 
 def moments(tensors: dict[str, np.ndarray], tokenizer: Tokenizer, heard: Path, count: int = 480) -> Moments:
     """`watched` while a checkpoint of these weights hears at most `count` utterances of a folder."""
-    words = Words.of(tokenizer)
+    words = TokenWords.of(tokenizer)
     bank = Bank("cpu")
     model = Whisper({k: v.astype(np.float32) if v.ndim else v for k, v in tensors.items()}, words.task).eval()
     return watched(model, words, bank, calibration(heard, bank, count))

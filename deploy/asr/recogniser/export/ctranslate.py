@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 import torch
 from ctranslate2.specs import common_spec, transformer_spec, whisper_spec
+from tokenizers import Tokenizer
 from torch import nn
 
 from recogniser.export.coarse import WHOLE, coarsen
-from recogniser.train.model import Attention, Block, Recogniser, Shape, deepened, weights
+from recogniser.train.model import Attention, Recogniser, Shape, TransformerBlock, deepened, weights
 from recogniser.train.tokens import SPECIAL, load
 
 
@@ -46,7 +47,7 @@ def attention(spec: transformer_spec.attention_spec.MultiHeadAttentionSpec, laye
     linear(spec.linear[-1], layer.out)
 
 
-def block(spec: transformer_spec.TransformerEncoderLayerSpec, layer: Block) -> None:
+def block(spec: transformer_spec.TransformerEncoderLayerSpec, layer: TransformerBlock) -> None:
     """One transformer layer."""
     attention(spec.self_attention, layer.attention, cross=False)
     norm(spec.self_attention.layer_norm, layer.attention_norm)
@@ -78,6 +79,16 @@ def specification(model: Recogniser) -> whisper_spec.WhisperSpec:
     return spec
 
 
+def configured(spec: whisper_spec.WhisperSpec, shape: Shape, tokenizer: Tokenizer) -> None:
+    """Give it its vocabulary, languages, tokens that are never written, and heads to align by."""
+    spec.register_vocabulary([tokenizer.id_to_token(i) for i in range(shape.vocabulary)])
+    spec.config.lang_ids = [tokenizer.token_to_id(f"<|{lang}|>") for lang in ("en", "ja")]
+    spec.config.suppress_ids = [tokenizer.token_to_id(t) for t in SPECIAL if t != "<|endoftext|>"]
+    spec.config.suppress_ids_begin = []
+    last = shape.decoder_layers - 1
+    spec.config.alignment_heads = [(last, head) for head in range(shape.heads)]
+
+
 def mixed(run: Path, use: str, others: list[tuple[Path, float]]) -> tuple[Shape, dict[str, torch.Tensor]]:
     """Shape and weights of a run, of which the shares of other runs are taken that have no more encoder layers."""
     shape, state = weights(run, use)
@@ -106,14 +117,8 @@ def main() -> None:
     model = Recogniser(shape).eval().requires_grad_(requires_grad=False)
     model.load_state_dict(state)
     tokenizer = load(args.run / "tokenizer.json")
-    vocabulary = [tokenizer.id_to_token(i) for i in range(shape.vocabulary)]
     spec = specification(model)
-    spec.register_vocabulary(vocabulary)
-    spec.config.lang_ids = [tokenizer.token_to_id(f"<|{lang}|>") for lang in ("en", "ja")]
-    spec.config.suppress_ids = [tokenizer.token_to_id(t) for t in SPECIAL if t != "<|endoftext|>"]
-    spec.config.suppress_ids_begin = []
-    last = shape.decoder_layers - 1
-    spec.config.alignment_heads = [(last, head) for head in range(shape.heads)]
+    configured(spec, shape, tokenizer)
     spec.validate()
     coarsen(spec, args.levels)
     spec.optimize(quantization="int8")

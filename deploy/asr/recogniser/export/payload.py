@@ -36,7 +36,7 @@ def weights(base: Path) -> bytes:
     return binary.coded(binary.written(binary.quantized(model.floats(), model.aliases, STEPS)))
 
 
-class Speech:
+class SpeechPayload:
     """Utterances to be written as one file."""
 
     def __init__(self) -> None:
@@ -138,12 +138,12 @@ def main() -> None:
 
 def _save(rows: Iterable[tuple[bytes, str, str, str]], path: Path, most: float) -> None:
     """Files of `path` and a number, each in a folder of its own, counted on from the path's."""
-    speech, first = Speech(), int(path.parent.name)
+    speech, first = SpeechPayload(), int(path.parent.name)
     for number, full in enumerate(_filled(speech, rows, most)):
         full.save(path.parent.parent / str(first + number) / f"{path.name}-{first + number}.npz")
 
 
-def _filled(speech: Speech, rows: Iterable[tuple[bytes, str, str, str]], most: float) -> Iterator[Speech]:
+def _filled(speech: SpeechPayload, rows: Iterable[tuple[bytes, str, str, str]], most: float) -> Iterator[SpeechPayload]:
     for row in rows:
         speech.add(*row)
         if speech.size() > most:

@@ -20,7 +20,7 @@ from recogniser.texts.english_numbers import (
     year,
 )
 from recogniser.texts.english_sentences import definitions, examples, sentences, vocabulary, word
-from recogniser.texts.grammar import Grammar, Rule
+from recogniser.texts.grammar import Rule, TextGrammar
 
 HERE = Path(__file__).parent
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -172,7 +172,7 @@ def phone(rng: random.Random) -> str:
 
 
 @cache
-def grammar() -> Grammar:
+def grammar() -> TextGrammar:
     """The English grammar with all its rules."""
     named = (
         amount, cardinal, percent, digits, letters, alnum, postcode, fulldate, name, surname, fullname, company, word,
@@ -199,7 +199,7 @@ def grammar() -> Grammar:
         "natospell": lambda rng: grammar().expand("{nato} " * rng.randint(2, 4), rng),
         "thing2": lambda rng: re.sub(r"^(the|a|an|my) ", "", grammar().expand("{thing}", rng)),
     }
-    return Grammar(HERE / "en.yaml", rules)
+    return TextGrammar(HERE / "en.yaml", rules)
 
 
 def clean(text: str) -> str:

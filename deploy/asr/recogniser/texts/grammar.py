@@ -16,7 +16,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 _MAX_EXPANSIONS = 64
 
 
-class Grammar:
+class TextGrammar:
     """Weighted categories of templates over slots; slots are lists of the file or rules in code."""
 
     def __init__(self, path: Path, rules: Mapping[str, Rule]) -> None:

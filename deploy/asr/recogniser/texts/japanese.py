@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from recogniser.texts.grammar import Grammar, Rule
+from recogniser.texts.grammar import Rule, TextGrammar
 
 HERE = Path(__file__).parent
 DIGITS = "〇一二三四五六七八九"
@@ -166,7 +166,7 @@ def opener(rng: random.Random) -> str:
 
 
 @cache
-def grammar() -> Grammar:
+def grammar() -> TextGrammar:
     """The Japanese grammar with all its rules."""
     named = (num, yen, fx, digits, letters, pseudo, full, company, person, payee, fulldate, word)
     rules: dict[str, Rule] = {rule.__name__: rule for rule in named} | {
@@ -182,7 +182,7 @@ def grammar() -> Grammar:
         "age": between(1, 110),
         "floor": between(1, 60),
     }
-    return Grammar(HERE / "ja.yaml", rules)
+    return TextGrammar(HERE / "ja.yaml", rules)
 
 
 def finish(raw: str, rng: random.Random) -> tuple[str, str]:

@@ -9,20 +9,20 @@ import torch
 from torch import Tensor
 
 from recogniser.train.ears import Ears
-from recogniser.train.sound import POSITION, RATE, Bank, Clip, Distortion, features, window
-from recogniser.train.teacher import MORE, Teacher, Words
+from recogniser.train.sound import POSITION, RATE, Bank, BankedClip, RowDistortion, features, window
+from recogniser.train.teacher import MORE, Teacher, TokenWords
 
 IGNORE = -100
 SHARES = {"people": 0.2, "spliced": 0.06, "en": 0.44, "ja": 0.3}
 """Of what is heard."""
 
 
-def group(clip: Clip) -> str:
+def group(clip: BankedClip) -> str:
     """Whose share a clip is of."""
     return {"human": "people", "spliced": "spliced"}.get(clip.kind.split(":")[0], clip.lang)
 
 
-def prominence(clip: Clip) -> float:
+def prominence(clip: BankedClip) -> float:
     """Weight of a clip in its group."""
     corpus = {"human:commonvoice": 2.0, "human:kathleen": 0.6, "human:ljspeech": 0.6, "kokoro": 2.5}
     known = next((w for name, w in corpus.items() if clip.kind.startswith(name)), 1.0)
@@ -30,7 +30,7 @@ def prominence(clip: Clip) -> float:
 
 
 @dataclass
-class Batch:
+class TaughtBatch:
     """Features, tokens in and out, and what the teacher has of them."""
 
     mel: Tensor
@@ -45,20 +45,20 @@ class Batch:
     langs: list[str]
 
 
-class Batches:
+class TaughtBatches:
     """Endless batches of like length."""
 
     def __init__(
-        self, bank: Bank, teacher: Teacher, words: Words, ears: Ears, distortion: Distortion, rng: random.Random,
-        frames: int,
+        self, bank: Bank, teacher: Teacher, words: TokenWords, ears: Ears, distortion: RowDistortion,
+        rng: random.Random, frames: int,
     ) -> None:  # fmt: skip
         self.bank, self.teacher, self.words, self.ears = bank, teacher, words, ears
         self.distortion, self.rng, self.frames = distortion, rng, frames
-        self.clips: list[Clip] = []
-        self.waiting: dict[int, list[Clip]] = {}
+        self.clips: list[BankedClip] = []
+        self.waiting: dict[int, list[BankedClip]] = {}
         self.known: list[float] = []
 
-    def add(self, clips: list[Clip]) -> None:
+    def add(self, clips: list[BankedClip]) -> None:
         """Take in clips to train on."""
         for clip in clips:
             clip.said = self.words.ids(clip.text, clip.lang) if clip.text else []
@@ -74,7 +74,7 @@ class Batches:
             self.known = [SHARES[g] * w / total[g] for w, g in zip(raw, groups, strict=True)]
         return self.known
 
-    def group(self) -> list[Clip]:
+    def group(self) -> list[BankedClip]:
         """The next group of clips of like length."""
         while True:
             for clip in self.rng.choices(self.clips, self.weights(), k=256):
@@ -84,7 +84,7 @@ class Batches:
                 if len(group) >= max(8, self.frames * 160 // size // 8 * 8):
                     return self.waiting.pop(size)
 
-    def make(self, clips: list[Clip], strength: float, plain: float) -> Batch:
+    def make(self, clips: list[BankedClip], strength: float, plain: float) -> TaughtBatch:
         """Distorted sound of clips; `plain` is the share of transcripts asked for in plain words."""
         rng, device = self.rng, self.bank.device
         samples = window(
@@ -115,7 +115,7 @@ class Batches:
 
     def joined(
         self, row: int, sound: Tensor, lengths: list[int], said: list[list[int] | None], ears: list[list[int] | None],
-        clip: Clip,
+        clip: BankedClip,
     ) -> None:  # fmt: skip
         """Another clip behind it, where there is room and both have transcripts."""
         other = self.rng.choice(self.clips)
@@ -135,9 +135,9 @@ class Batches:
         lengths[row], whole[row] = len(faster), False
 
     def labelled(
-        self, clips: list[Clip], mel: Tensor, lengths: list[int], whole: list[bool], said: list[list[int] | None],
+        self, clips: list[BankedClip], mel: Tensor, lengths: list[int], whole: list[bool], said: list[list[int] | None],
         ears: list[list[int] | None], plain: float, device: str,
-    ) -> Batch:  # fmt: skip
+    ) -> TaughtBatch:  # fmt: skip
         """With tokens and what the teacher has."""
         inputs, targets, hidden, taught = [], [], [], []
         for row, clip in enumerate(clips):
@@ -165,7 +165,7 @@ class Batches:
                 size = min(size, clip.length // POSITION)
             if whole[row] and size:
                 heard[row, :size], hears[row, :size] = self.teacher.heard[at : at + size], True
-        return Batch(mel, padded(inputs, self.words.end, device), padded(targets, IGNORE, device),
+        return TaughtBatch(mel, padded(inputs, self.words.end, device), padded(targets, IGNORE, device),
                      torch.tensor(taught, device=device), heard, hears,
                      torch.cat(hidden) if hidden else torch.zeros(0, heard.shape[2], device=device),
                      ears, [c.lang for c in clips])  # fmt: skip

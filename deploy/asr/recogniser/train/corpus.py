@@ -88,7 +88,7 @@ def length_of(token: str) -> float:
 
 
 @dataclass(frozen=True)
-class Limits:
+class BatchLimits:
     """Bounds of a batch: 10 ms frames, utterances, frames of one encoder position, and the share made silent."""
 
     frames: int = 6_000
@@ -101,7 +101,7 @@ class Batches:
     """Endless batches: weighted draws, in bins of like length. All sound lies on the device."""
 
     def __init__(
-        self, tokenizer: Tokenizer, weights: dict[str, float], seed: int, limits: Limits, device: str = "cpu"
+        self, tokenizer: Tokenizer, weights: dict[str, float], seed: int, limits: BatchLimits, device: str = "cpu"
     ) -> None:
         self.tokenizer, self.limits, self.device, self.weights = tokenizer, limits, device, weights
         self.rng = np.random.default_rng(seed)

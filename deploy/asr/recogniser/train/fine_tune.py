@@ -15,7 +15,6 @@ import math
 import random
 import sys
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,37 +24,29 @@ from torch import Tensor
 from torch.nn import functional
 
 from recogniser.config import settings
-from recogniser.evaluate.listen import Listener, score, stretches
-from recogniser.export import binary
+from recogniser.evaluate.listen import WindowedListener, score, stretches
 from recogniser.export.pack import SHIPPED
 from recogniser.train.ahead import Ahead
-from recogniser.train.batches import IGNORE, Batch, Batches
+from recogniser.train.batches import IGNORE, TaughtBatch, TaughtBatches
+from recogniser.train.checkpoints import begun, kept
 from recogniser.train.ears import Ears
 from recogniser.train.settings import FineTuning
-from recogniser.train.sound import HELD_OUT_NOISES, RATE, Bank, Clip, Distortion
-from recogniser.train.teacher import Teacher, Words
-from recogniser.train.whisper import Steps, Tensors, Whisper
+from recogniser.train.sound import HELD_OUT_NOISES, RATE, Bank, BankedClip, RowDistortion
+from recogniser.train.teacher import Teacher, TokenWords
+from recogniser.train.whisper import Steps, Whisper
 
 NEXT = {"embedding": 0.1, "linear": 0.07}
 """For the round after."""
 DECODER_RATE = 0.6
 ARRIVE_S = 8
 """Between two parts that are taken in: the teacher hears 1,500 utterances in some four seconds."""
-PIECE = 15 << 20
 TOLD = 4
 """Of so many synthetic clips the teacher writes one."""
 DEAF = 200
 """Steps in which the CTC heads learn, and teach nothing."""
 
 
-def begun(folder: Path) -> tuple[Tensors, dict[str, str]]:
-    """Weights to begin with, and their aliases."""
-    data = b"".join((folder / f"weights.{n}").read_bytes() for n in (1, 2))
-    model = binary.read(zlib.decompress(data))
-    return model.floats(), model.aliases
-
-
-def losses(model: Whisper, batch: Batch, embedding: Tensor, *, deaf: bool = False) -> dict[str, Tensor]:
+def losses(model: Whisper, batch: TaughtBatch, embedding: Tensor, *, deaf: bool = False) -> dict[str, Tensor]:
     """Encoder's distance to the teacher, cross-entropy of plain words, of what the teacher writes its distance, CTC.
 
     While `deaf` the heads, which know nothing yet, do not move the encoder.
@@ -90,20 +81,6 @@ def losses(model: Whisper, batch: Batch, embedding: Tensor, *, deaf: bool = Fals
 WEIGHTS = {"encoder": 2.0, "plain": 1.0, "told": 1.0, "hidden": 0.5}
 
 
-def kept(model: Whisper, average: dict[str, Tensor], scalars: Tensors, aliases: dict[str, str], out: Path, name: str,
-         steps: dict[str, float]) -> None:  # fmt: skip
-    """Write a checkpoint, coded, in pieces."""
-    shadow = copy.deepcopy(model)
-    shadow.load_state_dict(average, strict=False)
-    tensors = {k: v for k, v in scalars.items() if v.ndim == 0 or k == "decoder/alignment_heads"} | shadow.tensors()
-    data = binary.coded(binary.written(binary.quantized(tensors, aliases, steps)))
-    for old in out.glob(f"{name}.[0-9]"):
-        old.unlink()
-    for n, at in enumerate(range(0, len(data), PIECE)):
-        (out / f"{name}.{n}.tmp").write_bytes(data[at : at + PIECE])
-        (out / f"{name}.{n}.tmp").rename(out / f"{name}.{n}")
-
-
 def turn(path: Path) -> tuple[int, str]:
     """In which order parts are taken in: people, what was spoken beforehand, then languages by turns."""
     first = ("people", "spoken").index(path.name.split("-")[0]) if path.name.startswith(("people", "spoken")) else 2
@@ -115,14 +92,14 @@ def fifth(text: str) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest(), 16) % 5
 
 
-class Run:
+class TrainingRun:
     """One training."""
 
     def __init__(self, args: FineTuning) -> None:
         self.args, self.folder, self.device = args, args.folder, args.device
         self.out = self.folder / "out" / args.name
         self.out.mkdir(parents=True, exist_ok=True)
-        self.words = Words.load(self.folder / "tokenizer.json")
+        self.words = TokenWords.load(self.folder / "tokenizer.json")
         self.raw, self.aliases = begun(self.folder)
         ears = Ears(self.folder, self.raw, self.raw["encoder/conv1/bias"].size)
         self.model = Whisper(self.raw, self.words.task, ears).to(self.device)
@@ -130,9 +107,9 @@ class Run:
         special = [i for token, i in names.items() if token.startswith("<|") and i != self.words.end]
         self.teacher = Teacher(self.model, self.words, torch.tensor(special, device=self.device))
         self.bank, self.rng, self.taken = Bank(self.device), random.Random(args.seed), set[str]()
-        self.batches: Batches | None = None
+        self.batches: TaughtBatches | None = None
         self.ahead: Ahead | None = None
-        self.tests: list[Clip] = []
+        self.tests: list[BankedClip] = []
         self.begun, self.step, self.done = time.time(), 0, 0.0
         self.lately: dict[str, float] = {}
         self.average: dict[str, Tensor] = {}
@@ -173,8 +150,8 @@ class Run:
                 self.bank.take(c) for c in clips if c.kind.startswith("noise:") and c.kind[6:] not in HELD_OUT_NOISES
             ]
             rooms = [self.bank.take(c) for c in clips if c.kind.startswith("room:")]
-            distortion = Distortion(noises, rooms, self.rng)
-            self.batches = Batches(
+            distortion = RowDistortion(noises, rooms, self.rng)
+            self.batches = TaughtBatches(
                 self.bank, self.teacher, self.words, self.ears, distortion, self.rng, self.args.frames
             )
         self.tests += [c for c in clips if c.kind.startswith("test:")]
@@ -201,7 +178,7 @@ class Run:
         exact, coarse = self.model.embedding.clone(), self.rounded(self.model.embedding)
         groups, optimizer = self.optimizer()
         first = [[p.detach().clone() for p in group] for group in groups[:2]]
-        self.say(f"before: {score(Listener(self.model, self.words, self.bank), self.tests)}")
+        self.say(f"before: {score(WindowedListener(self.model, self.words, self.bank), self.tests)}")
         due = {"arrive": 0.0, "score": time.time() + self.args.score, "keep": time.time() + self.args.keep}
         self.ahead = Ahead(self.made(), self.device)
         for batch, _, _ in self.ahead:
@@ -233,7 +210,7 @@ class Run:
         told = [{"params": group, "lr": rate, "top": rate} for group, rate in zip(groups, rates, strict=True)]
         return groups, torch.optim.AdamW(told, betas=(0.9, 0.98), weight_decay=0.01, fused=self.device == "cuda")
 
-    def made(self) -> Iterator[tuple[Batch, Tensor, None]]:
+    def made(self) -> Iterator[tuple[TaughtBatch, Tensor, None]]:
         """Batches without end, harder as the steps go."""
         assert self.batches is not None
         while True:
@@ -241,7 +218,9 @@ class Run:
             batch = self.batches.make(self.batches.group(), strength, min(self.args.plain, self.step / 500))
             yield batch, batch.mel, None
 
-    def learn(self, batch: Batch, done: float, groups: list[list[Tensor]], optimizer: torch.optim.Optimizer) -> None:
+    def learn(
+        self, batch: TaughtBatch, done: float, groups: list[list[Tensor]], optimizer: torch.optim.Optimizer
+    ) -> None:
         """One step, at a share `done` of the time."""
         for told in optimizer.param_groups:
             told["lr"] = told["top"] * self.rate(done)
@@ -294,7 +273,7 @@ class Run:
         shadow = copy.deepcopy(self.model).eval()
         shadow.load_state_dict(self.average, strict=False)
         told = " ".join(f"{k} {v:.3f}" for k, v in sorted(self.lately.items()))
-        heard = score(Listener(shadow, self.words, self.bank), self.tests)
+        heard = score(WindowedListener(shadow, self.words, self.bank), self.tests)
         self.say(f"{self.step} steps, {100 * done:.0f} %: {told} | {heard}")
 
 
@@ -304,4 +283,4 @@ def main() -> None:
     torch.manual_seed(args.seed)
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cuda.enable_cudnn_sdp(enabled=False)  # it plans anew for every shape
-    Run(args).train()
+    TrainingRun(args).train()

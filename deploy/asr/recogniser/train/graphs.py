@@ -13,7 +13,7 @@ from recogniser.train.model import Recogniser
 OFTEN = 3
 
 
-class Encoder(nn.Module):
+class EncoderAlone(nn.Module):
     """The encoder's own parameters and forward pass, apart from the rest of the model."""
 
     def __init__(self, model: Recogniser) -> None:
@@ -32,7 +32,7 @@ class Graphs:
     def __init__(self, model: Recogniser, alone: AbstractContextManager[object]) -> None:
         self.model, self.alone = model, alone  # nothing else may use the device while a graph is captured
         self.seen: Counter[torch.Size] = Counter()
-        self.captured: dict[torch.Size, Encoder] = {}
+        self.captured: dict[torch.Size, EncoderAlone] = {}
         self.pool = torch.cuda.graph_pool_handle()
 
     def encode(self, mel: Tensor) -> Tensor:
@@ -43,10 +43,10 @@ class Graphs:
         graph = self.captured.get(mel.shape)
         return self.model.encode(mel) if graph is None else graph(mel)
 
-    def _capture(self, mel: Tensor) -> Encoder:
+    def _capture(self, mel: Tensor) -> EncoderAlone:
         with self.alone:
             torch.cuda.synchronize()
-            encoder = Encoder(self.model)
+            encoder = EncoderAlone(self.model)
             torch.cuda.make_graphed_callables(encoder, (torch.zeros_like(mel),), pool=self.pool)
             torch.cuda.synchronize()
         return encoder

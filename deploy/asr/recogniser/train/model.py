@@ -72,7 +72,7 @@ class Attention(nn.Module):
         return self.out(mixed.transpose(1, 2).flatten(2))
 
 
-class Block(nn.Module):
+class TransformerBlock(nn.Module):
     """Pre-norm transformer layer, with cross-attention when it belongs to the decoder."""
 
     def __init__(self, shape: Shape, cross: bool, dropout: float) -> None:
@@ -105,12 +105,12 @@ class Recogniser(nn.Module):
         self.conv1 = nn.Conv1d(shape.mels * shape.stack, shape.width, 3, padding=1)
         self.conv2 = nn.Conv1d(shape.width, shape.width, 3, stride=2, padding=1)
         self.register_buffer("positions", sinusoids(shape.positions, shape.width))
-        self.encoder = nn.ModuleList(Block(shape, False, dropout) for _ in range(shape.encoder_layers))
+        self.encoder = nn.ModuleList(TransformerBlock(shape, False, dropout) for _ in range(shape.encoder_layers))
         self.encoder_norm = nn.LayerNorm(shape.width)
         self.ctc = nn.Linear(shape.width, shape.vocabulary)
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
         self.token_positions = nn.Parameter(torch.randn(shape.tokens, shape.width) * 0.01)
-        self.decoder = nn.ModuleList(Block(shape, True, dropout) for _ in range(shape.decoder_layers))
+        self.decoder = nn.ModuleList(TransformerBlock(shape, True, dropout) for _ in range(shape.decoder_layers))
         self.decoder_norm = nn.LayerNorm(shape.width)
         nn.init.normal_(self.embedding.weight, std=0.02)
 

@@ -26,12 +26,12 @@ from recogniser.distort import rooms
 from recogniser.distort.distortion import Distortion, known, noise_bank, strengths_at
 from recogniser.distort.frontend import RATE
 from recogniser.train.ahead import Ahead, Made
-from recogniser.train.corpus import Batches, Limits, finished, read
+from recogniser.train.corpus import Batches, BatchLimits, finished, read
 from recogniser.train.graphs import Graphs
 from recogniser.train.model import Recogniser, Shape, deepened
 from recogniser.train.objective import losses
 from recogniser.train.peers import Peers
-from recogniser.train.settings import Scratch
+from recogniser.train.settings import ScratchSettings
 from recogniser.train.tokens import load
 from recogniser.train.tokens import train as learn_tokens
 
@@ -41,7 +41,7 @@ AGREE_EVERY = 20
 """Steps between looks at the leader's clock; a look waits for the device."""
 
 
-def tokenizer_for(args: Scratch, texts: list[str]) -> Path:
+def tokenizer_for(args: ScratchSettings, texts: list[str]) -> Path:
     """tokenizer.json of the run, learnt on the first start."""
     path: Path = args.run / "tokenizer.json"
     if not path.exists():
@@ -59,7 +59,7 @@ def averaged(model: Recogniser) -> AveragedModel:
     return AveragedModel(model, multi_avg_fn=towards)  # it counts on the host: the device is not waited for
 
 
-def rate_at(progress: float, args: Scratch) -> float:
+def rate_at(progress: float, args: ScratchSettings) -> float:
     """Warm-up, then half a cosine to nearly nothing."""
     if progress < args.warmup:
         return float(args.lr * max(progress, 1e-3) / args.warmup)
@@ -67,15 +67,15 @@ def rate_at(progress: float, args: Scratch) -> float:
     return float(args.lr * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))))
 
 
-def limits(args: Scratch) -> Limits:
+def limits(args: ScratchSettings) -> BatchLimits:
     """How large batches may be, whatever the views: a step takes as long with two of half as many utterances."""
-    return Limits(args.frames // args.views, args.most // args.views, 2 * args.stack)
+    return BatchLimits(args.frames // args.views, args.most // args.views, 2 * args.stack)
 
 
 class Trainer:
     """Model, optimiser, average and clock of a run; continues from its last checkpoint."""
 
-    def __init__(self, args: Scratch, shape: Shape, peers: Peers) -> None:
+    def __init__(self, args: ScratchSettings, shape: Shape, peers: Peers) -> None:
         self.args, self.peers = args, peers
         self.last: Path = args.run / "last.pt"
         self.model = Recogniser(shape, args.dropout).to(args.device)
@@ -185,7 +185,7 @@ class Shards:
 
 def main() -> None:
     """Train until the time is up."""
-    args = settings(Scratch, sys.argv[1:])
+    args = settings(ScratchSettings, sys.argv[1:])
     known(args.without)
     torch.set_num_threads(args.threads)
     sys.setswitchinterval(2e-4)  # the thread that makes batches would keep the trainer waiting for 5 ms each time

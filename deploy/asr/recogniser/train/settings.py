@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Scratch:
+class ScratchSettings:
     """Of one training from nothing, or from an earlier run."""
 
     data: Path

@@ -32,7 +32,7 @@ MU = 255.0
 
 
 @dataclass
-class Clip:
+class BankedClip:
     """An utterance's place in the bank, and what is known of it."""
 
     start: int
@@ -65,29 +65,29 @@ class Bank:
     """All sound, int16 on the device."""
 
     def __init__(self, device: str) -> None:
-        self.device, self.clips = device, list[Clip]()
+        self.device, self.clips = device, list[BankedClip]()
         self.sound = torch.zeros(RATE, dtype=torch.int16, device=device)
 
-    def add(self, path: Path, most: int = 10**9) -> list[Clip]:
+    def add(self, path: Path, most: int = 10**9) -> list[BankedClip]:
         """Take in a part of export/payload.py's, or of it at most so many."""
         with np.load(path) as part:
             pieces = np.split(part["coded"], np.cumsum(part["size"])[:-1])[:most]
             rows = list(zip(part["text"], part["lang"], part["kind"], strict=True))[:most]
         with ThreadPoolExecutor(8) as pool:
             sounds = list(pool.map(decoded, pieces))
-        start, new = len(self.sound), list[Clip]()
+        start, new = len(self.sound), list[BankedClip]()
         for sound, (text, lang, kind) in zip(sounds, rows, strict=True):
-            new.append(Clip(start, len(sound), str(text), str(lang), str(kind)))
+            new.append(BankedClip(start, len(sound), str(text), str(lang), str(kind)))
             start += len(sound)
         self.sound = torch.cat([self.sound, torch.from_numpy(np.concatenate(sounds)).to(self.device)])
         self.clips += new
         return new
 
-    def take(self, clip: Clip) -> Tensor:
+    def take(self, clip: BankedClip) -> Tensor:
         """One utterance, float32."""
         return self.sound[clip.start : clip.start + clip.length].float() / 32768
 
-    def rows(self, clips: list[Clip], samples: int) -> Tensor:
+    def rows(self, clips: list[BankedClip], samples: int) -> Tensor:
         """(batch, samples): each from its beginning, zeros behind it."""
         start = torch.tensor([c.start for c in clips], device=self.device)
         length = torch.tensor([c.length for c in clips], device=self.device)
@@ -108,7 +108,7 @@ def window(samples: int, more_s: float) -> int:
     return max(4, math.ceil(2 * (samples / RATE + more_s))) * RATE // 2
 
 
-class Distortion:
+class RowDistortion:
     """Speed, rooms, noise, telephones, lost packets and loudness, drawn for each row anew."""
 
     def __init__(self, noises: list[Tensor], rooms: list[Tensor], rng: random.Random) -> None:

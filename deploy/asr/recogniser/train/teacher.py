@@ -10,7 +10,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from recogniser.train.sound import POSITION, RATE, Bank, Clip, features
+from recogniser.train.sound import POSITION, RATE, Bank, BankedClip, features
 from recogniser.train.vocabulary import TASK
 from recogniser.train.whisper import Whisper
 
@@ -21,7 +21,7 @@ MORE = 25
 
 
 @dataclass
-class Words:
+class TokenWords:
     """Token ids."""
 
     tokenizer: Tokenizer
@@ -31,12 +31,12 @@ class Words:
     own: dict[str, list[int]]
 
     @classmethod
-    def load(cls, path: Path) -> Words:
+    def load(cls, path: Path) -> TokenWords:
         """Those of a tokenizer.json."""
         return cls.of(Tokenizer.from_file(str(path)))
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer) -> Words:
+    def of(cls, tokenizer: Tokenizer) -> TokenWords:
         """Those of a tokenizer."""
         one = tokenizer.token_to_id
         task, begin, plain = one(TASK), one("<|startoftranscript|>"), one("<|notimestamps|>")
@@ -62,7 +62,7 @@ class Words:
 class Teacher:
     """The weights as they came, in a long window: what it hears and writes of each clip."""
 
-    def __init__(self, model: Whisper, words: Words, suppressed: Tensor) -> None:
+    def __init__(self, model: Whisper, words: TokenWords, suppressed: Tensor) -> None:
         self.model, self.words, self.suppressed = (
             copy.deepcopy(model).eval().requires_grad_(requires_grad=False),
             words,
@@ -73,7 +73,7 @@ class Teacher:
         self.hidden = self.heard.clone()
 
     @torch.inference_mode()
-    def take(self, bank: Bank, clips: list[Clip], told: set[int], rows: int = 96) -> None:
+    def take(self, bank: Bank, clips: list[BankedClip], told: set[int], rows: int = 96) -> None:
         """Hear clips; of those whose place is in `told` note what it writes, too."""
         order = sorted(range(len(clips)), key=lambda i: clips[i].length)
         heard, at = [self.heard], len(self.heard)
@@ -98,7 +98,7 @@ class Teacher:
                     place += len(last)
         self.heard, self.hidden = torch.cat(heard), torch.cat(hidden)
 
-    def write(self, states: Tensor, clips: list[Clip]) -> list[tuple[int, list[int], Tensor]]:
+    def write(self, states: Tensor, clips: list[BankedClip]) -> list[tuple[int, list[int], Tensor]]:
         """(row, ids with their end, decoder states of each) where it comes to an end."""
         prompts = torch.tensor([self.words.own[c.lang] for c in clips], device=states.device)
         ids, done = prompts, torch.zeros(len(clips), dtype=torch.bool, device=states.device)

@@ -67,7 +67,7 @@ def heads(x: Tensor) -> Tensor:
     return x.view(x.shape[0], x.shape[1], -1, HEAD).transpose(1, 2)
 
 
-class Attention(nn.Module):
+class WhisperAttention(nn.Module):
     """Attention to itself, or to what the encoder says."""
 
     def __init__(self, t: Tensors, name: str, *, cross: bool) -> None:
@@ -109,7 +109,7 @@ def layers(t: Tensors, part: str) -> range:
     return range(sum(f"{part}/layer_{n}/ffn/layer_norm/beta" in t for n in range(64)))
 
 
-class Encoder(nn.Module):
+class WhisperEncoder(nn.Module):
     """Log-mel features (batch, 80, frames) to states (batch, frames / 2, width)."""
 
     positions: Tensor
@@ -124,7 +124,7 @@ class Encoder(nn.Module):
             cast("nn.Parameter", conv.bias).data = tensor(t[f"encoder/{name}/bias"])
         self.register_buffer("positions", tensor(t["encoder/position_encodings/encodings"]))
         names = [f"encoder/layer_{n}" for n in layers(t, "encoder")]
-        self.attention = nn.ModuleList([Attention(t, n + "/self_attention", cross=False) for n in names])
+        self.attention = nn.ModuleList([WhisperAttention(t, n + "/self_attention", cross=False) for n in names])
         self.feed = nn.ModuleList([Feed(t, n + "/ffn") for n in names])
         self.norm = norm(t, "encoder/layer_norm")
 
@@ -138,15 +138,15 @@ class Encoder(nn.Module):
         return found
 
 
-class Decoder(nn.Module):
+class WhisperDecoder(nn.Module):
     """Token ids (batch, length) to states (batch, length, width); logits are states times embeddings."""
 
     def __init__(self, t: Tensors) -> None:
         super().__init__()
         self.positions = nn.Parameter(tensor(t["decoder/position_encodings/encodings"]))
         names = [f"decoder/layer_{n}" for n in layers(t, "decoder")]
-        self.own = nn.ModuleList([Attention(t, n + "/self_attention", cross=False) for n in names])
-        self.heard = nn.ModuleList([Attention(t, n + "/attention", cross=True) for n in names])
+        self.own = nn.ModuleList([WhisperAttention(t, n + "/self_attention", cross=False) for n in names])
+        self.heard = nn.ModuleList([WhisperAttention(t, n + "/attention", cross=True) for n in names])
         self.feed = nn.ModuleList([Feed(t, n + "/ffn") for n in names])
         self.norm = norm(t, "decoder/layer_norm")
 
@@ -166,7 +166,7 @@ class Whisper(nn.Module):
 
     def __init__(self, t: Tensors, task: int, ears: Ears | None = None) -> None:
         super().__init__()
-        self.encoder, self.decoder, self.task, self.ears = Encoder(t), Decoder(t), task, ears
+        self.encoder, self.decoder, self.task, self.ears = WhisperEncoder(t), WhisperDecoder(t), task, ears
         self.register_buffer("embedding", tensor(t["decoder/embeddings/weight"]))
         self.asked = nn.Parameter(self.embedding[task].clone())
 
@@ -202,7 +202,7 @@ def _name_linear(name: str, layer: nn.Module, found: Tensors) -> None:
     found[name + "/weight"], found[name + "/bias"] = _array(layer.weight), _array(layer.bias)
 
 
-def _name_attention(name: str, layer: Attention, found: Tensors) -> None:
+def _name_attention(name: str, layer: WhisperAttention, found: Tensors) -> None:
     _name_norm(name + "/layer_norm", layer.norm, found)
     for n, part in enumerate(layer.parts):
         _name_linear(f"{name}/linear_{n}", part, found)
@@ -214,20 +214,20 @@ def _name_feed(name: str, layer: Feed, found: Tensors) -> None:
     _name_linear(name + "/linear_1", layer.down, found)
 
 
-def _name_encoder(encoder: Encoder, found: Tensors) -> None:
+def _name_encoder(encoder: WhisperEncoder, found: Tensors) -> None:
     _name_linear("encoder/conv1", encoder.conv1, found)
     _name_linear("encoder/conv2", encoder.conv2, found)
     found["encoder/position_encodings/encodings"] = _array(encoder.positions)
     _name_norm("encoder/layer_norm", encoder.norm, found)
     for n, (attention, feed) in enumerate(zip(encoder.attention, encoder.feed, strict=True)):
-        _name_attention(f"encoder/layer_{n}/self_attention", cast("Attention", attention), found)
+        _name_attention(f"encoder/layer_{n}/self_attention", cast("WhisperAttention", attention), found)
         _name_feed(f"encoder/layer_{n}/ffn", cast("Feed", feed), found)
 
 
-def _name_decoder(decoder: Decoder, found: Tensors) -> None:
+def _name_decoder(decoder: WhisperDecoder, found: Tensors) -> None:
     found["decoder/position_encodings/encodings"] = _array(decoder.positions)
     _name_norm("decoder/layer_norm", decoder.norm, found)
     for n, (own, heard, feed) in enumerate(zip(decoder.own, decoder.heard, decoder.feed, strict=True)):
-        _name_attention(f"decoder/layer_{n}/self_attention", cast("Attention", own), found)
-        _name_attention(f"decoder/layer_{n}/attention", cast("Attention", heard), found)
+        _name_attention(f"decoder/layer_{n}/self_attention", cast("WhisperAttention", own), found)
+        _name_attention(f"decoder/layer_{n}/attention", cast("WhisperAttention", heard), found)
         _name_feed(f"decoder/layer_{n}/ffn", cast("Feed", feed), found)

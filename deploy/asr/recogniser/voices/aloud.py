@@ -43,7 +43,7 @@ def said(item: Item) -> bytes | None:
     """One utterance as a WAV file's bytes; None where the engine fails or it is too long."""
     _, _, spoken, voice, settings = item
     try:
-        audio = voices.speak(voice, spoken, voices.Settings(*settings))
+        audio = voices.speak(voice, spoken, voices.VoiceSettings(*settings))
         if not 1600 <= len(audio) <= LONGEST_S * voices.RATE:
             return None
     except (OSError, RuntimeError, KeyError, StopIteration, subprocess.SubprocessError):

@@ -55,7 +55,7 @@ Command = tuple[list[str], "str | None"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class VoiceSettings:
     """rate: 1 is the voice's own; pitch: factor on F0; tract: all-pass shift of the spectral envelope (open_jtalk)."""
 
     rate: float = 1.0
@@ -64,11 +64,11 @@ class Settings:
     accent: str = "en-us"
 
 
-def draw(rng: random.Random, spread: float = 1.0) -> Settings:
+def draw(rng: random.Random, spread: float = 1.0) -> VoiceSettings:
     """Random settings of the training range; spread widens it."""
     rate = min(1.6, max(0.62, rng.gauss(1.0, 0.14 * spread)))
     pitch = min(1.5, max(0.65, 2 ** rng.gauss(0.0, 0.2 * spread)))
-    return Settings(rate, pitch, rng.uniform(-0.05, 0.05) * spread, rng.choice(_ACCENTS) + rng.choice(_VARIANTS))
+    return VoiceSettings(rate, pitch, rng.uniform(-0.05, 0.05) * spread, rng.choice(_ACCENTS) + rng.choice(_VARIANTS))
 
 
 def _run(args: list[str], text: str | None = None) -> None:
@@ -88,34 +88,34 @@ def _hts(name: str) -> str:
     return next(str(f / f"{name}.htsvoice") for f in HTS_FOLDERS if (f / f"{name}.htsvoice").exists())
 
 
-def _flite(name: str, text: str, out: str, s: Settings) -> Command:
+def _flite(name: str, text: str, out: str, s: VoiceSettings) -> Command:
     pitch = f"int_f0_target_mean={105 * s.pitch:.0f}" if name == "kal16" else f"f0_shift={s.pitch:.2f}"
     rate = f"duration_stretch={1 / s.rate:.2f}"
     return ["flite", "-voice", name, "--setf", rate, "--setf", pitch, "-t", text, "-o", out], None
 
 
-def _espeak(name: str, text: str, out: str, s: Settings) -> Command:
+def _espeak(name: str, text: str, out: str, s: VoiceSettings) -> Command:
     voice = s.accent if name == "en" else "ja" + (s.accent[s.accent.index("+") :] if "+" in s.accent else "")
     pitch = min(99, max(0, int(50 + 60 * (s.pitch - 1))))
     read = text if name == "en" else text.replace(" ", "")
     return ["espeak-ng", "-v", voice, "-s", str(int(165 * s.rate)), "-p", str(pitch), "-w", out, read], None
 
 
-def _pico(name: str, text: str, out: str, s: Settings) -> Command:
+def _pico(name: str, text: str, out: str, s: VoiceSettings) -> Command:
     marked = f'<speed level="{100 * s.rate:.0f}"><pitch level="{100 * s.pitch:.0f}">{text}</pitch></speed>'
     return ["pico2wave", "-l", name, "-w", out, marked], None
 
 
-def _rhvoice(name: str, text: str, out: str, s: Settings) -> Command:
+def _rhvoice(name: str, text: str, out: str, s: VoiceSettings) -> Command:
     rate, pitch = f"{100 * s.rate:.0f}", f"{100 * s.pitch:.0f}"
     return ["RHVoice-test", "-p", name, "-R", "16000", "-r", rate, "-t", pitch, "-o", out], text
 
 
-def _festival(name: str, text: str, out: str, s: Settings) -> Command:
+def _festival(name: str, text: str, out: str, s: VoiceSettings) -> Command:
     return festival.command(name, text, out, s.rate, in_phones=foreign.is_told(f"festival:{name}"))
 
 
-def _jtalk(name: str, text: str, out: str, s: Settings) -> Command:
+def _jtalk(name: str, text: str, out: str, s: VoiceSettings) -> Command:
     shift, alpha = f"{12 * float(np.log2(s.pitch)):.1f}", f"{0.55 + s.tract:.3f}"
     voice = ["-x", DICTIONARY, "-m", _hts(name)]
     return ["open_jtalk", *voice, "-r", f"{s.rate:.2f}", "-fm", shift, "-a", alpha, "-ow", out], text
@@ -125,7 +125,7 @@ COMMANDS = {"flite": _flite, "espeak": _espeak, "pico": _pico, "rhvoice": _rhvoi
 """How each engine is called; any other is open_jtalk."""
 
 
-def speak(voice: str, text: str, settings: Settings) -> np.ndarray:
+def speak(voice: str, text: str, settings: VoiceSettings) -> np.ndarray:
     """Float32 audio at 16 kHz with the engine's own silence trimmed to about 50 ms."""
     engine, name = voice.split(":", 1)
     if engine in DRAWN:

@@ -47,6 +47,19 @@ def load(path: Path) -> np.ndarray:
     return mono if rate == RATE else soxr.resample(mono, rate, RATE)
 
 
+def levelled(audio: np.ndarray) -> np.ndarray:
+    """int16 with its peak at half of what fits."""
+    level = 0.5 / max(float(np.abs(audio).max()), 1e-4)
+    return (audio * level * 32767).astype(np.int16)
+
+
+def tested(source: Path, row: dict[str, str], text: str) -> dict[str, str]:
+    """A line of the test set."""
+    file, corpus = str(source / row["file"]), row["file"].split("/")[0]
+    voice, speaker = f"human:{corpus}", row["speaker"]
+    return {"file": file, "text": text, "lang": row["lang"], "voice": voice, "speaker": speaker, "category": corpus}
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -63,20 +76,9 @@ def main() -> None:
         if text is None or row["dur"] > args.longest:
             continue
         if held_out(corpus, row["speaker"]):
-            test.append(
-                {
-                    "file": str(args.source / row["file"]),
-                    "text": text,
-                    "lang": row["lang"],
-                    "voice": f"human:{corpus}",
-                    "speaker": row["speaker"],
-                    "category": corpus,
-                }
-            )
+            test.append(tested(args.source, row, text))
             continue
-        audio = load(args.source / row["file"])
-        level = 0.5 / max(float(np.abs(audio).max()), 1e-4)
-        sounds.append((audio * level * 32767).astype(np.int16))
+        sounds.append(levelled(load(args.source / row["file"])))
         texts.append(text)
         langs.append(row["lang"])
         names.append(f"human:{corpus}|human")

@@ -21,7 +21,7 @@ LEAD_S, TAIL_S = 0.3, 0.4
 
 
 @dataclass
-class Clip:
+class PhraseClip:
     """A recording: its words, where each begins and ends in samples, its sound, int16, and its root mean square."""
 
     words: list[str]
@@ -31,13 +31,13 @@ class Clip:
 
 
 @dataclass
-class Speaker:
+class PhraseSpeaker:
     """A speaker's recordings, and where in them each phrase of up to PHRASE words is said."""
 
-    clips: list[Clip] = field(default_factory=list)
+    clips: list[PhraseClip] = field(default_factory=list)
     phrases: Sequences = field(default_factory=lambda: Sequences(PHRASE))
 
-    def add(self, clip: Clip) -> None:
+    def add(self, clip: PhraseClip) -> None:
         """Take in one more recording."""
         self.phrases.add(clip.words)
         self.clips.append(clip)
@@ -58,7 +58,7 @@ class Speaker:
         return joined(parts)
 
 
-def part(clip: Clip, first: int, last: int) -> np.ndarray:
+def part(clip: PhraseClip, first: int, last: int) -> np.ndarray:
     """float32 sound of the words from `first` to `last`, at the level common to all recordings."""
     return clip.sound[clip.spans[first][0] : clip.spans[last][1]].astype(np.float32) / np.float32(clip.level)
 

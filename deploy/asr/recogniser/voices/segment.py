@@ -33,7 +33,7 @@ class Phone:
         return (self.begin + self.end) / 2
 
 
-class Tally:
+class FrameTally:
     """Sums of frames by state, of which Gaussians are made."""
 
     def __init__(self, states: int, size: int) -> None:
@@ -65,7 +65,7 @@ class Model:
         """From speech with known phones, each cut in equal parts."""
         names = sorted({phone.name for _, phones in examples for phone in phones})
         row = {name: i * STATES for i, name in enumerate(names)}
-        tally = Tally(len(names) * STATES, examples[0][0].shape[1])
+        tally = FrameTally(len(names) * STATES, examples[0][0].shape[1])
         for features, phones in examples:
             for phone in phones:
                 frames = features[round(phone.begin / FRAME_S) : round(phone.end / FRAME_S)]
@@ -74,7 +74,7 @@ class Model:
 
     def refitted(self, recordings: Sequence[tuple[np.ndarray, Sequence[str]]]) -> Model:
         """The model after one round over a speaker's recordings, of which the phones' names are known."""
-        tally = Tally(len(self.means), self.means.shape[1])
+        tally = FrameTally(len(self.means), self.means.shape[1])
         for features, names in recordings:
             tally.add(self._rows(names)[self.path(features, names)], features)
         means, variances = tally.gaussians()

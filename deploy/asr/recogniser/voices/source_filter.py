@@ -38,7 +38,7 @@ Spectra = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Speaker:
+class DrawnSpeaker:
     """Factors on pitch, how far it moves and formants; tilt and breath in dB; `phases` and `rest` are shares kept."""
 
     pitch: float
@@ -53,10 +53,10 @@ class Speaker:
     seams: float
 
 
-def drawn(who: random.Random) -> Speaker:
+def drawn(who: random.Random) -> DrawnSpeaker:
     """Somebody: men have longer vocal tracts and lower voices."""
     man = who.random() < MEN
-    return Speaker(
+    return DrawnSpeaker(
         pitch=2 ** who.gauss(-0.85 if man else 0.05, 0.25),
         tune=0.0 if who.random() < MONOTONE else who.uniform(0.3, 1.6),
         tract=min(1.3, max(0.72, who.gauss(0.86 if man else 1.04, 0.07))),
@@ -95,7 +95,7 @@ def sounds(lang: str, text: str, who: random.Random) -> str:
 
 
 def voiced_by(
-    speaker: Speaker, spectra: Spectra, pitch: np.ndarray, draw: np.random.Generator
+    speaker: DrawnSpeaker, spectra: Spectra, pitch: np.ndarray, draw: np.random.Generator
 ) -> tuple[Spectra, np.ndarray]:
     """Spectra and pitch (Hz, 0 where unvoiced; one a frame) of the same words by another speaker."""
     frames = paced(len(pitch), speaker.unsteady, draw)
@@ -130,7 +130,7 @@ def stepped(count: int, size: float, draw: np.random.Generator) -> np.ndarray:
     return draw.normal(0.0, size, (4, count))[:, pieces]
 
 
-def tuned(pitch: np.ndarray, speaker: Speaker, steps: np.ndarray) -> np.ndarray:
+def tuned(pitch: np.ndarray, speaker: DrawnSpeaker, steps: np.ndarray) -> np.ndarray:
     """The pitch of another speaker, who moves it more or less about another mean."""
     voiced = pitch > VOICED_HZ
     octaves = np.log2(np.maximum(pitch, VOICED_HZ))

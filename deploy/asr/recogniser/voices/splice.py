@@ -20,9 +20,9 @@ from tqdm import tqdm
 
 from recogniser.distort.augment import level_scale
 from recogniser.distort.frontend import log_mel
-from recogniser.evaluate.score import Listener
+from recogniser.evaluate.score import CheckpointListener
 from recogniser.train.model import folded
-from recogniser.voices.phrases import Clip, Speaker, joined, part, places, spans
+from recogniser.voices.phrases import PhraseClip, PhraseSpeaker, joined, part, places, spans
 from recogniser.voices.shards import Spoken, write
 from recogniser.voices.synthesise import sentence
 
@@ -38,11 +38,11 @@ class Aligner:
     """Finds the words of a recording with a recogniser's CTC head."""
 
     def __init__(self, run: Path, device: str) -> None:
-        self.listener = Listener(run, "en", device)
+        self.listener = CheckpointListener(run, "en", device)
         self.block = 2 * self.listener.model.shape.stack
         self.position_s = self.block * 0.01
 
-    def clip(self, sound: np.ndarray, text: str) -> Clip | None:
+    def clip(self, sound: np.ndarray, text: str) -> PhraseClip | None:
         """The recording with its words' places; None where it is too short for its text."""
         encoded = self.listener.tokenizer.encode(text)
         try:
@@ -54,7 +54,7 @@ class Aligner:
         lasts = [*(i - 1 for i in firsts[1:]), len(found) - 1]
         heard = [(middle[first][0], middle[last][1]) for first, last in zip(firsts, lasts, strict=True)]
         level = max(1.0, float(np.sqrt(np.square(sound.astype(np.float64)).mean())))
-        return Clip(text.split(), spans(sound, heard), sound, level)
+        return PhraseClip(text.split(), spans(sound, heard), sound, level)
 
     @torch.inference_mode()
     def log_probs(self, sound: np.ndarray) -> np.ndarray:
@@ -66,13 +66,13 @@ class Aligner:
         return heard.double().cpu().numpy()
 
 
-def speakers(human: Path, aligner: Aligner) -> dict[str, Speaker]:
+def speakers(human: Path, aligner: Aligner) -> dict[str, PhraseSpeaker]:
     """Everybody who speaks English in what voices/people.py wrote, by corpus and speaker."""
     with np.load(human / "train.npz") as shard:
         audio, length = shard["audio"], shard["length"]
         rows = zip(shard["text"], shard["voice"], shard["speaker"], shard["lang"], strict=True)
         told = [(str(text), str(voice), str(speaker), lang == "en") for text, voice, speaker, lang in rows]
-    found: defaultdict[str, Speaker] = defaultdict(Speaker)
+    found: defaultdict[str, PhraseSpeaker] = defaultdict(PhraseSpeaker)
     for sound, (text, voice, speaker, english) in zip(
         np.split(audio, np.cumsum(length)[:-1]), tqdm(told, unit="clip"), strict=True
     ):
@@ -81,7 +81,7 @@ def speakers(human: Path, aligner: Aligner) -> dict[str, Speaker]:
     return dict(found)
 
 
-def spliced(people: dict[str, Speaker], rng: random.Random) -> Iterator[Spoken]:
+def spliced(people: dict[str, PhraseSpeaker], rng: random.Random) -> Iterator[Spoken]:
     """Endless sentences of the grammar, each by one of those who know its words."""
     knowing: defaultdict[str, set[str]] = defaultdict(set)
     for name, speaker in people.items():
@@ -96,7 +96,7 @@ def spliced(people: dict[str, Speaker], rng: random.Random) -> Iterator[Spoken]:
             yield people[name].say(words, rng), text, f"spliced:{name.split('/')[0]}|{category}"
 
 
-def alone(people: dict[str, Speaker], rng: random.Random) -> Iterator[Spoken]:
+def alone(people: dict[str, PhraseSpeaker], rng: random.Random) -> Iterator[Spoken]:
     """Endless single words out of sentences: mostly digits and letters, now and then any other."""
     found: defaultdict[str, list[tuple[str, int, int]]] = defaultdict(list)
     for name, speaker in people.items():

@@ -100,7 +100,7 @@ class Chosen:
         return table
 
 
-def item(lang: str, seed: int, index: int, chosen: Chosen) -> tuple[str, str, str, voices.Settings, str]:
+def item(lang: str, seed: int, index: int, chosen: Chosen) -> tuple[str, str, str, voices.VoiceSettings, str]:
     """(category, transcript, spoken, settings, voice) of one training item."""
     rng = random.Random(f"{seed}:{lang}:{index}")
     category, text, spoken = sentence(lang, rng, practice=True)
@@ -175,7 +175,7 @@ def check(lang: str) -> list[str]:
     dumb = []
     for voice in table:
         try:
-            said = voices.speak(voice, "one two three." if lang == "en" else "イチ ニ サン", voices.Settings())
+            said = voices.speak(voice, "one two three." if lang == "en" else "イチ ニ サン", voices.VoiceSettings())
             if len(said) < 1600:
                 dumb.append(f"{voice}: silence")
         except FAULTS as error:

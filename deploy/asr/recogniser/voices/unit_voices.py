@@ -31,7 +31,7 @@ from recogniser.voices import foreign, pressed, shards
 from recogniser.voices import people as human
 from recogniser.voices.segment import FRAME_S, Model, Phone
 from recogniser.voices.synthesise import LONGEST_S, SHARD, in_kana, sentence
-from recogniser.voices.units import LONGEST, Recording, Voice
+from recogniser.voices.units import LONGEST, PhonedRecording, UnitVoice
 from recogniser.voices.workers import shared
 
 PEOPLE = human.TRAIN_ONLY
@@ -112,7 +112,7 @@ def sounds_of(source: Path, kept: Path, name: str, most: int) -> list[np.ndarray
 def spoken_by(name: str, text: str) -> np.ndarray:
     """A text by a synthesiser; "kokoro:en:7" is the seventh of many speakers."""
     engine, speaker, *number = name.split(":")
-    settings = voices.Settings(tract=float(number[0])) if number else voices.Settings()
+    settings = voices.VoiceSettings(tract=float(number[0])) if number else voices.VoiceSettings()
     return voices.speak(f"{engine}:{speaker}", text, settings)
 
 
@@ -125,7 +125,7 @@ def keep(folder: Path, sounds: list[np.ndarray]) -> None:
     partial.rename(folder)
 
 
-def recordings(source: Path, kept: Path, name: str, most: int = MOST) -> list[Recording]:
+def recordings(source: Path, kept: Path, name: str, most: int = MOST) -> list[PhonedRecording]:
     """A speaker's recordings, `most` at most, with the phones in them, which `kept` may have already."""
     torch.set_num_threads(1)
     sounds = sounds_of(source, kept, name, most)
@@ -136,7 +136,7 @@ def recordings(source: Path, kept: Path, name: str, most: int = MOST) -> list[Re
         known = [[(phone.name, round(phone.end / FRAME_S)) for phone in phones] for phones in found]
         path.write_text(json.dumps(known), encoding="utf-8")
     return [
-        Recording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), restored(told), features(sound)[:, :CEPSTRA])
+        PhonedRecording(sound / (np.sqrt(np.square(sound).mean()) + 1e-6), restored(told), features(sound)[:, :CEPSTRA])
         for sound, told in zip(sounds, known[: len(sounds)], strict=True)
     ]
 
@@ -159,7 +159,7 @@ def restored(told: list[tuple[str, int]]) -> list[Phone]:
     return [Phone(name, begin * FRAME_S, end * FRAME_S) for begin, (name, end) in zip(begins, told, strict=False)]
 
 
-def said(made: dict[str, Voice], lang: str, seed: int, index: int) -> shards.Spoken | None:
+def said(made: dict[str, UnitVoice], lang: str, seed: int, index: int) -> shards.Spoken | None:
     """One utterance; None where a voice lacks a phone of it, flite fails, or it is too long."""
     rng = random.Random(f"units:{seed}:{index}")
     category, text, spoken = sentence(lang, rng, practice=True)
@@ -180,7 +180,7 @@ def said(made: dict[str, Voice], lang: str, seed: int, index: int) -> shards.Spo
     return shards.written(sound), text, f"units:{name}|{category}"
 
 
-_MADE: dict[str, Voice] = {}
+_MADE: dict[str, UnitVoice] = {}
 """Set before the workers are forked, which then share it."""
 
 
@@ -206,7 +206,7 @@ def main() -> None:
     kept.mkdir(parents=True, exist_ok=True)
     names = sorted(name for name in set(SPEAKERS) if name != foreign.READER or (kept / name).is_dir())
     found = shared(partial(recordings, args.source, kept), names, args.workers, "voice")
-    _MADE.update((name, Voice(heard)) for name, heard in zip(names, found, strict=True))
+    _MADE.update((name, UnitVoice(heard)) for name, heard in zip(names, found, strict=True))
     plan = shards.planned(args.out, args.seed, range(args.count), SHARD)
     langs = ["ja" if args.japanese and (n + 1) % args.japanese == 0 else "en" for n in range(len(plan))]
     jobs = [(lang, args.seed, items, file) for lang, (items, file) in zip(langs, plan, strict=True)]

@@ -23,7 +23,7 @@ SHIFT = 96
 
 
 @dataclass(frozen=True)
-class Recording:
+class PhonedRecording:
     """Sound at a level common to all, its phones in turn, and its features, one frame in 10 ms."""
 
     sound: np.ndarray
@@ -40,7 +40,7 @@ class Recording:
 class Piece:
     """Phones `first` to `last` of a recording, of which the outer ones are halved where it is joined with another."""
 
-    recording: Recording
+    recording: PhonedRecording
     first: int
     last: int
     joined: bool
@@ -62,10 +62,10 @@ class Piece:
         return min(phone.end, phone.begin + AROUND_S) if phone.name == PAUSE else phone.end
 
 
-class Voice:
+class UnitVoice:
     """What a speaker has said, by every sequence of phones."""
 
-    def __init__(self, recordings: Sequence[Recording]) -> None:
+    def __init__(self, recordings: Sequence[PhonedRecording]) -> None:
         self.recordings = recordings
         self.said = Sequences(LONGEST)
         for recording in recordings:
