@@ -57,3 +57,11 @@ def test_what_is_said_twice_at_once_means_no_more(player: Player, said: str, ord
 def test_what_is_corrected_is_not_taken_for_a_stumble(player: Player) -> None:
     confirm = [each for each in first(player, "妹、妹じゃなくて大家さんに五千円") if isinstance(each, Confirm)]
     assert all("tanaka-ichiro" in repr(each.order) for each in confirm)
+
+
+@pytest.mark.parametrize(
+    "stop", ["送らないで", "送らないでください", "送らんといて", "送らねえでけろ", "送らんでええ", "やめて"]
+)
+def test_what_is_told_not_to_be_sent_is_not_read_back(player: Player, stop: str) -> None:
+    for order in ("妹に三万円は", "妹に三万円", "大家さんへ五千円は"):
+        assert not any(isinstance(each, Confirm) for each in first(player, f"{stop}、{order}")), (stop, order)
