@@ -25,6 +25,7 @@ from services.understanding.fast.understander import Understander
 from services.understanding.mentioned import mentioned
 from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
+from services.understanding.receivers import two_receivers
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
 from services.understanding.superseded import superseded
@@ -96,6 +97,14 @@ class _Stages:
 
     def understood(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean; of a command that names two things where one is meant, all that it names."""
+        found = self.mended(heard, context)
+        if (plain := self._uncontracted(heard, found, context)) is not None:
+            return plain
+        meant = self._meant(heard, found, context)
+        return two_receivers(heard, meant, context) or meant
+
+    def _meant(self, heard: Annotation, found: Understood, context: Context) -> Understood:
+        """`found`, or what else the words mean where it is not all."""
 
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
@@ -106,9 +115,6 @@ class _Stages:
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)
 
-        found = self.mended(heard, context)
-        if (plain := self._uncontracted(heard, found, context)) is not None:
-            return plain
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)

@@ -47,7 +47,7 @@ class Called:
         self._banks = {name: frozenset(owners) for name, owners in banks.items()}
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
-        of, at = f"の(?P<of>{named})(?:の?口座)?(?=[にへ宛あ])", f"(?P<at>{named})の(?!{things})"
+        of, at = f"の(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?(?=[にへ宛あ])", f"(?P<at>{named})の(?!{things})"
         self._bank = re.compile(f"{of}|{at}") if banks else None
 
     def nickname(self, text: str) -> tuple[int, int, list[int]] | None:

@@ -96,6 +96,9 @@ class JapaneseFinder(FinderRules):
     denials: tuple[str, ...]
     describers: tuple[str, ...]
     own: tuple[str, ...]
+    owners: tuple[str, ...]
+    no_owners: tuple[str, ...]
+    owners_places: tuple[str, ...]
     closings: tuple[str, ...]
     of_a_bank: tuple[str, ...]
     bank_words: tuple[str, ...]
@@ -145,6 +148,12 @@ def relationship_words() -> dict[str, str]:
             for form in (folded, folded.removesuffix(_HONORIFIC)):
                 words.setdefault(form, name)
     return words
+
+
+def relations_written() -> frozenset[str]:
+    """The Japanese words for relationships, as they are written."""
+    said = (word for words in _relationships().relationships.values() for word in words)
+    return frozenset(word for word in said if is_japanese(word))
 
 
 @lru_cache(maxsize=1)

@@ -17,6 +17,7 @@ from services.payees.fold import japanese
 from services.payees.forms import Forms
 from services.payees.found import PayeeSearchResult, Ranked, Searched
 from services.payees.grams import Grams
+from services.payees.others_ja import others
 from services.payees.said import MAX_HYPOTHESES, heard, strip_honorific, written_key
 from services.payees.score import score
 from services.payees.spans import MAX_TEXT, Cue, Place, aligned
@@ -59,8 +60,10 @@ class PayeeIndex:
         heard_as = [name for name in names[:MAX_HYPOTHESES] if name.strip()]
         if not heard_as:
             return None
-        if language(locale) == "ja" and (called := self._nicknamed(text, locale)) is not None:
-            return called
+        if language(locale) == "ja":
+            theirs = self._anothers(text, Place.whole(text), locale)
+            if (called := theirs or self._nicknamed(text, locale)) is not None:
+                return called
         return self._answer(
             Place.whole(text), text, *self._search(heard_as, {} if searched is None else searched), locale
         )
@@ -83,11 +86,22 @@ class PayeeIndex:
         if language(locale) == "ja":
             called = self._nicknamed(text, locale) or self._of_a_bank(text, locale, taken, searched)
             if called is not None:
-                return called
+                return self._anothers(text, Place(called.start, called.end), locale) or called
         best = self._best(text, others, locale, taken, searched)
         if best is None or not best.credible:
             return None
-        return self._answer(best.place, text, best.ranked, best.careful(), locale)
+        theirs = self._anothers(text, best.place, locale) if language(locale) == "ja" else None
+        return theirs or self._answer(best.place, text, best.ranked, best.careful(), locale)
+
+    def _anothers(self, text: str, place: Place, locale: Locale) -> PayeeMatch | None:
+        """Who is meant by somebody else's relation: only whom the book has as just that; None where it is no such."""
+        theirs = others(text, place.start, place.end)
+        if theirs is None:
+            return None
+        key = fold_word(text[theirs[0] : theirs[1]])
+        owners = self._related.get(relationship_words().get(key, key), ())
+        listing = listed(self._recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
+        return self._answer(Place(*theirs), text, *listing, locale)
 
     def _nicknamed(self, text: str, locale: Locale) -> PayeeMatch | None:
         """Whoever is called so in the book, as it stands there: 「健ちゃん」 is no other Ken."""

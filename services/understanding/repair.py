@@ -51,10 +51,10 @@ def repaired(heard: Annotation, whole: Understood, context: Context, look: Look,
 
 def may_hold_a_repair(whole: Understood) -> bool:
     """Whether something else may have been meant than it was taken for."""
-    return whole.intent in _OPEN and whole.consent is None and not _settled(whole)
+    return whole.intent in _OPEN and whole.consent is None and not settled(whole)
 
 
-def _settled(whole: Understood) -> bool:
+def settled(whole: Understood) -> bool:
     """Whether every word has its place: no value was said twice, for then no template would have taken it."""
     taken = whole.intent in COUNTED and whole.rule not in {None, TOLD} and whole.route is Route.FAST
     return taken and not (whole.then or whole.unread or whole.unresolved)

@@ -10,17 +10,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.ids import language
-from schemas.intent import Annotation, Context, Understood
+from schemas.intent import Annotation, Context, Route, Understood
 from schemas.span import SpanKind
 from services.understanding.cuts import held_units
 from services.understanding.fast.accounts import COUNTED, DENIAL, OVER
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.units import Units
 from services.understanding.merging import Look, alone, kinds, part_of, said_in, same, values
-from services.understanding.repair import may_hold_a_repair
+from services.understanding.repair import may_hold_a_repair, settled
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
 _SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
+_AGAIN: Final = re.compile(
+    "(?:^|(?<=[、。,\\s]))(?P<word>[一-鿿ァ-ヺー々][^、。,\\s]{0,7}?|[ぁ-ん]{3,8}?)[のをにはがへで]?[、,]"
+    "(?:(?:あ|え|えー|えっと|えーと|ええと|あの|その|ええ)[、,])?(?=(?P=word))"
+)
+"""What is said again at once."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")
 _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
@@ -49,10 +54,12 @@ def smoothed(
 ) -> Understood | None:
     """What the words mean without their stumbles, where only so they tell what is wanted; `again` looks at a text."""
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if context.code or not may_hold_a_repair(whole):
+    repaired = may_hold_a_repair(whole)
+    if context.code or whole.consent is not None or (rules.accounts.spaced and not repaired):
         return None
     if not rules.accounts.spaced:
-        return _without_syllables(text, whole, again)
+        once = _once(rules, heard, whole, again)
+        return once or (_without_syllables(text, whole, again) if repaired else None)
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
@@ -112,6 +119,25 @@ def _without_syllables(text: str, whole: Understood, again: Callable[[str], Unde
             continue
         found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
         if found.intent in COUNTED and found.rule is not None and not found.unread:
+            return found
+    return None
+
+
+def _once(
+    rules: Grammar, heard: Annotation, whole: Understood, again: Callable[[str], Understood]
+) -> Understood | None:
+    """The meaning without what is said again at once, whole or with more behind it: 電気、電気代."""
+    text, units = heard.transcript.text, rules.units(heard.transcript.text)
+    if whole.intent in COUNTED and settled(whole):
+        return None
+    for said in _AGAIN.finditer(text):
+        start, end = said.span()
+        inside = any(span.start < end and start < span.end for span in heard.spans)
+        place = units.covering(*said.span("word"))
+        if inside or place is None or any(rules.accounts.repairs.scan(units.words, at) for at in range(*place)):
+            continue
+        found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.rule is not None and found.route is Route.FAST and found.consent is None:
             return found
     return None
 

@@ -26,6 +26,9 @@ def unsettled(heard: Annotation, found: Understood, context: Context, look: Look
     text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
     if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
         return _asked(rules, Intent.CARD_LOCK)
+    behind = found.then if found.intent is Intent.CANCEL and context.idle and not rules.spaced else None
+    if behind is not None and behind.intent in MONEY_MOVING:  # 送らないで、母に三万円は: nothing else was to be stopped
+        return _asked(rules, behind.intent)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if not context.idle or context.code or found.route is not Route.QNA or found.rule is not None:
         return None

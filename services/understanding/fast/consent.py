@@ -89,6 +89,15 @@ class ConsentGrammar:
             return ConsentAnswer(found.act, rule, doubted=True)
         return ConsentAnswer(found.act, rule, Consent(context.terms.to, rule))
 
+    def disagreeing(self, heard: Annotation, context: Context) -> Annotation:
+        """A yes without the other hypotheses that are yeses themselves, in whatever words: オッケー, オーケーです."""
+        best, *others = heard.transcript.hypotheses or (None,)
+        if best is None or not others:
+            return heard
+        whole = ((each, self._whole(each.text, _same_spans(heard.spans, each.text), context)) for each in others)
+        kept = (best, *(each for each, found in whole if found is None or not found.agrees))
+        return replace(heard, transcript=replace(heard.transcript, hypotheses=kept))
+
     def part(self, text: str, context: Context) -> Intent | None:
         """What answer a part of an utterance would be, alone. It agrees to nothing; None where its end goes on."""
         units = self._rules.units(text)

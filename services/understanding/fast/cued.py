@@ -19,7 +19,7 @@ from services.understanding.fast.vocabulary import vocabulary
 RULE: Final = RuleId("intents.cued@1")
 _SURE: Final = 0.8
 _STOPS: Final = frozenset({"question", "conditional", "reported", "recurring"})
-_AGAINST: Final = frozenset({"conditional", "reported", "recurring", "direction", "refusal"})
+_AGAINST: Final = frozenset({"how", "whether", "conditional", "reported", "recurring", "direction", "refusal"})
 """Vetoes that let no order be offered, wherever they stand."""
 _SENDING: Final = ("transfer_do", "repay_do", "give_do", "transfer_noun")
 _PAYING: Final = ("pay_do", "pay_noun")

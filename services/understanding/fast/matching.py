@@ -21,8 +21,8 @@ from services.understanding.fast.slots import Filling
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.vetoes import vetoes_met
 
-_REFUSED: Final = "refusal"
-"""The veto on a verb that is itself denied: no ending that it is read with takes it away."""
+_VERBAL: Final = frozenset({"refusal", "whether"})
+"""The vetoes on a verb that is itself denied or asked about: no ending that it is read with takes them away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Matching:
         made: list[tuple[Rank, Understood]] = []
         for index in accepted:
             template = rules.templates[index]
-            if template.vetoes & stopped and (rules.spaced or _REFUSED in stopped):
+            if template.vetoes & stopped and (rules.spaced or not _VERBAL.isdisjoint(stopped)):
                 continue
             captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
             if template.vetoes & stopped and template.vetoes & vetoes_met(

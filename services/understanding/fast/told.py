@@ -124,6 +124,8 @@ def against(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
     chosen = next((c for c in match.candidates if c.id == match.choice), None) if match is not None and clear else None
     if chosen is not None and chosen.display_name not in terms.names:
         return True
+    if match is not None and match.outcome is MatchOutcome.ASK and not grammar.spaced:  # 健は健でも斉藤のほう
+        return any(c.display_name not in terms.names for c in match.candidates[: match.plausible])
     values = [v for span in heard.spans if span.kind is SpanKind.MONEY for v in span.values]
     return terms.amount is not None and any(
         isinstance(v, MoneyValue) and v.amount_minor != terms.amount.minor for v in values

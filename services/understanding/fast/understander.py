@@ -126,7 +126,8 @@ class Understander:
         answer = self._consent.answer(heard, context)
         if answer is None:
             return None
-        sure = confidence(self._grammar.confidence, "exact", heard, None) if not answer.doubted else 0.0
+        told = self._consent.disagreeing(heard, context) if answer.consent is not None else heard
+        sure = confidence(self._grammar.confidence, "exact", told, None) if not answer.doubted else 0.0
         meant = Understood(answer.intent, route=Route.FAST, confidence=sure, rule=answer.rule, payees=heard.payees)
         return replace(meant, consent=answer.consent)
 

@@ -1,7 +1,13 @@
 """Words that forbid a meaning wherever they stand, unless a longer phrase around them allows it."""
 
+from typing import Final
+
 from services.understanding.fast.grammar import ALLOWED, Grammar
 from services.understanding.fast.reading import UtteranceLattice
+
+_QUESTION: Final = "question"
+_ASKING: Final = frozenset({"how", "whether"})
+"""Questions that stop even an order in words of its own beside them."""
 
 
 def vetoes_met(
@@ -19,4 +25,4 @@ def vetoes_met(
         else:
             found.update(rules.guard_names[symbol] for symbol in symbols)
             at += 1
-    return found
+    return found if found.isdisjoint(_ASKING) else found | {_QUESTION}

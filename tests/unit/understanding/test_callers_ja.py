@@ -24,11 +24,11 @@ DATA: dict[str, Any] = yaml.safe_load((ROOT / "tests" / "data" / "callers" / "ja
 KINDS: dict[str, Any] = yaml.safe_load(
     (ROOT / "tests" / "data" / "callers" / "ja_kinds.yaml").read_text(encoding="utf-8")
 )
-WHOLE, MORE, VOICES, STRANGERS, PASSERS, LIBRARY, GARDEN, PANTRY, LARDER = (
+WHOLE, MORE, VOICES, STRANGERS, PASSERS, LIBRARY, GARDEN, PANTRY, LARDER, ATTIC, LOFT = (
     yaml.safe_load((ROOT / "tests" / "data" / "callers" / f"{name}.yaml").read_text(encoding="utf-8"))
     for name in (
         *("ja_whole", "ja_more", "ja_voices", "ja_strangers", "ja_passers", "ja_library"),
-        *("ja_garden", "ja_pantry", "ja_pantry2"),
+        *("ja_garden", "ja_pantry", "ja_pantry2", "ja_attic", "ja_attic2"),
     )
 )
 PEOPLE = ROOT.parent / "shared" / "people-cases" / "ja_said.jsonl"
@@ -86,10 +86,10 @@ def test_sentences_end_in_many_ways(caller: Caller) -> None:
 def test_nothing_moves_that_was_not_asked_for(caller: Caller) -> None:
     traps = [
         line
-        for each in (DATA, KINDS, WHOLE, MORE, VOICES, STRANGERS, PASSERS, GARDEN, PANTRY, LARDER)
+        for each in (DATA, KINDS, WHOLE, MORE, VOICES, STRANGERS, PASSERS, GARDEN, PANTRY, LARDER, ATTIC, LOFT)
         for line in each["traps"].splitlines()
     ]
-    assert len(traps) >= 405
+    assert len(traps) >= 447
     assert [text for text in traps if isinstance(caller.says(text)[1], Confirm)] == []
 
 
@@ -178,6 +178,8 @@ def test_callers_of_every_kind_are_understood(caller: Caller) -> None:
         (GARDEN, 130, 0.84),
         (PANTRY, 65, 0.76),
         (LARDER, 65, 0.55),
+        (ATTIC, 115, 0.87),
+        (LOFT, 45, 0.93),
     ],
 )
 def test_whole_sentences_are_understood(caller: Caller, said: dict[str, Any], least: int, share: float) -> None:

@@ -50,6 +50,8 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_pantry", 0.96),
         ("ja_cellar", 0.93),
         ("ja_garden", 0.79),
+        ("ja_attic", 0.95),
+        ("ja_attic2", 0.96),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
@@ -58,7 +60,19 @@ def test_corrections_count(language: str, share: float) -> None:
     assert len(found) >= (
         40
         if language.endswith(
-            ("_street", "_market", "_harbour", "_ferry", "_orchard", "_tram", "_garden", "_pantry", "_cellar")
+            (
+                "_street",
+                "_market",
+                "_harbour",
+                "_ferry",
+                "_orchard",
+                "_tram",
+                "_garden",
+                "_pantry",
+                "_cellar",
+                "_attic",
+                "_attic2",
+            )
         )
         else 120
     )

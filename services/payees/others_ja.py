@@ -1,0 +1,47 @@
+"""Somebody else's relation in Japanese: 「妹の弟」, 「田中さんの息子」 are nobody of the caller's."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from services.payees.data import fold_word, japanese_finder, relations_written, relationship_words
+from services.payees.fold import KANJI
+
+_OF: Final = "の"
+_NAME: Final = re.compile(f"[{KANJI}ァ-ヺー]+$")
+_FURTHER: Final = 2
+"""Owners that one after the other tell whose a named one is: 「友達の妹の花子」."""
+_LONGEST: Final = 40
+"""Characters before a name in which its owners stand."""
+
+
+def others(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Where somebody else's relation is named around `start` … `end`, the owners with it; None if it is no such.
+
+    A relation that somebody has is not the caller's, and a name behind two owners is not the first one's relation.
+    """
+    before, behind = _patterns()
+    ahead = behind.match(text, end)
+    end = ahead.end("relation") if ahead is not None else end
+    last = begin = max(start, text.rfind(_OF, start, end - 1) + 1)
+    owners = 0
+    while (found := before.search(text, max(0, begin - _LONGEST), begin)) is not None:
+        owners, begin = owners + 1, found.start()
+        if found["honorific"] and (named := _NAME.search(text, max(0, begin - _LONGEST), begin)) is not None:
+            begin = named.start()
+    enough = 1 if fold_word(text[last:end]) in relationship_words() else _FURTHER
+    return (min(start, begin), end) if ahead is not None or owners >= enough else None
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Whoever has a relation, with the の behind (「鈴木さんとこの」), and a relation that is paid, behind a name."""
+    rules = japanese_finder()
+    related = {*relations_written(), *rules.owners} - {*rules.no_owners}
+    owner, honorific, place, paid = (
+        "|".join(map(re.escape, sorted(each, key=len, reverse=True)))
+        for each in (related, rules.honorifics, rules.owners_places, rules.payee_particles)
+    )
+    before = f"(?:(?:{owner})(?:{honorific})?|(?P<honorific>{honorific}))(?:{place})?{_OF}$"
+    behind = f"(?:{honorific})?(?:{place})?{_OF}(?P<relation>{owner})(?=(?:{honorific})?(?:{paid}))"
+    return re.compile(before), re.compile(behind)
