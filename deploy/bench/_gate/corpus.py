@@ -1,5 +1,6 @@
 """Changes of a corpus: its manifest, its recordings, and the weights that hear them."""
 
+import io
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -246,6 +247,75 @@ def _swapped_bytes(_manifest: Path, tree: Path) -> None:
     path.write_bytes(lzma.compress(bytes(body), preset=0))
 
 
+def _heard_for_said(manifest: Path, _tree: Path) -> None:
+    """References made of what a machine heard, as somebody does who wants a lower word error rate."""
+    cases = cases_of(manifest)
+    for expect in _expected(cases, "transcript")[::3]:
+        expect["transcript"] = " ".join(expect["transcript"].split()[:-1]) or expect["transcript"]
+    _written(manifest, cases)
+
+
+def _anything_goes(cases: Cases) -> Cases:
+    """Labels that no outcome can be against."""
+    for expect in _expected(cases, "decision")[::2]:
+        expect["decision"] = ["execute", "confirm", "clarify", "answer", "refuse", "handoff", "nothing"]
+        for name in ("slots", "intent", "payee", "reply", "outcome"):
+            expect.pop(name, None)
+    return cases
+
+
+def _another_day(cases: Cases) -> Cases:
+    for case in cases[::4]:
+        case["now"] = "2026-01-19T17:00:00Z"
+    return cases
+
+
+def _full_stops(cases: Cases) -> Cases:
+    for expect in _expected(cases, "transcript"):
+        if expect["transcript"] and expect["transcript"].isascii():
+            expect["transcript"] += "."
+    return cases
+
+
+def _noisy_language(_manifest: Path, tree: Path) -> None:
+    """A language model in which what words cost is shuffled."""
+    path = tree / "services" / "asr" / "model" / "en" / "language.npz.xz"
+    with np.load(io.BytesIO(lzma.decompress(path.read_bytes()))) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    generator = np.random.default_rng(SEED)
+    for name in [name for name in arrays if name.startswith("cost")]:
+        arrays[name] = generator.permutation(arrays[name])
+    body = io.BytesIO()
+    np.savez(body, **arrays)
+    path.unlink()
+    path.write_bytes(lzma.compress(body.getvalue(), preset=0))
+
+
+def _shifted_tokens(_manifest: Path, tree: Path) -> None:
+    """A head whose outputs stand two places beside where its tokens are."""
+    path = tree / "services" / "asr" / "model" / "en" / "ctc.npz"
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    arrays |= {name: np.roll(arrays[name], 2, axis=0) for name in ("weight", "bias")}
+    path.unlink()
+    np.savez(path, **arrays)
+
+
+def _repacked(_manifest: Path, tree: Path) -> None:
+    path = tree / "services" / "asr" / "model" / "en" / "language.npz.xz"
+    body = lzma.decompress(path.read_bytes())
+    path.unlink()
+    path.write_bytes(lzma.compress(body, preset=1))
+
+
+def _one_for_all(manifest: Path, _tree: Path) -> None:
+    said = _said(manifest)
+    body = said[0].read_bytes()
+    for path in said[1:]:
+        path.unlink()
+        path.write_bytes(body)
+
+
 CHANGES: Final[dict[str, Callable[[Path, Path], None]]] = {
     "pink noise": _heard_as(_pink),
     "cut in half": _heard_as(_half),
@@ -273,4 +343,14 @@ CHANGES: Final[dict[str, Callable[[Path, Path], None]]] = {
     "worse weights": _worse_weights,
     "torn weights": _torn_weights,
     "noisy weights": _swapped_bytes,
+    "heard for said": _heard_for_said,
+    "anything goes": _manifest(_anything_goes),
+    "another day": _manifest(_another_day),
+    "full stops": _manifest(_full_stops),
+    "noisy language": _noisy_language,
+    "shifted tokens": _shifted_tokens,
+    "repacked": _repacked,
+    "beginnings cut": _heard_as(lambda samples, _: samples[len(samples) // 4 if len(samples) < 32_000 else 8_000 :]),
+    "one for all": _one_for_all,
+    "louder": _heard_as(lambda samples, _: np.asarray(samples * 1.12, dtype=np.float32)),
 }
