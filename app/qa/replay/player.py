@@ -1,10 +1,12 @@
 """A call played through the pipeline in process: recogniser and turn handler, the caller's side from the manifest."""
 
 import time
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final, Protocol
 
+from app.qa.rehearsal import RehearsedCall
 from app.qa.replay import quality
 from app.qa.replay.audio import Clip, DecodedAudio, decode
 from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
@@ -38,7 +40,7 @@ class House(Protocol):
         """The process' recogniser, warm."""
         ...
 
-    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[TurnHandler]:
+    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[RehearsedCall]:
         """A call of the case's customer at a bank that no other case has touched."""
         ...
 
@@ -60,10 +62,10 @@ class PipelinePlayer:
         clock = ReplayClock(case.now)
         proposals: dict[ProposalId, MoneyMove] = {}
         results = []
-        async with self._house.call(case, clock) as handler:
+        async with self._house.call(case, clock) as call:
             for number, utterance in enumerate(case.turns, 1):
                 clock.advance(utterance.after_s)
-                results.append(await self._turn(case, number, base, handler, clock, proposals))
+                results.append(await self._turn(case, number, base, call, clock, proposals))
                 clock.advance(SPEAKING_S)
         return tuple(results)
 
@@ -72,12 +74,13 @@ class PipelinePlayer:
         case: Case,
         number: int,
         base: Path,
-        handler: TurnHandler,
+        call: RehearsedCall,
         clock: ReplayClock,
         proposals: dict[ProposalId, MoneyMove],
     ) -> TurnResult:
-        utterance = case.turns[number - 1]
+        utterance, handler = case.turns[number - 1], call.handler
         decoded = None
+        before = await call.holdings()
         if utterance.audio is not None:
             decoded = decode(source_of(utterance, base))
             clock.advance(len(decoded.samples) / SAMPLE_RATE)
@@ -93,6 +96,7 @@ class PipelinePlayer:
             await converse(handler, transcript, ReplyId(f"r{number}"), collector)
         total_ms = (time.perf_counter() - begin) * 1_000
         record = collector.record(case, number, self._recognizer, self._ruleset)
+        record = record.model_copy(update={"effects": effects(before, await call.holdings())})
         if decoded is not None:
             record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
         if not transcript.text.strip():
@@ -110,6 +114,12 @@ class PipelinePlayer:
     async def close(self) -> None:
         """Release the house."""
         await self._house.close()
+
+
+def effects(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """What a turn changed at the bank: by how much each balance or lock is another."""
+    changed = {name: after.get(name, 0) - before.get(name, 0) for name in sorted({*before, *after})}
+    return {name: by for name, by in changed.items() if by}
 
 
 def source_of(utterance: CaseTurn, base: Path) -> Clip:

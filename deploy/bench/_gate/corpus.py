@@ -1,7 +1,5 @@
 """Changes of a corpus: its manifest, its recordings, and the weights that hear them."""
 
-import io
-import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -12,10 +10,11 @@ import orjson
 
 from app.qa.replay.audio import read_audio
 from app.recordings.files import flac
+from deploy.bench._gate import weights
 from schemas.audio import SAMPLE_RATE, Samples
 
 Cases = list[dict[str, Any]]
-SEED: Final = 46
+SEED: Final = weights.SEED
 
 
 def cases_of(manifest: Path) -> Cases:
@@ -214,39 +213,6 @@ def _first_label(cases: Cases) -> Cases:
     return cases
 
 
-def _worse_weights(_manifest: Path, tree: Path) -> None:
-    """The recogniser with noise in its last layer's biases, as a training that went wrong leaves them."""
-    path = tree / "services" / "asr" / "model" / "en" / "ctc.npz"
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    generator = np.random.default_rng(SEED)
-    worse = {
-        name: (array + generator.normal(0, 0.5 * float(np.std(array)) + 1e-6, array.shape)).astype(array.dtype)
-        if array.dtype.kind == "f"
-        else array
-        for name, array in arrays.items()
-    }
-    path.unlink()
-    np.savez(path, **worse)
-
-
-def _torn_weights(_manifest: Path, tree: Path) -> None:
-    path = tree / "services" / "asr" / "model" / "en" / "model.bin.xz"
-    body = path.read_bytes()
-    path.unlink()
-    path.write_bytes(body[: len(body) // 2])
-
-
-def _swapped_bytes(_manifest: Path, tree: Path) -> None:
-    """Weights in which a stretch is noise: they load, and hear badly."""
-    path = tree / "services" / "asr" / "model" / "en" / "model.bin.xz"
-    body = bytearray(lzma.decompress(path.read_bytes()))
-    middle, size = len(body) // 2, len(body) // 20
-    body[middle : middle + size] = np.random.default_rng(SEED).integers(100, 140, size, dtype=np.uint8).tobytes()
-    path.unlink()
-    path.write_bytes(lzma.compress(bytes(body), preset=0))
-
-
 def _heard_for_said(manifest: Path, _tree: Path) -> None:
     """References made of what a machine heard, as somebody does who wants a lower word error rate."""
     cases = cases_of(manifest)
@@ -275,37 +241,6 @@ def _full_stops(cases: Cases) -> Cases:
         if expect["transcript"] and expect["transcript"].isascii():
             expect["transcript"] += "."
     return cases
-
-
-def _noisy_language(_manifest: Path, tree: Path) -> None:
-    """A language model in which what words cost is shuffled."""
-    path = tree / "services" / "asr" / "model" / "en" / "language.npz.xz"
-    with np.load(io.BytesIO(lzma.decompress(path.read_bytes()))) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    generator = np.random.default_rng(SEED)
-    for name in [name for name in arrays if name.startswith("cost")]:
-        arrays[name] = generator.permutation(arrays[name])
-    body = io.BytesIO()
-    np.savez(body, **arrays)
-    path.unlink()
-    path.write_bytes(lzma.compress(body.getvalue(), preset=0))
-
-
-def _shifted_tokens(_manifest: Path, tree: Path) -> None:
-    """A head whose outputs stand two places beside where its tokens are."""
-    path = tree / "services" / "asr" / "model" / "en" / "ctc.npz"
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    arrays |= {name: np.roll(arrays[name], 2, axis=0) for name in ("weight", "bias")}
-    path.unlink()
-    np.savez(path, **arrays)
-
-
-def _repacked(_manifest: Path, tree: Path) -> None:
-    path = tree / "services" / "asr" / "model" / "en" / "language.npz.xz"
-    body = lzma.decompress(path.read_bytes())
-    path.unlink()
-    path.write_bytes(lzma.compress(body, preset=1))
 
 
 def _one_for_all(manifest: Path, _tree: Path) -> None:
@@ -340,17 +275,17 @@ CHANGES: Final[dict[str, Callable[[Path, Path], None]]] = {
     "reversed": _manifest(lambda cases: cases[::-1]),
     "one more": _manifest(_more),
     "first labels": _manifest(_first_label),
-    "worse weights": _worse_weights,
-    "torn weights": _torn_weights,
-    "noisy weights": _swapped_bytes,
+    "worse weights": weights.worse_weights,
+    "torn weights": weights.torn_weights,
+    "noisy weights": weights.swapped_bytes,
     "heard for said": _heard_for_said,
     "anything goes": _manifest(_anything_goes),
     "another day": _manifest(_another_day),
     "full stops": _manifest(_full_stops),
-    "noisy language": _noisy_language,
-    "shifted tokens": _shifted_tokens,
-    "repacked": _repacked,
-    "beginnings cut": _heard_as(lambda samples, _: samples[len(samples) // 4 if len(samples) < 32_000 else 8_000 :]),
+    "noisy language": weights.noisy_language,
+    "shifted tokens": weights.shifted_tokens,
+    "repacked": weights.repacked,
+    "beginnings cut": _heard_as(lambda samples, _: samples[min(len(samples) // 4, SAMPLE_RATE // 2) :]),
     "one for all": _one_for_all,
     "louder": _heard_as(lambda samples, _: np.asarray(samples * 1.12, dtype=np.float32)),
 }
