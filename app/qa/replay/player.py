@@ -65,7 +65,10 @@ class PipelinePlayer:
         async with self._house.call(case, clock) as call:
             for number, utterance in enumerate(case.turns, 1):
                 clock.advance(utterance.after_s)
-                results.append(await self._turn(case, number, base, call, clock, proposals))
+                before = await call.holdings()
+                result = await self._turn(case, number, base, call.handler, clock, proposals)
+                changed = {"effects": effects(before, await call.holdings())}
+                results.append(result.model_copy(update={"record": result.record.model_copy(update=changed)}))
                 clock.advance(SPEAKING_S)
         return tuple(results)
 
@@ -74,13 +77,12 @@ class PipelinePlayer:
         case: Case,
         number: int,
         base: Path,
-        call: RehearsedCall,
+        handler: TurnHandler,
         clock: ReplayClock,
         proposals: dict[ProposalId, MoneyMove],
     ) -> TurnResult:
-        utterance, handler = case.turns[number - 1], call.handler
+        utterance = case.turns[number - 1]
         decoded = None
-        before = await call.holdings()
         if utterance.audio is not None:
             decoded = decode(source_of(utterance, base))
             clock.advance(len(decoded.samples) / SAMPLE_RATE)
@@ -96,7 +98,6 @@ class PipelinePlayer:
             await converse(handler, transcript, ReplyId(f"r{number}"), collector)
         total_ms = (time.perf_counter() - begin) * 1_000
         record = collector.record(case, number, self._recognizer, self._ruleset)
-        record = record.model_copy(update={"effects": effects(before, await call.holdings())})
         if decoded is not None:
             record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
         if not transcript.text.strip():
