@@ -173,12 +173,14 @@ class TransferMoved:
 class ReplyText:
     """A sentence (or more) to be said. Said in the order given; the first ends the caller's wait.
 
-    `template` is the id of the reply template that it was rendered from; null for a generated answer.
+    `template` is the id of the reply template that it was rendered from; null for a generated answer. `values` are the
+    amounts, days and names in it, as they are said, in order.
     """
 
     text: str
     citations: tuple[Citation, ...] = ()
     template: RuleId | None = None
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ than the call, a copy of one that was prepared once for each moment.
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -26,7 +27,7 @@ from services.banking.code_senders import DemoPhone
 from services.banking.promises import Promises
 from services.observability.metrics import Metrics
 from services.payees import IndexCache
-from services.ports import Clock, TurnHandler
+from services.ports import Clock, CoreBank, TurnHandler
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
@@ -37,6 +38,21 @@ from services.timing.clock import ManualClock, SystemClock
 
 _KEY: Final = b"a rehearsal's key seals no money."
 _SPOOL_BYTES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsedCall:
+    """A call that is open, and the bank at which its customer's money and cards lie."""
+
+    handler: TurnHandler
+    customer: CustomerId
+    bank: CoreBank
+
+    async def holdings(self) -> dict[str, int]:
+        """The customer's balances in minor units by account; cards, 1 where locked. Raises BankUnavailable."""
+        profile = await self.bank.profile(self.customer)
+        balances = {f"{account.id} {account.balance.currency}": account.balance.minor for account in profile.accounts}
+        return balances | {f"{card.id} locked": int(card.locked) for card in profile.cards}
 
 
 class Rehearsal:
@@ -59,6 +75,12 @@ class Rehearsal:
 
     @asynccontextmanager
     async def call(self, customer: CustomerId, locale: Locale, clock: Clock) -> AsyncIterator[TurnHandler]:
+        """`opened`, less the bank."""
+        async with self.opened(customer, locale, clock) as call:
+            yield call.handler
+
+    @asynccontextmanager
+    async def opened(self, customer: CustomerId, locale: Locale, clock: Clock) -> AsyncIterator[RehearsedCall]:
         """A call of `customer` that begins at `clock`'s now, at a bank that nobody has touched. Raises NotFound."""
         bank = await self._bank(clock.now())
         path, store = self._idle.pop() if self._idle else self._another()
@@ -66,7 +88,7 @@ class Rehearsal:
         try:
             callers = self._callers(store, path.with_suffix(".head"), clock)
             handler = await callers.open(customer, CallId(clock.new_id()), locale)
-            yield handler
+            yield RehearsedCall(handler, customer, callers.banking.bank)
             await handler.close()
         finally:
             await store.release()

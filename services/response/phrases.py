@@ -1,6 +1,7 @@
 """Templates of rules/replies, filled: amounts and days unambiguous, digits apart, lists in words."""
 
 import re
+from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
 from typing import Final
@@ -81,6 +82,10 @@ class PhraseBook:
         """The sentence of `reply`, at most MAX_CHARS characters. Raises RulesInvalid for an unknown id or parameter."""
         return _fill(reply, self._replies, self._forms)[:MAX_CHARS]
 
+    def values(self, reply: Reply) -> tuple[str, ...]:
+        """What the sentence of `reply` puts into its templates, each as it is said. Raises RulesInvalid as `say`."""
+        return tuple(_values(reply, self._replies, self._forms))
+
 
 def _fill(reply: Reply, replies: RepliesFile, forms: FormsFile) -> str:
     template = replies.templates.get(reply.id)
@@ -94,6 +99,16 @@ def _fill(reply: Reply, replies: RepliesFile, forms: FormsFile) -> str:
         return _value(name, reply.params[name], joined, replies, forms)
 
     return _FIELD.sub(put, template)
+
+
+def _values(reply: Reply, replies: RepliesFile, forms: FormsFile) -> Iterator[str]:
+    for field in _FIELD.finditer(replies.templates[reply.id]):
+        value = reply.params[field.group(1)]
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Reply):
+                yield from _values(item, replies, forms)
+            else:
+                yield _value(field.group(1), item, "", replies, forms)
 
 
 def _value(name: str, value: ReplyParam, joined: str, replies: RepliesFile, forms: FormsFile) -> str:

@@ -55,7 +55,8 @@ class ResponseRenderer:
 
 def said_as(reply: Reply, locale: Locale) -> ReplyText:
     """A reply's sentence."""
-    return ReplyText(PhraseBook.for_locale(locale).say(reply), template=reply.id)
+    book = PhraseBook.for_locale(locale)
+    return ReplyText(book.say(reply), template=reply.id, values=book.values(reply))
 
 
 def _awaits(decision: Decision, *, asks: bool) -> Awaits:

@@ -7,6 +7,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+import soxr
 
 from app.qa.replay import readers
 from app.qa.replay.audio import Clip, decode, read_audio
@@ -18,7 +19,7 @@ from app.qa.replay.talk import Spoken, talk_of
 from app.settings import Settings
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio
-from services.audio.vad import SileroVad
+from services.audio.vad import SileroVad, VadState
 from tests.fakes.recognizer import FakeRecognizer
 
 SAID = Path(__file__).parent.parent / "audio" / "balance.opus"
@@ -118,7 +119,7 @@ def spoken(*stretches: tuple[float, float], seconds: float = 30.0) -> Spoken:
     found = Spoken()
     at = 0.0
     while at < seconds:
-        found.feed(0.9 if any(start <= at < end for start, end in stretches) else 0.1)
+        found.feed(0.9 if any(start <= at < end for start, end in stretches) else 0.02)
         at += 0.032
     return found
 
@@ -168,3 +169,19 @@ def test_a_turn_of_an_hour_is_refused_and_a_part_of_one_is_not(tmp_path: Path) -
     with pytest.raises(Exception, match="segment times"):
         decode(Clip(tmp_path / "long.ulaw"))
     assert len(decode(Clip(tmp_path / "long.ulaw", start=3_000.0, end=3_002.0)).samples) == 2 * SAMPLE_RATE
+
+
+def test_speech_on_a_telephone_line_counts_whole() -> None:
+    corpus = Path(__file__).parent.parent / "data" / "corpus" / "audio" / "en-GB"
+    pause = np.zeros(6 * SAMPLE_RATE, np.float32)
+    said = np.concatenate([part for path in sorted(corpus.glob("*.opus"))[:12] for part in (read_audio(path), pause)])
+    narrow = soxr.resample(soxr.resample(said, SAMPLE_RATE, 8_000), 8_000, SAMPLE_RATE)
+    frames = narrow[: len(narrow) // 512 * 512].reshape(-1, 512)
+    frames = (frames + np.random.default_rng(1).normal(0, 3e-4, frames.shape)).astype(np.float32)
+    vad, state, spoken = SileroVad(), VadState(), Spoken()
+    for frame in frames:
+        spoken.feed(vad.probabilities(state, frame)[0])
+    vad.close()
+    loud = float((np.sqrt((frames**2).mean(axis=1)) > 0.006).sum()) * 512 / SAMPLE_RATE
+    heard = sum(end - start for start, end in spoken.all())
+    assert loud * 0.85 < heard < loud * 1.4, (heard, loud)

@@ -115,6 +115,7 @@ class Collector:
             money=tuple(self._money),
             reply=next((said.template for said in self._said if said.template), None),
             spoken=" ".join(said.text for said in self._said),
+            told=tuple(sorted(value for said in self._said for value in said.values)),
             models=tuple(
                 ModelCall(purpose=m.purpose, model=m.model, prompt=m.prompt, outcome=m.outcome)
                 for m in self._done.models

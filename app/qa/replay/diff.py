@@ -9,8 +9,9 @@ from typing import Final
 from app.qa.replay.compare_scores import Moved, Slower, moved, slower
 from app.qa.replay.journal import Run
 from app.qa.replay.judge import judge
+from app.qa.replay.manifest import by_people
 from app.qa.replay.record import TurnRecord
-from app.qa.replay.verdicts import ERROR, SAID, FieldChange, changes, rules_of
+from app.qa.replay.verdicts import ERROR, SAID, FieldChange, changes, looser, rules_of
 from schemas.errors import MalformedMessage, WrongState
 
 
@@ -42,7 +43,8 @@ class FailOn(StrEnum):
     """What a comparison fails on.
 
     MONEY: an amount or a payee that was right and is wrong, whatever else was wrong in the turn; a new false accept or
-    wrong read-back; figures said or money booked that nobody judges and that differ. REGRESSION: any value that was
+    wrong read-back; amounts, days and names said, or money and cards changed
+    at the bank, that nobody judges and that differ. REGRESSION: any value that was
     right and is not, a turn that fails, words misheard more often than by chance. LABELS: a turn that is right or wrong
     by what its label says now, and was otherwise by what it said. SLOWER: a stage. CHANGED: any difference at all.
     """
@@ -216,7 +218,15 @@ def _turn_diff(before: TurnRecord | None, after: TurnRecord | None, *, drifted: 
     )
 
 
-_NOTHING: Final[dict[str, object]] = {"money": (), "proposal": None, "slots": {}, "spoken": "", "error": None}
+_NOTHING: Final[dict[str, object]] = {
+    "money": (),
+    "proposal": None,
+    "slots": {},
+    "spoken": "",
+    "told": (),
+    "effects": {},
+    "error": None,
+}
 
 
 def _change(before: TurnRecord, after: TurnRecord, fields: tuple[FieldChange, ...]) -> Change:
@@ -229,11 +239,15 @@ def _change(before: TurnRecord, after: TurnRecord, fields: tuple[FieldChange, ..
 
 
 def _relabelled(before: TurnRecord, after: TurnRecord) -> bool:
-    """Whether the label alone made a turn right or wrong, or took what was expected of it away."""
+    """Whether the label alone made a turn right or wrong, better or worse heard, or demands less than it did."""
     if before.expect == after.expect:
         return False
-    was, now = judge(after.model_copy(update={"expect": before.expect})).right, judge(after).right
-    return was is not None and was != now
+    was, now = judge(after.model_copy(update={"expect": before.expect})), judge(after)
+    if was.right is not None and was.right != now.right:
+        return True
+    if was.hearing is not None and (now.hearing is None or was.hearing.errors != now.hearing.errors):
+        return True
+    return looser(by_people(before.expect), by_people(after.expect))
 
 
 def _cause(before: TurnRecord, after: TurnRecord) -> Cause:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from app.qa.rehearsal import Rehearsal
+from app.qa.rehearsal import Rehearsal, RehearsedCall
 from app.qa.replay.journal import RunHead
 from app.qa.replay.manifest import Case, CaseTurn, Manifest
 from app.qa.replay.player import PipelinePlayer
@@ -15,7 +15,7 @@ from rules.bank import demo_customers
 from rules.load import ruleset_hash
 from schemas.errors import NotFound, RecognizerUnavailable, TellerlineError
 from schemas.ids import CustomerId
-from services.ports import Clock, Recognizer, TurnHandler
+from services.ports import Clock, Recognizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +93,12 @@ class PipelineHouse:
             raise RecognizerUnavailable("a replay of text alone has no recogniser")
         return self._recognizer
 
-    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[TurnHandler]:
+    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[RehearsedCall]:
         """A call of the case's customer, or of the demo's first one in that locale. Raises NotFound."""
         customer = CustomerId(case.customer) if case.customer else self._first.get(case.locale)
         if customer is None:
             raise NotFound(f"no demo customer speaks {case.locale}")
-        return self._rehearsal.call(customer, case.language, clock)
+        return self._rehearsal.opened(customer, case.language, clock)
 
     async def close(self) -> None:
         """Release the recogniser and the rehearsal."""

@@ -15,6 +15,8 @@ from schemas.money import EXPONENTS
 
 RECALL_AT: Final = (1, 3, 5)
 _TRANSFER: Final = Intent.TRANSFER_MONEY.value
+LOCKED: Final = " locked"
+"""What the effect on a card ends with."""
 _FIGURES: Final = re.compile(r"\d+(?:\.\d+)?")
 _GROUPED: Final = re.compile(r"(?<=\d),(?=\d{3})")
 
@@ -121,7 +123,7 @@ def _heard(turn: TurnRecord, expect: Expectation) -> dict[str, Any]:
 def money_verdict(turn: TurnRecord, expect: Expectation) -> MoneyVerdict:
     """Booked money that was not asked for is the worst; a read-back of the wrong order, or in wrong words, is next."""
     unasked, missed = _unmatched(turn.money, (*expect.moves, *turn.owed)), _unmatched(expect.moves, turn.money)
-    if unasked:
+    if unasked or _unaccounted(turn):
         return MoneyVerdict.FALSE_ACCEPT
     if turn.proposal is not None and (_contradicts(turn.proposal, expect) or misread(turn)):
         return MoneyVerdict.WRONG_READ_BACK
@@ -140,6 +142,15 @@ def misread(turn: TurnRecord) -> bool:
     names = {c.id: c.name for c in turn.payee.candidates} if turn.payee else {}
     name = names.get(move.payee or "")
     return name is not None and turn.intent == _TRANSFER and not _says(turn.spoken, name)
+
+
+def _unaccounted(turn: TurnRecord) -> bool:
+    """Whether more has left an account of the customer's than was booked in the turn."""
+    left = {name: -by for name, by in turn.effects.items() if by < 0 and not name.endswith(LOCKED)}
+    for move in turn.money:
+        name = f"{move.source} {move.currency}"
+        left[name] = left.get(name, 0) - move.amount_minor
+    return any(minor > 0 for minor in left.values())
 
 
 def _says(spoken: str, name: str) -> bool:

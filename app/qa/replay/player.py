@@ -1,10 +1,12 @@
 """A call played through the pipeline in process: recogniser and turn handler, the caller's side from the manifest."""
 
 import time
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final, Protocol
 
+from app.qa.rehearsal import RehearsedCall
 from app.qa.replay import quality
 from app.qa.replay.audio import Clip, DecodedAudio, decode
 from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
@@ -38,7 +40,7 @@ class House(Protocol):
         """The process' recogniser, warm."""
         ...
 
-    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[TurnHandler]:
+    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[RehearsedCall]:
         """A call of the case's customer at a bank that no other case has touched."""
         ...
 
@@ -60,10 +62,13 @@ class PipelinePlayer:
         clock = ReplayClock(case.now)
         proposals: dict[ProposalId, MoneyMove] = {}
         results = []
-        async with self._house.call(case, clock) as handler:
+        async with self._house.call(case, clock) as call:
             for number, utterance in enumerate(case.turns, 1):
                 clock.advance(utterance.after_s)
-                results.append(await self._turn(case, number, base, handler, clock, proposals))
+                before = await call.holdings()
+                result = await self._turn(case, number, base, call.handler, clock, proposals)
+                changed = {"effects": effects(before, await call.holdings())}
+                results.append(result.model_copy(update={"record": result.record.model_copy(update=changed)}))
                 clock.advance(SPEAKING_S)
         return tuple(results)
 
@@ -110,6 +115,12 @@ class PipelinePlayer:
     async def close(self) -> None:
         """Release the house."""
         await self._house.close()
+
+
+def effects(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """What a turn changed at the bank: by how much each balance or lock is another."""
+    changed = {name: after.get(name, 0) - before.get(name, 0) for name in sorted({*before, *after})}
+    return {name: by for name, by in changed.items() if by}
 
 
 def source_of(utterance: CaseTurn, base: Path) -> Clip:

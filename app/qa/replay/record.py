@@ -104,6 +104,8 @@ class TurnRecord(Record):
 
     `decision` is what the words led to; `outcome` what the turn ended in, where doing it came to something else.
     `error` is a code and `reason` says what was wrong; a turn that was not `played` has nothing else to say.
+    `effects` is what it changed at the bank: minor units by account, 1 where a card was locked and -1 where unlocked.
+    `told` are the amounts, days and names that were said, in the order of the alphabet.
     `owed` is what earlier turns of the call should have booked and did not: a repeated question may book it late.
     """
 
@@ -132,8 +134,10 @@ class TurnRecord(Record):
     proposal: MoneyMove | None = None
     money: tuple[MoneyMove, ...] = ()
     owed: tuple[MoneyMove, ...] = ()
+    effects: dict[str, int] = Field(default_factory=dict)
     reply: str | None = None
     spoken: str = ""
+    told: tuple[str, ...] = ()
     models: tuple[ModelCall, ...] = ()
     error: str | None = None
     reason: str = ""

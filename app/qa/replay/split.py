@@ -71,8 +71,8 @@ async def split(clip: Clip, case: Case, house: House, vad: SileroVad) -> Split:
     clock = ReplayClock(case.now)
     states = [VadState() for _ in range(channels)]
     spoken = [Spoken() for _ in range(channels)]
-    async with house.call(case, clock) as handler:
-        ear = _Ear(house, case, handler, clock, found)
+    async with house.call(case, clock) as call:
+        ear = _Ear(house, case, call.handler, clock, found)
         for frames in _frames(clip, channels):
             for one in range(channels):
                 probability = vad.probabilities(states[one], frames[one])[0]
@@ -143,7 +143,7 @@ def _caller(clip: Clip) -> tuple[int, int, str]:
     """The caller's channel, of how many, and how it is known. Raises UnsupportedAudio where nothing tells."""
     check(clip.path)
     try:
-        some = [block[:, ::_EVERY] for _, block, _ in blocks(clip)]
+        some = [block[:, ::_EVERY].copy() for _, block, _ in blocks(clip)]  # a view would keep the block
     except (av.FFmpegError, ValueError) as error:
         raise MalformedAudio(f"{clip.path.name}: {type(error).__name__}") from error
     if not some:

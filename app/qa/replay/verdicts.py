@@ -8,14 +8,15 @@ import orjson
 from pydantic import JsonValue
 
 from app.qa.replay.judge import MoneyVerdict, figures, judge, money_verdict, same_value
-from app.qa.replay.manifest import Expectation, MoneyMove, by_people
+from app.qa.replay.manifest import Expectation, MoneyMove, OneOf, by_people
 from app.qa.replay.record import TurnRecord
 from schemas.money import EXPONENTS
 
 MONEY_SLOTS: Final = frozenset({"amount", "payee", "source", "target", "bill", "portion"})
 """Slots whose value decides where money goes and how much of it."""
-READ_BACK, BOOKED, SAID, ERROR = "read back", "booked", "figures said", "error"
-_MONEY: Final = frozenset({READ_BACK, BOOKED, SAID, *(f"slot {name}" for name in MONEY_SLOTS)})
+READ_BACK, BOOKED, EFFECTS, SAID, ERROR = "read back", "booked", "changed at the bank", "values said", "error"
+_OUTCOMES: Final = frozenset({READ_BACK, BOOKED, EFFECTS, SAID})
+_MONEY: Final = frozenset({*_OUTCOMES, *(f"slot {name}" for name in MONEY_SLOTS)})
 _PLAIN: Final = ("intent", "decision", "outcome", "reply", "route")
 
 
@@ -51,8 +52,8 @@ class FieldChange:
         if self.name not in _MONEY:
             return False
         if self.before.right == self.after.right and self.before.right is not False:
-            return self.name in {READ_BACK, BOOKED, SAID} and self.before.shown != self.after.shown
-        slot = self.name not in {READ_BACK, BOOKED, SAID}
+            return self.name in _OUTCOMES and self.before.shown != self.after.shown
+        slot = self.name not in _OUTCOMES
         return self.lost and not (slot and self.after.shown is None)
 
     def __str__(self) -> str:
@@ -83,7 +84,8 @@ def values(turn: TurnRecord) -> Iterator[tuple[str, Value]]:
     yield from _slots(turn, expect)
     yield READ_BACK, Value(_moves((turn.proposal,) if turn.proposal else ()), _not(turn, expect, _WRONG_READ_BACK))
     yield BOOKED, Value(_moves(turn.money), _not(turn, expect, _WRONG_MONEY))
-    yield SAID, Value(" ".join(figures(turn.spoken)) or None)
+    yield EFFECTS, Value(", ".join(f"{name} {by:+}" for name, by in turn.effects.items()) or None)
+    yield SAID, Value(", ".join(turn.told or figures(turn.spoken)) or None)
 
 
 _WRONG_READ_BACK: Final = frozenset({MoneyVerdict.WRONG_READ_BACK})
@@ -126,6 +128,18 @@ def money(minor: int, currency: str) -> str:
     """An amount as people read it: 150.00 GBP; minor units as they are where no currency is known."""
     digits = EXPONENTS.get(currency, 0)
     return f"{minor / 10**digits:.{digits}f} {currency or 'minor units'}".strip()
+
+
+def looser(before: Expectation | None, after: Expectation | None) -> bool:
+    """Whether a label says nothing any more of what it did, or takes further names for right."""
+    if before is None or after is None:
+        return before is not None
+    wider = (frozenset() < _names(getattr(before, name)) < _names(getattr(after, name)) for name in _PLAIN)
+    return bool(before.named - after.named) or any(wider)
+
+
+def _names(wanted: OneOf | None) -> frozenset[str]:
+    return frozenset((wanted,) if isinstance(wanted, str) else wanted or ())
 
 
 def rules_of(turn: TurnRecord) -> frozenset[str]:

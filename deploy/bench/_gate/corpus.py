@@ -1,6 +1,5 @@
 """Changes of a corpus: its manifest, its recordings, and the weights that hear them."""
 
-import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -11,10 +10,11 @@ import orjson
 
 from app.qa.replay.audio import read_audio
 from app.recordings.files import flac
+from deploy.bench._gate import weights
 from schemas.audio import SAMPLE_RATE, Samples
 
 Cases = list[dict[str, Any]]
-SEED: Final = 46
+SEED: Final = weights.SEED
 
 
 def cases_of(manifest: Path) -> Cases:
@@ -213,37 +213,42 @@ def _first_label(cases: Cases) -> Cases:
     return cases
 
 
-def _worse_weights(_manifest: Path, tree: Path) -> None:
-    """The recogniser with noise in its last layer's biases, as a training that went wrong leaves them."""
-    path = tree / "services" / "asr" / "model" / "en" / "ctc.npz"
-    with np.load(path) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    generator = np.random.default_rng(SEED)
-    worse = {
-        name: (array + generator.normal(0, 0.5 * float(np.std(array)) + 1e-6, array.shape)).astype(array.dtype)
-        if array.dtype.kind == "f"
-        else array
-        for name, array in arrays.items()
-    }
-    path.unlink()
-    np.savez(path, **worse)
+def _heard_for_said(manifest: Path, _tree: Path) -> None:
+    """References made of what a machine heard, as somebody does who wants a lower word error rate."""
+    cases = cases_of(manifest)
+    for expect in _expected(cases, "transcript")[::3]:
+        expect["transcript"] = " ".join(expect["transcript"].split()[:-1]) or expect["transcript"]
+    _written(manifest, cases)
 
 
-def _torn_weights(_manifest: Path, tree: Path) -> None:
-    path = tree / "services" / "asr" / "model" / "en" / "model.bin.xz"
-    body = path.read_bytes()
-    path.unlink()
-    path.write_bytes(body[: len(body) // 2])
+def _anything_goes(cases: Cases) -> Cases:
+    """Labels that no outcome can be against."""
+    for expect in _expected(cases, "decision")[::2]:
+        expect["decision"] = ["execute", "confirm", "clarify", "answer", "refuse", "handoff", "nothing"]
+        for name in ("slots", "intent", "payee", "reply", "outcome"):
+            expect.pop(name, None)
+    return cases
 
 
-def _swapped_bytes(_manifest: Path, tree: Path) -> None:
-    """Weights in which a stretch is noise: they load, and hear badly."""
-    path = tree / "services" / "asr" / "model" / "en" / "model.bin.xz"
-    body = bytearray(lzma.decompress(path.read_bytes()))
-    middle, size = len(body) // 2, len(body) // 20
-    body[middle : middle + size] = np.random.default_rng(SEED).integers(100, 140, size, dtype=np.uint8).tobytes()
-    path.unlink()
-    path.write_bytes(lzma.compress(bytes(body), preset=0))
+def _another_day(cases: Cases) -> Cases:
+    for case in cases[::4]:
+        case["now"] = "2026-01-19T17:00:00Z"
+    return cases
+
+
+def _full_stops(cases: Cases) -> Cases:
+    for expect in _expected(cases, "transcript"):
+        if expect["transcript"] and expect["transcript"].isascii():
+            expect["transcript"] += "."
+    return cases
+
+
+def _one_for_all(manifest: Path, _tree: Path) -> None:
+    said = _said(manifest)
+    body = said[0].read_bytes()
+    for path in said[1:]:
+        path.unlink()
+        path.write_bytes(body)
 
 
 CHANGES: Final[dict[str, Callable[[Path, Path], None]]] = {
@@ -270,7 +275,17 @@ CHANGES: Final[dict[str, Callable[[Path, Path], None]]] = {
     "reversed": _manifest(lambda cases: cases[::-1]),
     "one more": _manifest(_more),
     "first labels": _manifest(_first_label),
-    "worse weights": _worse_weights,
-    "torn weights": _torn_weights,
-    "noisy weights": _swapped_bytes,
+    "worse weights": weights.worse_weights,
+    "torn weights": weights.torn_weights,
+    "noisy weights": weights.swapped_bytes,
+    "heard for said": _heard_for_said,
+    "anything goes": _manifest(_anything_goes),
+    "another day": _manifest(_another_day),
+    "full stops": _manifest(_full_stops),
+    "noisy language": weights.noisy_language,
+    "shifted tokens": weights.shifted_tokens,
+    "repacked": weights.repacked,
+    "beginnings cut": _heard_as(lambda samples, _: samples[min(len(samples) // 4, SAMPLE_RATE // 2) :]),
+    "one for all": _one_for_all,
+    "louder": _heard_as(lambda samples, _: np.asarray(samples * 1.12, dtype=np.float32)),
 }

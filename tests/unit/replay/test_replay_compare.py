@@ -5,8 +5,9 @@ import pytest
 from app.qa.replay.compare_scores import Moved
 from app.qa.replay.diff import Change, FailOn, RunDiff, compare
 from app.qa.replay.journal import Run
+from app.qa.replay.judge import MoneyVerdict, money_verdict
 from app.qa.replay.junit import junit
-from app.qa.replay.manifest import Expectation
+from app.qa.replay.manifest import Expectation, MoneyMove
 from app.qa.replay.markdown import markdown
 from app.qa.replay.record import SpanRecord, Stage, TurnRecord, TurnResult
 from app.qa.replay.stats import clopper_pearson, mcnemar, paired, ratios
@@ -15,6 +16,7 @@ from tests.replay.samples import FIFTY, HEAD, result, run, turn
 
 FIFTEEN = {"amount_minor": 1500, "currency": "USD"}
 WANTED = Expectation(transcript="x", intent="transfer_money", slots={"amount": FIFTY, "payee": "p1"})
+EXPECTED = Expectation(transcript="send it", decision="confirm", intent="deny")
 EVERY = tuple(FailOn)
 
 
@@ -41,6 +43,43 @@ def test_an_amount_that_is_wrong_now_fails_money_whatever_else_was_wrong() -> No
     assert compared.turns[0].change is Change.WORSE
 
 
+def test_names_and_currencies_that_are_said_otherwise_are_told_and_other_words_around_them_are_not() -> None:
+    before = turn(spoken="I'll send 45 pounds to Emily.", told=("45 pounds", "Emily"), reply="confirm.transfer")
+    for told in (("45 dollars", "Emily"), ("Emily",), ("45 pounds", "Emil")):
+        compared = one(before, before.model_copy(update={"spoken": "I'll send 45.", "told": told}))
+        assert "values said" in compared.findings((FailOn.MONEY,))[0].says
+    reworded = one(before, before.model_copy(update={"spoken": "To Emily I'll send 45 pounds."}))
+    assert reworded.turns[0].change is Change.SAME
+
+
+def test_a_bank_that_does_something_else_than_before_is_told() -> None:
+    before = turn(effects={"card-1 locked": 1})
+    compared = one(before, before.model_copy(update={"effects": {}}))
+    assert "changed at the bank: card-1 locked +1 → none" in compared.findings((FailOn.MONEY,))[0].says
+
+
+@pytest.mark.parametrize(("effects", "right"), [({"a USD": -5000}, True), ({"a USD": -5001}, False), ({}, True)])
+def test_more_money_that_leaves_than_was_booked_is_a_false_accept(effects: dict[str, int], right: bool) -> None:
+    move = MoneyMove(amount_minor=5000, currency="USD", payee="p1", source="a")
+    booked = turn(money=(move,), effects=effects, expect=Expectation(money=(move,)))
+    assert (money_verdict(booked, booked.expect or Expectation()) is MoneyVerdict.RIGHT) is right
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        Expectation(transcript="send it", decision=("confirm", "answer"), intent="deny"),
+        Expectation(transcript="send it", decision="confirm"),
+        Expectation(transcript="send it now", decision="confirm", intent="deny"),
+    ],
+)
+def test_a_label_that_demands_less_or_that_other_words_were_said_is_told(label: Expectation) -> None:
+    before = turn(audio="a.wav", heard="send it", expect=EXPECTED)
+    assert one(before, before.model_copy(update={"expect": label})).findings((FailOn.LABELS,))
+    more = Expectation(transcript="Send it.", decision="confirm", intent="deny", route="fast")
+    assert not one(before, before.model_copy(update={"expect": more})).findings((FailOn.LABELS,))
+
+
 def test_a_slot_that_is_lost_is_a_regression_but_not_money() -> None:
     before = turn(slots={"amount": FIFTY, "payee": "p2"}, expect=WANTED)
     compared = one(before, before.model_copy(update={"slots": {"payee": "p2"}}))
@@ -51,7 +90,7 @@ def test_a_slot_that_is_lost_is_a_regression_but_not_money() -> None:
 def test_money_that_nobody_judges_and_that_differs_is_told() -> None:
     before = turn(spoken="Your balance is 1,500 dollars.", intent="balance_inquiry", reply="say.balance", slots={})
     compared = one(before, before.model_copy(update={"spoken": "Your balance is 150 dollars."}))
-    assert "figures said: 1500 → 150" in compared.findings((FailOn.MONEY,))[0].says
+    assert "values said: 1500 → 150" in compared.findings((FailOn.MONEY,))[0].says
     reworded = one(before, before.model_copy(update={"spoken": "You have 1,500 dollars."}))
     assert reworded.turns[0].change is Change.SAME
 
