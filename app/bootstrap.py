@@ -100,7 +100,7 @@ async def gateway(
         issuer, authenticator = identity(settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
-        recognizer = recognizer or await load_recognizer(stack, settings)
+        recognizer = recognizer or await load_recognizer(stack, settings, metrics)
         spoken = _voice(stack, settings, clock)
         vad, decoders = await _hearing(stack)
         callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
@@ -109,7 +109,7 @@ async def gateway(
             clock=clock,
             metrics=metrics,
             admission=Admission(settings.max_calls, metrics),
-            limits=limits(stack, settings, kept.store, clock),
+            limits=limits(stack, settings, kept.store, clock, metrics),
             authenticator=authenticator,
             statements=Statements(bridges(settings), Nonces(kept.store, KEPT), clock),
             web=client,

@@ -9,6 +9,7 @@ from app.settings import Settings
 from services.guard.shared_calls import RENEW_EVERY_S, SharedCalls
 from services.guard.shared_rates import SharedRates
 from services.guard.shares import Allowance, Shares
+from services.observability.metrics import Metrics
 from services.ports import Clock
 from services.store import Store
 
@@ -24,7 +25,7 @@ class Bounds:
     calls: SharedCalls
 
 
-def limits(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock) -> Bounds:
+def limits(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, metrics: Metrics) -> Bounds:
     """The limits that the settings name, kept up in the background until `stack` ends."""
     allowance = Allowance(
         settings.calls_per_customer,
@@ -36,4 +37,6 @@ def limits(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock
     calls = SharedCalls(store, clock, settings.calls_per_customer, rates)
     keep_running(stack, rates.forget, FORGET_EVERY_S)
     keep_running(stack, calls.renew, RENEW_EVERY_S)
-    return Bounds(Shares(allowance, clock.monotonic), rates, calls)
+    shares = Shares(allowance, clock.monotonic)
+    metrics.waiting.labels("openings").set_function(lambda: shares.begun)
+    return Bounds(shares, rates, calls)
