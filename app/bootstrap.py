@@ -17,6 +17,7 @@ from app.callers import Callers
 from app.ears import recognizer as load_recognizer
 from app.identity import bridges, identity
 from app.keys import audit_keys, secret
+from app.limits import Bounds, limits
 from app.migrate import database
 from app.models import answerer, extractor, passages
 from app.money import Books, MoneyServices, money_services
@@ -42,8 +43,6 @@ from services.banking.stepup import CodeSender
 from services.execution import Banking
 from services.guard.admission import Admission
 from services.guard.nonces import Nonces
-from services.guard.shared_calls import RENEW_EVERY_S, SharedCalls
-from services.guard.shares import Allowance, Shares
 from services.observability.metrics import Metrics
 from services.ports import Answerer, AuditLog, Clock, CoreBank, Recognizer
 from services.record import audit_spool
@@ -70,8 +69,7 @@ class Gateway:
     clock: Clock
     metrics: Metrics
     admission: Admission
-    shares: Shares
-    calls: SharedCalls
+    limits: Bounds
     authenticator: Authenticator
     statements: Statements
     web: httpx.AsyncClient
@@ -102,7 +100,7 @@ async def gateway(
         issuer, authenticator = identity(settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
-        recognizer = recognizer or await load_recognizer(stack, settings)
+        recognizer = recognizer or await load_recognizer(stack, settings, metrics)
         spoken = _voice(stack, settings, clock)
         vad, decoders = await _hearing(stack)
         callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
@@ -111,8 +109,7 @@ async def gateway(
             clock=clock,
             metrics=metrics,
             admission=Admission(settings.max_calls, metrics),
-            shares=_shares(settings, clock),
-            calls=_calls(stack, settings, kept.store, clock),
+            limits=limits(stack, settings, kept.store, clock, metrics),
             authenticator=authenticator,
             statements=Statements(bridges(settings), Nonces(kept.store, KEPT), clock),
             web=client,
@@ -150,22 +147,6 @@ async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _
     keys = audit_keys(settings)
     chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
     return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock))
-
-
-def _shares(settings: Settings, clock: Clock) -> Shares:
-    allowance = Allowance(
-        settings.calls_per_customer,
-        settings.calls_per_minute,
-        settings.requests_per_minute,
-        settings.connections_per_minute,
-    )
-    return Shares(allowance, clock.monotonic)
-
-
-def _calls(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock) -> SharedCalls:
-    made = SharedCalls(store, clock, settings.calls_per_customer)
-    keep_running(stack, made.renew, RENEW_EVERY_S)
-    return made
 
 
 def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:

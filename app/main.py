@@ -124,7 +124,7 @@ def _calls(gateway: Gateway) -> CallDeps:
         handler, recognizer = recordings.opener(handler), recordings.recognizer(recognizer)
     return CallDeps(
         admission=gateway.admission,
-        shares=gateway.shares,
+        shares=gateway.limits.shares,
         authenticate=authenticate,
         verify=verify,
         consent=consent,
@@ -135,7 +135,7 @@ def _calls(gateway: Gateway) -> CallDeps:
         metrics=gateway.metrics,
         max_call_seconds=gateway.settings.max_call_seconds,
         synthesizer=gateway.voice.synthesizer if gateway.voice.speaks else None,
-        together=gateway.calls.call,
+        together=gateway.limits.calls.call,
     )
 
 

@@ -30,6 +30,7 @@ ONLY_IN = {
         "services/record/",
         "services/guard/nonces",
         "services/guard/shared_calls",
+        "services/guard/shared_rates",
         "app/",
         "deploy/",
     ),

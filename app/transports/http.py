@@ -1,7 +1,7 @@
 """Whole utterances over HTTP: a recording or a text in, the whole decision out. Nothing is carried out."""
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Query, Request
@@ -120,22 +120,25 @@ async def asked(
 ) -> AsyncIterator[tuple[Principal, bytes]]:
     """Who asks, and what they sent: of a stranger, and past a customer's share, nothing is read."""
     early = await gateway.authenticator.before_body(request)
-    with _share(gateway, early):
-        async with uploads.body(request, None if early and Scope.QA in early.scopes else most) as body:
-            principal = early or await gateway.authenticator.principal(request, body)
-            with _share(gateway, None if early else principal):
-                yield principal, body
+    most = None if early and Scope.QA in early.scopes else most
+    async with _share(gateway, early), uploads.body(request, most) as body:
+        principal = early or await gateway.authenticator.principal(request, body)
+        async with _share(gateway, None if early else principal):
+            yield principal, body
 
 
-def _share(gateway: Gateway, principal: Principal | None) -> AbstractContextManager[None]:
+@asynccontextmanager
+async def _share(gateway: Gateway, principal: Principal | None) -> AsyncIterator[None]:
     """A customer's share of the gateway, for what a customer may ask. QA has no bound but that of all."""
-    if principal is None:
-        return nullcontext()
-    if principal.customer is None:
-        principal.require(Scope.QA)
-        return nullcontext()
+    if principal is None or principal.customer is None:
+        if principal is not None:
+            principal.require(Scope.QA)
+        yield
+        return
     principal.require(Scope.CALL)
-    return gateway.shares.request(principal.customer)
+    with gateway.limits.shares.request(principal.customer):
+        await gateway.limits.rates.request(principal.customer)
+        yield
 
 
 def parsed(model: type[Body], body: bytes) -> Body:

@@ -42,6 +42,11 @@ class WhisperRecognizer:
         )
         return await self._scheduler.run(priority, partial(self._decode, samples, locale, final=final))
 
+    @property
+    def waiting(self) -> int:
+        """How many decodes wait for a thread."""
+        return self._scheduler.waiting
+
     async def warm_up(self) -> None:
         """One partial and one final of each language, of noise too faint to hear."""
         noise = np.random.default_rng(0)

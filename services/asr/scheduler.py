@@ -47,6 +47,11 @@ class DecodeScheduler:
         self._numbers = count()
         self._closed = False
 
+    @property
+    def waiting(self) -> int:
+        """How many jobs are in line that somebody still awaits."""
+        return sum(not job.answer.done() for job in self._line)
+
     async def run(self, priority: DecodePriority, work: Callable[[], T]) -> T:
         """The result of `work`. Raises Busy when the line is full, RecognizerUnavailable after `close`.
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from schemas.errors import RateLimited, StoreUnavailable
 from schemas.ids import CallId, CustomerId
+from services.guard.shared_rates import Kind, SharedRates
 from services.ports import Clock
 from services.store import Store, alone, metadata, micros
 from services.timing.finish import finish
@@ -35,10 +36,11 @@ _c = calls.c
 class SharedCalls:
     """At most `most` calls of a customer at once. An embedded database has one gateway, whose own count is enough."""
 
-    def __init__(self, store: Store, clock: Clock, most: int) -> None:
+    def __init__(self, store: Store, clock: Clock, most: int, rates: SharedRates) -> None:
         self._store = store
         self._clock = clock
         self._most = most
+        self._rates = rates
         self._mine: set[CallId] = set()
 
     @asynccontextmanager
@@ -71,6 +73,7 @@ class SharedCalls:
             connection.execute(sa.delete(calls).where(theirs & (_c.until <= micros(now))))
             if connection.execute(sa.select(sa.func.count()).where(theirs)).scalar_one() >= self._most:
                 raise RateLimited("too many calls at once", retry_after_s=5.0)
+            self._rates.taking(connection, Kind.CALLS, customer, now)
             row = {"call_id": call, "customer_id": customer, "until": micros(now + LEASE)}
             connection.execute(sa.insert(calls), row)
 

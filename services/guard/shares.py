@@ -64,6 +64,11 @@ class Shares:
         self._opening = asyncio.Semaphore(OPENINGS)
         self._begun = 0
 
+    @property
+    def begun(self) -> int:
+        """How many calls are being opened, or wait for that."""
+        return self._begun
+
     def connection(self, address: str) -> None:
         """A handshake came from an address. Raises RateLimited."""
         self._connected.take(address)

@@ -98,6 +98,12 @@ class Metrics:
         self.refused = Counter(
             "tellerline_refused", "Calls refused at the door, by reason", ["reason"], registry=self.registry
         )
+        self.waiting = Gauge(
+            "tellerline_waiting",
+            "What waits its turn, by the queue that it waits in",
+            ["queue"],
+            registry=self.registry,
+        )
         self.spools_broken = Gauge(
             "tellerline_spools_broken", "Spools put aside because somebody's hand was in them", registry=self.registry
         )

@@ -13,6 +13,7 @@ import services.banking.banks.tables
 import services.banking.tables
 import services.guard.nonces
 import services.guard.shared_calls
+import services.guard.shared_rates
 import services.record.tables
 from app.migrate import migrate
 from services.store import Store, metadata

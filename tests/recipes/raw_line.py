@@ -28,7 +28,7 @@ def routes(gateway: Gateway) -> APIRouter:
     @router.websocket("/v1/raw")
     async def line(socket: WebSocket) -> None:
         customer = (await gateway.authenticator.principal(socket)).caller()
-        with gateway.shares.call(customer), gateway.admission.enter():
+        with gateway.limits.shares.call(customer), gateway.admission.enter():
             handler = await gateway.callers.open(customer, CallId(gateway.clock.new_id()), TELEPHONE.locale)
             ports, outbound = CallPorts(handler, gateway.recognizer, gateway.vad, gateway.clock), OutboundQueue()
             await socket.accept()

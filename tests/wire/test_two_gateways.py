@@ -148,7 +148,7 @@ async def refused(running: Served, customer: str) -> int:
 
 async def test_calls_of_one_customer_are_counted_by_both(pair: Pair) -> None:
     for running in (pair.first, pair.second):
-        running.gateway.calls._most = 2
+        running.gateway.limits.calls._most = 2
     async with calling(pair.first, ALEX, "en-US"):
         async with calling(pair.second, ALEX, "en-US"):
             assert [await refused(one, ALEX) for one in (pair.first, pair.second)] == [429, 429]
@@ -165,7 +165,7 @@ async def test_calls_of_a_gateway_that_died_count_no_longer_than_their_lease(pai
     store = pair.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined] # the ledger's own
     clock = pair.first.gateway.clock
     for running in (pair.first, pair.second):
-        running.gateway.calls._most = 1
+        running.gateway.limits.calls._most = 1
     for left, status in ((LEASE, 429), (-LEASE, 0)):
         row = {"call_id": "of-the-dead", "customer_id": ALEX, "until": micros(clock.now() + left)}
         await store.execute("test.calls", sa.delete(calls))
@@ -175,7 +175,7 @@ async def test_calls_of_a_gateway_that_died_count_no_longer_than_their_lease(pai
 
 async def test_a_call_is_renewed_as_long_as_it_lasts(pair: Pair) -> None:
     async with calling(pair.first, ALEX, "en-US"):
-        ours, store = pair.first.gateway.calls, pair.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined]
+        ours, store = pair.first.gateway.limits.calls, pair.first.gateway.callers.banking.ledger._store  # type: ignore[attr-defined]
         await store.execute("test.calls", sa.update(calls).values(until=1))
         await ours.renew()
         (row,) = await rows(store, sa.select(calls.c.until))

@@ -11,6 +11,7 @@ from app import cli, ears
 from app.serve import serve
 from app.settings import read_settings
 from schemas.errors import ConfigInvalid, TellerlineError
+from services.observability.metrics import Metrics
 from tests.fakes.recognizer import FakeRecognizer
 
 Prepare = Callable[[Path], dict[str, str]]
@@ -111,14 +112,14 @@ def test_an_env_file_with_an_editors_mark_is_heard_from_its_first_name_on(
 async def test_a_recogniser_that_does_not_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     async with AsyncExitStack() as stack:
         with pytest.raises(ConfigInvalid, match=r"ASR_MODEL=/none .*TELLERLINE_ASR_DEVICE=cpu"):
-            await ears.recognizer(stack, read_settings(ASR_MODEL="/none"))
+            await ears.recognizer(stack, read_settings(ASR_MODEL="/none"), Metrics())
 
         def refuses(*_: object, **__: object) -> None:
             raise ValueError("Invalid CPU ISA: NONE")
 
         monkeypatch.setattr(ears, "load", refuses)
         with pytest.raises(ConfigInvalid, match="Invalid CPU ISA"):
-            await ears.recognizer(stack, read_settings())
+            await ears.recognizer(stack, read_settings(), Metrics())
 
 
 def test_the_databases_usual_spelling_of_encryption_is_its_drivers() -> None:

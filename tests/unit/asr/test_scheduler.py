@@ -128,3 +128,16 @@ async def test_closing_cancels_what_waits() -> None:
         await waiting
     with pytest.raises(RecognizerUnavailable):
         await scheduler.run(DecodePriority.FINAL, lambda: None)
+
+
+async def test_what_waits_is_counted_and_what_runs_or_was_given_up_is_not(scheduler: DecodeScheduler) -> None:
+    gate, running = await held(scheduler)
+    line = [asyncio.create_task(scheduler.run(DecodePriority.FINAL, lambda: None)) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert scheduler.waiting == 2
+    line[0].cancel()
+    await asyncio.sleep(0)
+    assert scheduler.waiting == 1
+    gate.opened.set()
+    await asyncio.gather(running, line[1])
+    assert scheduler.waiting == 0

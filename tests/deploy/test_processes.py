@@ -1,0 +1,195 @@
+"""Two gateways as real processes on one PostgreSQL: what counts once counts once; and a pair upgraded with calls on."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import create_async_engine
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from app.auth.dependencies import HEADERS, SIGNATURE
+from app.auth.signature import SignedRequest, sign
+from app.line import typed
+from services.banking.banks.tables import postings
+from services.timing.clock import SystemClock
+from tests.harness.calls import heard
+from tests.harness.gateway import Caller
+from tests.harness.processes import ROOT, SECRET, VERSIONS, Process, gateway_process, previous, tree_of
+from tests.harness.stores import administer, emptied
+
+ALEX, IMOGEN = "alex-morgan", "imogen-hartley"
+ORDER = "send fifty dollars to catherine nguyen"
+SAID = {"text": "what's my balance", "locale": "en-US"}
+FEW = {"CALLS_PER_CUSTOMER": "2", "CALLS_PER_MINUTE": "18", "REQUESTS_PER_MINUTE": "15"}
+"""Six calls and five requests at once, then one every 3.3 and 4 s."""
+
+
+async def asked(database: str, statement: sa.Select[tuple[object]] | sa.TextClause) -> list[object]:
+    """The first column of every row."""
+    engine = create_async_engine(database)
+    async with engine.connect() as connection:
+        rows = list((await connection.execute(statement)).scalars())
+    await engine.dispose()
+    return rows
+
+
+async def transfers(database: str) -> int:
+    """How many transfers the bank has carried out."""
+    return len(await asked(database, sa.select(postings.c.key).where(postings.c.outcome == "done")))
+
+
+async def refused(process: Process, headers: dict[str, str]) -> int:
+    """The status that a call is refused with; 0 where it is let in."""
+    try:
+        async with connect(process.calls, compression=None, additional_headers=headers):
+            return 0
+    except InvalidStatus as error:
+        return error.response.status_code
+
+
+def signed(nonce: str) -> dict[str, str]:
+    """A bridge's handshake of now."""
+    request = SignedRequest(
+        "bridge", "GET", "/v1/calls", str(int(SystemClock().now().timestamp())), nonce, IMOGEN, b"", ""
+    )
+    values = (request.key_id, request.timestamp, request.nonce, request.customer)
+    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(SECRET.encode(), request)}
+
+
+@pytest.fixture
+async def pair(postgres_server: str, quick_folder: Path) -> AsyncIterator[tuple[Process, Process, str]]:
+    url = await emptied(postgres_server)
+    async with (
+        gateway_process(url, quick_folder / "a", **FEW) as a,
+        gateway_process(url, quick_folder / "b", **FEW) as b,
+    ):
+        yield a, b, url
+
+
+@pytest.mark.timeout(600)
+async def test_two_processes_are_one_service(pair: tuple[Process, Process, str]) -> None:
+    """One start of both for everything: each costs some seconds of processor time."""
+    await calls_at_once_are_counted_by_both(*pair[:2])
+    await nonces_count_once(*pair[:2])
+    await typed_requests_have_one_rate(*pair[:2])
+    await a_dropped_call_is_taken_up_and_booked_once(*pair)
+    await calls_have_one_rate(*pair[:2])
+
+
+async def calls_at_once_are_counted_by_both(a: Process, b: Process) -> None:
+    async with a.calling(IMOGEN), b.calling(IMOGEN):
+        assert [await refused(one, await one.token(IMOGEN)) for one in (a, b)] == [429, 429]
+
+
+async def nonces_count_once(a: Process, b: Process) -> None:
+    headers = signed("nonce-0001")
+    assert [await refused(a, headers), await refused(b, headers), await refused(a, headers)] == [0, 401, 401]
+
+
+async def typed_requests_have_one_rate(a: Process, b: Process) -> None:
+    """Each alone has room for five; together they have no more."""
+    async with httpx.AsyncClient(timeout=30) as client:
+        answers = []
+        for number in range(8):
+            one = (a, b)[number % 2]
+            answers.append(await client.post(f"{one.http}/v1/text", json=SAID, headers=await one.token(ALEX)))
+        let_in = [answer.status_code for answer in answers].count(200)
+        other = await client.post(f"{b.http}/v1/text", json=SAID, headers=await b.token(IMOGEN))
+    assert 5 <= let_in < 8  # the bucket flows while a loaded machine answers
+    late = next(answer for answer in answers if answer.status_code == 429)
+    assert 1 <= int(late.headers["Retry-After"]) <= 4
+    assert other.status_code == 200
+
+
+async def a_dropped_call_is_taken_up_and_booked_once(a: Process, b: Process, url: str) -> None:
+    before = await transfers(url)
+    async with a.calling(ALEX) as old, b.calling(ALEX) as new:
+        await old.send(typed(ORDER))
+        await heard(old)
+        await new.send(typed("what's my balance"))
+        await heard(new)
+        old.socket.transport.abort()
+    async with b.calling(ALEX) as again:
+        assert (await heard(again)).startswith("Your last call was cut off")
+        await again.send(typed("yes"))
+        await heard(again)
+    assert await transfers(url) == before + 1
+
+
+async def calls_have_one_rate(a: Process, b: Process) -> None:
+    """Alex has begun three calls; six were saved up."""
+    told = []
+    for number in range(9):
+        one = (a, b)[number % 2]
+        told.append(await refused(one, await one.token(ALEX)))
+    assert told.count(429) >= 2
+    assert told.count(0) <= 7
+
+
+async def read_back(call: Caller) -> None:
+    await call.send(typed(ORDER))
+    await heard(call)
+
+
+async def agreed(call: Caller) -> None:
+    await call.send(typed("yes"))
+    await heard(call)
+    assert [event["state"] for event in call.of("tellerline.ledger")] == ["succeeded"]
+
+
+@pytest.mark.timeout(900)
+async def test_a_pair_is_upgraded_with_calls_on(postgres_server: str, quick_folder: Path) -> None:
+    """Gateways of the previous version on their own schema, replaced one by one: every call says its yes once."""
+    commit = previous()
+    if not commit:
+        pytest.skip("there is no history to take the previous version from")
+    name = "tellerline_upgraded"
+    await administer(postgres_server, f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
+    url, old_tree = postgres_server.format(database=name), tree_of(commit, quick_folder / "tree")
+    revision = sa.text("SELECT version_num FROM alembic_version")
+    newest = max(path.stem[:4] for path in (ROOT / VERSIONS).glob("[0-9]*.py"))
+    async with AsyncExitStack() as stack:
+        old = [await stack.enter_async_context(gateway_process(url, quick_folder / n, old_tree)) for n in "ab"]
+        assert (await asked(url, revision))[0] < newest  # type: ignore[operator] # both are text
+        before = await transfers(url)
+        staying = await stack.enter_async_context(old[0].calling(ALEX))
+        leaving = await stack.enter_async_context(old[1].calling(IMOGEN))
+        await leaving.send(typed("what's my balance"))
+        await heard(leaving)
+        starting = asyncio.create_task(stack.enter_async_context(gateway_process(url, quick_folder / "c")))
+        await read_back(staying)
+        while not starting.done() and await asked(url, revision) != [newest]:  # noqa: ASYNC110 - a database tells nobody
+            await asyncio.sleep(0.2)
+        await agreed(staying)
+        new = await starting
+        await _leaves(old[1], leaving)
+        await _dies(old[0], staying, new)
+        assert await transfers(url) == before + 2
+
+
+async def _leaves(gateway: Process, call: Caller) -> None:
+    """An old gateway drains: newcomers are refused, its call goes on to its end."""
+    gateway.leave()
+    await call.next("tellerline.draining", within_s=30)
+    await call.send(typed("when is my electricity bill due"))
+    await heard(call)
+    await call.socket.close()
+    async with asyncio.timeout(60):
+        await gateway.process.wait()
+    assert gateway.process.returncode == 0
+
+
+async def _dies(gateway: Process, call: Caller, new: Process) -> None:
+    """The other old gateway is killed between read-back and yes: the new version takes its call up."""
+    await read_back(call)
+    gateway.kill()
+    with pytest.raises(ConnectionClosed):
+        await call.for_a_while(30)
+    async with new.calling(ALEX) as again:
+        assert (await heard(again)).startswith("Your last call was cut off")
+        await agreed(again)
