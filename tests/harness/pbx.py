@@ -1,4 +1,4 @@
-"""A real Asterisk on loopback, with the dialplan of deploy/examples: `make asterisk` fetches one where the system has none."""
+"""A real Asterisk on loopback, with the dialplan of deploy/examples; `make asterisk` fetches one."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ ROOT: Final = Path(__file__).parents[2]
 FETCHED: Final = ROOT / ".asterisk"
 EXAMPLES: Final = ROOT / "deploy/examples/asterisk"
 CONFIG: Final = ROOT / "tests/data/telephone/pbx"
-PATH: Final = f"{FETCHED / 'bin'}:{os.environ.get('PATH', '')}"
+PATH: Final = f"{FETCHED / 'bin'}:{os.environ.get('PATH', '')}"  # noqa: TID251 - the programs of this machine
 ASTERISK, SIPP = shutil.which("asterisk", path=PATH), shutil.which("sipp", path=PATH)
 needs_asterisk = pytest.mark.skipif(ASTERISK is None, reason="there is no Asterisk: make asterisk")
 needs_sipp = pytest.mark.skipif(None in {ASTERISK, SIPP}, reason="there is no Asterisk or no sipp: make asterisk")
@@ -38,7 +38,7 @@ class Pbx:
         return await ran(ASTERISK or "", "-C", str(self.folder / "asterisk.conf"), "-rx", command)
 
     async def call(self, door: str, sound: Path, customer: str, recorded: Path) -> None:
-        """Ring the assistant at `door` (`audiosocket`, `websocket`); the caller plays `sound`, hears into `recorded`."""
+        """Ring the assistant at a `door` of the dialplan; the caller plays `sound` and hears into `recorded`."""
         for name, value in {"SOUND": sound.with_suffix(""), "RECORDED": recorded, "CUSTOMER": customer}.items():
             await self.ask(f"dialplan set global {name} {value}")
         await self.ask(f"channel originate Local/{door}@people extension caller@people")
@@ -52,36 +52,33 @@ class Pbx:
     async def until_idle(self, within_s: float = 20.0) -> None:
         """Return once it has no call left."""
         async with asyncio.timeout(within_s):
-            while "0 active channels" not in await self.ask("core show channels count"):
+            while "0 active channels" not in await self.ask("core show channels count"):  # noqa: ASYNC110 - a program
                 await asyncio.sleep(0.2)
 
 
 @asynccontextmanager
 async def pbx(folder: Path, place: Place) -> AsyncIterator[Pbx]:
     """Asterisk, which sends its calls to the service at `place`, until the block ends."""
-    folder.mkdir()
     made = Pbx(folder, free_port())
     _configure(made, place)
-    log = (folder / "console").open("wb")
     command = [ASTERISK or "", "-C", str(folder / "asterisk.conf"), "-f", "-n", "-vvv"]
-    running = await asyncio.create_subprocess_exec(
-        *command, stdout=log, stderr=log, env={"PATH": os.environ["PATH"], "TELLERLINE_KEY_DIR": str(folder)}
-    )
+    quiet, env = asyncio.subprocess.DEVNULL, {"PATH": PATH, "TELLERLINE_KEY_DIR": str(folder)}
+    running = await asyncio.create_subprocess_exec(*command, stdout=quiet, stderr=quiet, env=env)
     try:
         async with asyncio.timeout(60):
             while "fully booted" not in await made.ask("core waitfullybooted"):
-                assert running.returncode is None, (folder / "console").read_text()
+                assert running.returncode is None, "see log/full in its folder"
                 await asyncio.sleep(0.2)
         yield made
     finally:
         if running.returncode is None:
             running.terminate()
         await running.wait()
-        log.close()
 
 
 def _configure(made: Pbx, place: Place) -> None:
     """The example's files, and those of a PBX around them."""
+    made.folder.mkdir()
     told = {
         "@FOLDER@": str(made.folder),
         "@SIP@": str(made.sip),

@@ -1,8 +1,9 @@
 """Asterisk's AudioSocket as a `CallTransport`. Sans I/O: bytes of the TCP stream in, in pieces of any length.
 
 Each message is a kind, a length of two bytes and so much payload. Asterisk takes sound and a hang-up from us, and plays
-what comes as it comes: we keep the pace, and know by it what was heard. It ends a call on which neither side sends for two
-seconds, as where the caller is on mute and we wait: so we are never quiet for long. What becomes of the call, its dialplan asks.
+what comes as it comes: we keep the pace, and know by it what was heard. It ends a call on which neither side sends for
+two seconds, as where the caller is on mute and we wait: so we are never quiet for long. What becomes of the call, its
+dialplan asks.
 """
 
 import uuid

@@ -44,7 +44,7 @@ class Playing:
     `marks`: the line tells when what came before a mark was heard; otherwise it is known by the clock.
     `taken`: it takes sound at all; on one that does not nothing is said, and nothing counts as heard.
     `say`: it speaks replies itself, and is sent words instead of sound. `press`: it has a word for keys that we press;
-    otherwise they are tones in the sound. `quiet_ms`: a packet of silence leaves where nothing else did for so long; 0: none.
+    otherwise they are tones in the sound. `quiet_ms`: where nothing was sent for so long, silence is; 0: none.
     """
 
     form: AudioFormat

@@ -107,7 +107,9 @@ async def test_a_caller_of_whom_no_sound_comes_is_not_hung_up_on(door: str, tmp_
 @needs_asterisk
 @pytest.mark.timeout(120)
 @DOORS
-async def test_a_caller_reaches_a_person_where_the_gateway_leaves(door: str, tmp_path: Path, quick_folder: Path) -> None:
+async def test_a_caller_reaches_a_person_where_the_gateway_leaves(
+    door: str, tmp_path: Path, quick_folder: Path
+) -> None:
     sound, audiosocket = wav(tmp_path / "said.wav", line(40.0)), free_port()
     async with AsyncExitStack() as stack:
         voice, given = FakeSynthesizer(25), settings(audiosocket)
