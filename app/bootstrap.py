@@ -58,6 +58,9 @@ from services.timing.clock import SystemClock
 
 log = logging.getLogger(__name__)
 
+FIRST_WORDS_S: Final = 15.0
+"""So long the start waits for the greeting to be made: a voice that stands back on a busy machine takes minutes."""
+
 RECONCILE_EVERY_S: Final = 2.0
 RECORD_EVERY_S: Final = 1.0
 
@@ -260,13 +263,13 @@ async def _hearing(stack: AsyncExitStack) -> tuple[SileroVad, DecoderPool]:
 
 
 async def _voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
-    """The voice, which has said its first words; what else is heard most is made ready in the background."""
+    """The voice, which has said its first words, or had time to; what else is heard most is made in the background."""
     made = voice(stack, settings, clock)
     if made.speaker is not None:
-        greeting, *others = frequent_replies()
-        await _warm(made.speaker, greeting)
-        warming = asyncio.create_task(_warm(made.speaker, *others))
-        stack.callback(warming.cancel)
+        for replies, wait_s in (frequent_replies()[:1], FIRST_WORDS_S), (frequent_replies()[1:], 0.0):
+            warming = asyncio.create_task(_warm(made.speaker, *replies))
+            stack.callback(warming.cancel)
+            await asyncio.wait({warming}, timeout=wait_s)
     return made
 
 

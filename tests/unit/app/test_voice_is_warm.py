@@ -27,6 +27,11 @@ async def test_the_greeting_is_there_in_every_language(tmp_path: Path, monkeypat
     assert ("Hello, this is your bank's assistant.", "en-US") in asked
 
 
+async def test_a_voice_that_takes_its_time_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "FIRST_WORDS_S", 0.1)
+    assert await made(HummingEngine(delay_s=60.0), tmp_path, monkeypatch)
+
+
 async def test_a_voice_that_fails_then_keeps_nobody_from_calling(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
