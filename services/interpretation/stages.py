@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.load import locales
+from schemas.ids import language
 from schemas.intent import Annotation, Context, Route, Understood
 from schemas.interpretation import Interpretation
 from schemas.payee import PayeeMatch
@@ -22,8 +23,10 @@ from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.understander import Understander
+from services.understanding.learned.reader import LearnedReader
 from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
+from services.understanding.proposed import proposed
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
 from services.understanding.superseded import superseded
@@ -63,6 +66,7 @@ def warm_up() -> None:
     for locale in locales():
         Normalizer.for_locale(locale)
         Understander.for_locale(locale)
+        LearnedReader.of(language(locale))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,8 @@ class _Stages:
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
-        return meant or offered(heard, found, context, self._called(heard)) or found
+        meant = meant or offered(heard, found, context, self._called(heard))
+        return meant or proposed(heard, found, context, self._called(heard)) or found
 
     def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""
