@@ -29,7 +29,7 @@ UNREAD: Final = 3.0
 """What a sentence counts that the rules leave unread, of which the reader will be asked."""
 TRAPS: Final = 15.0
 """What such a sentence of no family counts that was written down as one."""
-WRITTEN: Final = ("understanding", "en", "ja")
+WRITTEN: Final = ("understanding", "wanted", "en", "ja")
 """Files of sentences whose families were told one by one."""
 RARE: Final = 0.25
 """The share that the sentences of a family are brought to."""
@@ -140,13 +140,14 @@ def _offered(family: int, heard: list[Heard], logits: Floats) -> float:
 
 
 def _above_traps(family: int, heard: list[Heard], logits: Floats) -> float:
-    """The first step at which no order is proposed for a sentence that was written down as none."""
+    """The first step at which it is proposed for no sentence written down as something else; an order, as none."""
+    others = frozenset({NONE}) if family < MONEY else frozenset({NONE, *FAMILIES}) - {FAMILIES[family]}
 
     def trapped(step: float) -> bool:
-        found = _proposed(family, heard, logits, step)
-        return any(NONE in h.sample.families and h.sample.source.startswith(WRITTEN) for h in found)
+        found = (h.sample for h in _proposed(family, heard, logits, step))
+        return any(s.families <= others and s.source.startswith(WRITTEN) for s in found)
 
-    return next((step for step in STEPS if family >= MONEY or not trapped(step)), NEVER)
+    return next((step for step in STEPS if not trapped(step)), NEVER)
 
 
 def _precise(family: int, heard: list[Heard], logits: Floats, share: float) -> float:
@@ -156,7 +157,7 @@ def _precise(family: int, heard: list[Heard], logits: Floats, share: float) -> f
         sure = [h for h in _proposed(family, heard, logits, step) if name not in h.sample.doubted]
         right = sum(name in h.sample.families for h in sure)
         if right >= share * len(sure):
-            return step if len(sure) >= FEW else max(step, 1.0 if share >= TOLD else 0.0)
+            return step if len(sure) >= FEW else max(step, 2.0 if share >= TOLD else 0.0)
     return NEVER
 
 
