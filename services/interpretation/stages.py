@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.load import locales
+from schemas.ids import language
 from schemas.intent import Annotation, Context, Route, Understood
 from schemas.interpretation import Interpretation
 from schemas.payee import PayeeMatch
@@ -22,9 +23,11 @@ from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.understander import Understander
+from services.understanding.learned.reader import LearnedReader
 from services.understanding.mentioned import mentioned
 from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
+from services.understanding.proposed import proposed
 from services.understanding.receivers import two_receivers
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
@@ -65,6 +68,7 @@ def warm_up() -> None:
     for locale in locales():
         Normalizer.for_locale(locale)
         Understander.for_locale(locale)
+        LearnedReader.of(language(locale))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,8 @@ class _Stages:
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
-        meant = meant or offered(heard, found, context, self._called(heard)) or found
+        meant = meant or offered(heard, found, context, self._called(heard))
+        meant = meant or proposed(heard, found, context, self._called(heard)) or found
         return mentioned(heard, meant, context) or meant
 
     def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
