@@ -6,8 +6,8 @@ from typing import Final
 
 import yaml
 
-from deploy.bench.cases.player import Player
-from deploy.understanding.samples import DATA, Sample
+from deploy.bench.cases.player import ConversationPlayer
+from deploy.understanding.samples import DATA, TrainingSentence
 from rules.bank import DemoAccount, DemoPayee, demo_customers
 from schemas.ids import PayeeId
 from schemas.intent import MONEY_MOVING, Intent
@@ -37,7 +37,7 @@ STRANGERS: Final = (
 class Heard:
     """A sentence with its features; whether the rules left it `unread`, and the families that a rule hinders in it."""
 
-    sample: Sample
+    sample: TrainingSentence
     features: list[int]
     unread: bool
     hindered: frozenset[str]
@@ -54,7 +54,7 @@ class Hearer:
         payees += tuple(p for p in base.payees if p.id in known - {each.id for each in payees})
         accounts = tuple(DemoAccount.model_validate(row) for row in data.get("accounts", ())) or base.accounts
         customer = base.model_copy(update={"payees": payees, "accounts": accounts})
-        self._player = Player(customer)
+        self._player = ConversationPlayer(customer)
         desk = FakeDesk(customer)
         crowd = tuple(Payee(PayeeId(f"crowd-{n}"), name) for n, name in enumerate(STRANGERS) if language == "en")
         self._index = PayeeIndex.build((*desk.payees.values(), *crowd), NOW.date())
@@ -63,7 +63,7 @@ class Hearer:
         self._context = InterpretationContext(asked, NOW, currencies)
         self._grammar = grammar(language)
 
-    def hear(self, sample: Sample) -> Heard:
+    def hear(self, sample: TrainingSentence) -> Heard:
         """What is made of a sentence before anything is proposed."""
         transcript = Transcript.typed(sample.text, self._player.locale)
         found = interpret(transcript, self._context, self._index, Stamps(time.monotonic))

@@ -50,7 +50,7 @@ _FILLED: Final = {"amount": "fifty dollars", "payee": "Emily", "source": "saving
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TrainingSentence:
     """A sentence, the families that are right for it (none: `{"none"}`), and where it is from.
 
     `doubted` families are neither right nor wrong for it.
@@ -64,24 +64,24 @@ class Sample:
     doubted: frozenset[str] = frozenset()
 
 
-def samples(language: str) -> list[Sample]:
+def samples(language: str) -> list[TrainingSentence]:
     """Every sentence of a language, no text twice, those kept apart first."""
     readers = _english if language == "en" else _japanese
-    kept: dict[str, Sample] = {}
+    kept: dict[str, TrainingSentence] = {}
     every = [*_callers(language), *readers(), *_labelled(language), *_never(language), *_made(language)]
     for sample in sorted(every, key=lambda each: not each.apart):
         kept.setdefault(sample.text.casefold(), sample)
     return list(kept.values())
 
 
-def _callers(language: str) -> Iterator[Sample]:
+def _callers(language: str) -> Iterator[TrainingSentence]:
     for path in sorted((DATA / "callers").glob(f"{language}*.yaml")):
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
         rows = _english_rows(data) if language == "en" else _japanese_rows(data)
         for number, (text, families) in enumerate(rows):
             apart = path.stem in UNSEEN or (path.stem in APART and number % 3 == 0)
             if families:
-                yield Sample(text, language, families - {NONE} or families, path.stem, apart)
+                yield TrainingSentence(text, language, families - {NONE} or families, path.stem, apart)
 
 
 def _english_rows(data: dict[str, Any]) -> Iterator[tuple[str, frozenset[str]]]:
@@ -109,17 +109,17 @@ def _families(intents: list[str]) -> frozenset[str]:
     return frozenset(found & (_INTENTS | {NONE}))
 
 
-def _labelled(language: str) -> Iterator[Sample]:
+def _labelled(language: str) -> Iterator[TrainingSentence]:
     data = yaml.safe_load((DATA / "understanding" / f"{language}.yaml").read_text(encoding="utf-8"))
     for label, lines in data["sentences"].items():
         families = _families(label.split("|"))
         for line in lines.splitlines() if families else ():
-            yield Sample(line.partition(" => ")[0], language, families, "understanding")
+            yield TrainingSentence(line.partition(" => ")[0], language, families, "understanding")
 
 
-def _never(language: str) -> Iterator[Sample]:
+def _never(language: str) -> Iterator[TrainingSentence]:
     for _, text in sentences(negatives(DATA / "never" / f"{language}.yaml"), _NEVER_EACH):
-        yield Sample(text, language, frozenset({NONE}), "never", doubted=_INTENTS - {"transfer_money", "bill_payment"})
+        yield TrainingSentence(text, language, frozenset({NONE}), "never", doubted=_INTENTS - {"transfer_money", "bill_payment"})
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
@@ -128,20 +128,20 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def _english() -> Iterator[Sample]:
+def _english() -> Iterator[TrainingSentence]:
     for row in _rows("wanted"):
         accept = [a for a in row["accept"] if a != "help"]
         if (families := _families(accept)) and len(families) == len(accept):
-            yield Sample(row["text"], "en", families - {NONE} or families, "wanted")
+            yield TrainingSentence(row["text"], "en", families - {NONE} or families, "wanted")
         elif not families:
-            yield Sample(row["text"], "en", frozenset({NONE}), "wanted", doubted=frozenset({"farewell"}))
+            yield TrainingSentence(row["text"], "en", frozenset({NONE}), "wanted", doubted=frozenset({"farewell"}))
     for row in _rows("sgd_dialogues"):
         yield from _openings(row)
     for name, each in (("never_moves_about_transfers", 2), ("never_moves_elsewhere", _ELSEWHERE)):
         for row in [*_rows(name)][::each]:
             if not row["locale"].startswith("ja"):
                 others = _INTENTS - {"transfer_money", "bill_payment"} if _told(row["text"]) else frozenset()
-                yield Sample(row["text"], "en", frozenset({NONE}), name, doubted=others)
+                yield TrainingSentence(row["text"], "en", frozenset({NONE}), name, doubted=others)
 
 
 _CUES: Final = re.compile(
@@ -156,23 +156,23 @@ def _told(text: str) -> bool:
     return bool(_CUES.search(text))
 
 
-def _openings(row: dict[str, Any]) -> Iterator[Sample]:
+def _openings(row: dict[str, Any]) -> Iterator[TrainingSentence]:
     families = {"balance": "balance_inquiry", "transfer": "transfer_money"}
     for task in row.get("tasks", ()):
         family = families.get(task["task"])
         text = _GAP.sub(lambda gap: _FILLED.get(gap[1], gap[1]), task.get("open", {}).get("text", ""))
         if family and text:
-            yield Sample(text, "en", frozenset({family}), "sgd")
+            yield TrainingSentence(text, "en", frozenset({family}), "sgd")
 
 
-def _japanese() -> Iterator[Sample]:
+def _japanese() -> Iterator[TrainingSentence]:
     for row in _rows("ja_said"):
         intents = ["other"] if row["must_not_move"] else [i for i in row["expected_intents"] if i != "recipient_lookup"]
         if families := _families(intents):
-            yield Sample(row["text"], "ja", families, "ja_said")
+            yield TrainingSentence(row["text"], "ja", families, "ja_said")
 
 
-def _made(language: str) -> Iterator[Sample]:
+def _made(language: str) -> Iterator[TrainingSentence]:
     """Sentences of parts: each pattern filled at random, with what people say before and behind."""
     data = yaml.safe_load((Path(__file__).parent / f"said_{language}.yaml").read_text(encoding="utf-8"))
     chance = np.random.default_rng(SEED)
@@ -189,4 +189,4 @@ def _made(language: str) -> Iterator[Sample]:
                 again = one(data["leads"]) if lead and chance.random() < _LED_TWICE else ""
                 end = one(data["ends"]) if chance.random() < _ENDED and (family != NONE or language == "en") else ""
                 text = between.join(part for part in (lead, again, core, end) if part)
-                yield Sample(text, language, frozenset({family}), "made")
+                yield TrainingSentence(text, language, frozenset({family}), "made")

@@ -8,7 +8,7 @@ import yaml
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.labelled import filled
-from deploy.bench.cases.player import Played
+from deploy.bench.cases.player import PlayTally
 from schemas.decision import Clarify, Confirm, Decision
 from schemas.intent import Route
 from tests.unit.understanding.test_callers_en import Book, Line, _is, _order
@@ -33,7 +33,7 @@ class English(Book):
 
     def outcome(self, line: Line) -> str:
         """`right`, `offered` (right after a yes), `money` (offered for nothing), `quiet` or `missed`."""
-        call = self.player.call(Played())
+        call = self.player.call(PlayTally())
         for text in line.before:
             call.play(Turn(say=text))
         _, said = call.play(Turn(say=line.text))
