@@ -119,7 +119,9 @@ def _labelled(language: str) -> Iterator[TrainingSentence]:
 
 def _never(language: str) -> Iterator[TrainingSentence]:
     for _, text in sentences(negatives(DATA / "never" / f"{language}.yaml"), _NEVER_EACH):
-        yield TrainingSentence(text, language, frozenset({NONE}), "never", doubted=_INTENTS - {"transfer_money", "bill_payment"})
+        yield TrainingSentence(
+            text, language, frozenset({NONE}), "never", doubted=_INTENTS - {"transfer_money", "bill_payment"}
+        )
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
