@@ -82,7 +82,7 @@ async def test_a_replay_that_decides_otherwise_is_wrong(tmp_path: Path) -> None:
 
 
 async def test_another_customer_is_expected_to_have_none_of_the_callers_own(tmp_path: Path) -> None:
-    case = as_case(await recording(tmp_path, SAID[0]), "x", "aoi-tanaka", "recordings/x")
+    case = as_case(await recording(tmp_path, SAID[0]), "x", "takahashi-misaki", "recordings/x")
     assert case.turns[0].expect is not None
     assert not case.turns[0].expect.named & {"slots", "payee", "money"}
 

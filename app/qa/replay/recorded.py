@@ -67,7 +67,8 @@ def as_case(call: Recording, case_id: str, customer: str | None, audio_prefix: s
     said, before = [], head.started_at
     for turn in kept:
         wait = max((turn.at - before) / timedelta(seconds=1), 0.0)
-        expect = _expected(turn, owned=customer is None)
+        labels = machine_labels(turn, owned=customer is None)
+        expect = labels | {"by_machine": tuple(labels)}
         said.append(_utterance(turn, audio_prefix) | {"after_s": round(min(wait, MAX_WAIT_S), 1), "expect": expect})
         before = turn.at
     raw = {"id": case_id, "locale": head.locale, "now": head.started_at, "turns": said}
@@ -81,10 +82,14 @@ def _utterance(turn: RecordedTurn, audio_prefix: str) -> dict[str, Any]:
     return {"dtmf": turn.text} if turn.source is Source.DTMF else {"text": turn.text}
 
 
-def _expected(turn: RecordedTurn, *, owned: bool) -> dict[str, Any]:
-    """What was concluded in a turn; of what is the caller's own only where it is they who say it again."""
+def machine_labels(turn: RecordedTurn, *, owned: bool = True) -> dict[str, Any]:
+    """What was heard and concluded in a turn, as fields of an Expectation.
+
+    Of what is the caller's own only where it is they who say it again (`owned`).
+    """
     names = ("intent", "route", "decision", "outcome", "reply")
-    found: dict[str, Any] = {name: getattr(turn, name) for name in names if getattr(turn, name)}
+    found: dict[str, Any] = {"transcript": turn.text}
+    found |= {name: getattr(turn, name) for name in names if getattr(turn, name)}
     if turn.intent in _NEEDS_HISTORY:
         found = {name: value for name, value in found.items() if name not in {"outcome", "reply"}}
     if owned and turn.intent is not None:
@@ -92,7 +97,7 @@ def _expected(turn: RecordedTurn, *, owned: bool) -> dict[str, Any]:
         found["money"] = [move.model_dump(exclude_none=True) for move in turn.money]
         if turn.payee:
             found["payee"] = turn.payee
-    return {"transcript": turn.text, "by_machine": ("transcript", *found)} | found
+    return found
 
 
 def add_recording(call: Recording, manifest: Path, case_id: str, customer: str | None) -> Case:
