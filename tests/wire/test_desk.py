@@ -260,6 +260,26 @@ async def test_the_choices_are_those_of_the_rules(app: RunningApp) -> None:
     assert choices["state"] == ["machine", "reviewed", "disputed", "settled"]
 
 
+async def test_the_page_is_served_with_a_strict_policy_and_holds_no_words_of_anybody(app: RunningApp) -> None:
+    for path in ("/desk/", "/desk/desk.js", "/desk/wave.js", "/desk/style.css"):
+        answer = await app.client.get(path)
+        assert answer.status_code == 200
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "http" not in answer.text, "nothing comes from elsewhere"
+        assert "innerHTML" not in answer.text
+    assert (await app.client.get("/desk")).headers["location"] == "/desk/"
+    assert (await app.client.get("/desk/..%2froutes.py")).status_code == 404
+    assert (await app.client.get("/desk/routes.py")).status_code == 404
+
+
+async def test_the_demo_gives_staff_a_token(app: RunningApp) -> None:
+    token = (await app.client.post("/demo/staff?name=dora")).json()["access_token"]
+    answer = await app.client.get(LIST, headers={"Authorization": f"Bearer {token}"})
+    assert answer.status_code == 200
+    assert (await on_record(app, "qa.listed"))[-1][1]["by"] == "staff-dora"
+    assert (await app.client.post("/demo/staff?name=dora", headers={"host": "bank.example"})).status_code == 403
+
+
 async def test_it_is_off_where_no_recordings_are_kept(tmp_path: Path) -> None:
     async with running_app(tmp_path, FakeRecognizer(lambda _: "")) as app:
         for path in (LIST, f"{LIST}/choices", "/desk/"):
