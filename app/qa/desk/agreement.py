@@ -1,11 +1,13 @@
 """How far two people agree who reviewed the same turns, beyond what chance would give: Cohen's κ."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from app.qa.desk.reviews import Review, ReviewAction, label_key
+from app.qa.replay.manifest import Expectation
 
 FIELDS: Final = ("intent", "route", "decision", "outcome", "reply", "payee", "slots", "money", "transcript")
 
@@ -34,20 +36,26 @@ def agreement(pairs: Sequence[tuple[str, str]]) -> Agreement:
     return Agreement(total, same / total, (same * total - by_chance) / spare if spare else None)
 
 
-def by_field(reviews: Iterable[Review]) -> dict[str, Agreement]:
-    """The agreement on each field, over all turns that two people reviewed before anything was settled."""
+Pair = tuple[dict[str, str], dict[str, str]]
+"""What two people said of a turn, by field; of each value a hash, since all that counts is whether two are the same."""
+
+
+def by_field(given: Iterable[Pair]) -> dict[str, Agreement]:
+    """The agreement on each field that both people named."""
     pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in FIELDS}
-    for review in reviews:
-        if (found := _pair(review)) is not None:
-            one, other = found
-            for name in pairs.keys() & one.keys() & other.keys():
-                pairs[name].append((one[name], other[name]))
+    for one, other in given:
+        for name in pairs.keys() & one.keys() & other.keys():
+            pairs[name].append((one[name], other[name]))
     return {name: agreement(found) for name, found in pairs.items()}
 
 
-def _pair(review: Review) -> tuple[dict[str, str], dict[str, str]] | None:
-    """What the first person said last, and what the second said."""
+def pair_of(review: Review) -> Pair | None:
+    """What the first person said last, and what the second said, before anything was settled; None of one person."""
     said = [entry for entry in review.entries if entry.action is ReviewAction.REVIEW]
     first = [entry for entry in said if entry.by == review.first]
     second = next((entry for entry in said if entry.by != review.first), None)
-    return (label_key(first[-1].labels), label_key(second.labels)) if second else None
+    return (_hashed(first[-1].labels), _hashed(second.labels)) if second else None
+
+
+def _hashed(labels: Expectation) -> dict[str, str]:
+    return {name: hashlib.sha256(value.encode()).hexdigest()[:16] for name, value in label_key(labels).items()}

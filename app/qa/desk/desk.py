@@ -135,9 +135,9 @@ class Desk:
 
     async def agreement(self, who: str) -> dict[str, Agreement]:
         """How far people agree, by field."""
-        reviews = await asyncio.to_thread(self.shelf.reviews)
-        await self._note("qa.compared", who, None, {"reviews": len(reviews)})
-        return by_field(reviews)
+        pairs = await asyncio.to_thread(self.shelf.pairs)
+        await self._note("qa.compared", who, None, {"pairs": len(pairs)})
+        return by_field(pairs)
 
     async def _note(self, event: str, who: str, call: str | None, facts: dict[str, AuditValue]) -> None:
         by: dict[str, AuditValue] = {"by": _NO_CODE.sub("_", who)[:128]}

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from app.qa.desk.agreement import Pair, pair_of
 from app.qa.desk.reviews import Review
 from app.qa.desk.turns import ListedTurn
 from app.qa.replay.recorded import Recording, read_recording
@@ -31,7 +32,7 @@ class RecordingShelf:
         self._clock = clock
         self._folder = folder
         self._keys = keys
-        self._known: dict[str, tuple[int, tuple[ListedTurn, ...], tuple[Review, ...]]] = {}
+        self._known: dict[str, tuple[int, tuple[ListedTurn, ...], tuple[Pair, ...]]] = {}
         self._lock = Lock()
 
     def turns(self) -> list[ListedTurn]:
@@ -40,11 +41,11 @@ class RecordingShelf:
             self._refresh()
             return [turn for _, turns, _ in self._known.values() for turn in turns]
 
-    def reviews(self) -> list[Review]:
-        """Every review."""
+    def pairs(self) -> list[Pair]:
+        """What two people said of each turn that two have reviewed."""
         with self._lock:
             self._refresh()
-            return [review for _, _, reviews in self._known.values() for review in reviews]
+            return [pair for _, _, pairs in self._known.values() for pair in pairs]
 
     def call(self, call: str) -> Recording:
         """A recorded call. Raises NotFound, MalformedMessage where it can't be read."""
@@ -88,11 +89,11 @@ class RecordingShelf:
         for call, changed in found.items():
             if call in self._known and self._known[call][0] == changed:
                 continue
-            turns, reviews = self._read(call)
-            self._known[call] = (changed if now - changed / 1e9 > _SETTLED_S else -1, turns, reviews)
+            turns, pairs = self._read(call)
+            self._known[call] = (changed if now - changed / 1e9 > _SETTLED_S else -1, turns, pairs)
             time.sleep(_BREATH_S)
 
-    def _read(self, call: str) -> tuple[tuple[ListedTurn, ...], tuple[Review, ...]]:
+    def _read(self, call: str) -> tuple[tuple[ListedTurn, ...], tuple[Pair, ...]]:
         try:
             recording = self.call(call)
             reviews = {turn.turn: review_of(recording, turn.turn) for turn in recording.turns}
@@ -100,7 +101,7 @@ class RecordingShelf:
             return (), ()
         locale = recording.head.locale
         turns = tuple(ListedTurn.of(call, locale, turn, reviews[turn.turn]) for turn in recording.turns)
-        return turns, tuple(review for review in reviews.values() if review.entries)
+        return turns, tuple(pair for review in reviews.values() if (pair := pair_of(review)) is not None)
 
 
 def review_of(recording: Recording, turn: int) -> Review:
