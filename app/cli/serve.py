@@ -11,7 +11,7 @@ def register(main: typer.Typer) -> None:
         """Start the gateway with the settings of the environment, and leave it running."""
         import uvloop
 
-        from app.qa import replays
+        from app.qa.routes import ROUTES
         from app.serve import serve as run
 
-        uvloop.run(run(further=(replays.routes,)))
+        uvloop.run(run(further=ROUTES))
