@@ -1,4 +1,4 @@
-"""`tellerline serve --on ray` is the same service: closed to strangers, discreet, and alive when its gateway is killed."""
+"""On Ray it is the same service: closed to strangers, discreet, and alive when its gateway is killed."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("ray", reason="Ray is an extra: `make test-ray`")
 
-from app.demo.run import run, service  # noqa: E402 - after Ray is known to be there
+from app.demo.run import run, service
 
 pytestmark = pytest.mark.timeout(400)
 KEY = "b0" + "7a1c5e9d3f8264" * 4
