@@ -78,7 +78,7 @@ class GatewayReplica:
     async def check_health(self) -> None:
         """Asked by Ray, which starts another gateway in this one's place when it raises. Raises NotReady."""
         if self._serving.done():
-            raise NotReady("the gateway ended")
+            raise NotReady(f"the gateway ended: {self._serving.exception()}")
 
     async def __del__(self) -> None:
         """Called by Ray before the process ends: newcomers are refused, and admitted calls may finish."""

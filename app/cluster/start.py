@@ -61,7 +61,7 @@ def cluster(cpus: float) -> Iterator[None]:
             num_cpus=max(os.cpu_count() or 1, math.ceil(cpus)),
             object_store_memory=SHARED_BYTES,
             include_dashboard=False,
-            _temp_dir=folder,
+            _temp_dir=f"{folder}/ray",  # which Ray opens to everyone: the folder around it is closed
             _system_config={"worker_niceness": 0},  # 15 by default: calls would wait for all else on the machine
         )
         try:

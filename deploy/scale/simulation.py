@@ -46,7 +46,7 @@ class Costs:
     partial: Spread = Spread(0.028, 0.038)
     turn: Spread = Spread(0.008, 0.020)
     """Understanding, decision, booking, wire."""
-    frames: float = 0.022
+    frames: float = 0.021
     """Processor time of a gateway for a second of a call."""
     model: Spread = Spread(0.076, 0.101)
     """Extraction with as many at once as a replica has places."""
