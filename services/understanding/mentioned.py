@@ -27,7 +27,7 @@ def mentioned(heard: Annotation, found: Understood, context: Context) -> Underst
     if found.intent is not Intent.TRANSFER_MONEY:
         return None
     whole = found.route is Route.FAST and found.then is None and not found.missing and not found.unread
-    if not whole or found.unresolved:
+    if not whole or found.unresolved or found.doubted:
         return None
     reading = read(rules, heard, context)
     spoken_of = _spoken_of(rules, reading) and not commanded(rules, heard, reading)

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from deploy.bench.cases.conversations import Turn
-from deploy.bench.cases.exchanges import Exchange, Outcome, judge
+from deploy.bench.cases.exchanges import Exchange, ExchangeOutcome, judge
 from deploy.bench.cases.player import Played, Player
 from schemas.decision import Confirm
 
@@ -49,4 +49,4 @@ def test_neither_is_read_back(player: Player, order: str) -> None:
 )
 def test_one_receiver_is_read_back(player: Player, said: str, order: dict[str, str]) -> None:
     found = judge(player, Exchange("one", tuple(said.split(" / ")), order, "", False, 0))
-    assert found.outcome in {Outcome.RIGHT, Outcome.ASKED}, found.said
+    assert found.outcome in {ExchangeOutcome.RIGHT, ExchangeOutcome.ASKED}, found.said
