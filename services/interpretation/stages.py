@@ -14,7 +14,7 @@ from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability.metrics import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
-from services.understanding.afterthought import afterthought
+from services.understanding.afterthought import afterthought, named_last
 from services.understanding.apart import either, in_part, put_together, undated
 from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
@@ -120,6 +120,7 @@ class _Stages:
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
         meant = meant or offered(heard, found, context, self._called(heard)) or found
+        meant = named_last(heard, meant, context, part) or meant
         meant = afterthought(heard, meant, context, named, lambda end: part(0, end, context)) or meant
         return mentioned(heard, meant, context) or meant
 

@@ -9,15 +9,18 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import RuleId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Route, SlotName, Understood
-from services.understanding.cuts import PAUSES
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
+from schemas.span import SpanKind
+from services.understanding.cuts import PAUSES, announced_up_to, without_tails
 from services.understanding.doubled import named_beside
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.reading import read
+from services.understanding.fast.told import RULE as TOLD
+from services.understanding.fast.unmatched import ORDERS
 from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.later import TOLD_ALONE
-from services.understanding.merging import values
+from services.understanding.merging import Look, values
 from services.understanding.named import Find, Mentions, Values
 
 MAX_CUTS: Final = 4
@@ -27,6 +30,8 @@ _STOPS: Final = "recurring"
 """A veto with which an order is for more than once."""
 _MOST_BESIDE: Final = 4
 """Words beside a value in a clause that is about nothing else."""
+
+_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DATE})
 
 Order = Callable[[int], Understood]
 """What the text up to a code point orders."""
@@ -49,6 +54,25 @@ def afterthought(heard: Annotation, found: Understood, context: Context, find: F
         if meant is not None and _anew(said, end, meant):
             return replace(meant, rule=RuleId(f"{rules.accounts.id}.afterthought@{rules.accounts.version}"))
     return None
+
+
+def named_last(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """What a no to a read-back names in its last clause alone: "that's not what I owe him, it's seventeen"."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    plain = found.intent is Intent.DENY and found.then is None and found.consent is None and not values(found.slots)
+    if not rules.spaced or context.terms.awaited not in ORDERS or not plain:
+        return None
+    units = rules.units(text)
+    size = without_tails(rules.accounts.tails, units.words)
+    starts = [at for at in range(1, size) if _ends_clause(text[units.ends[at - 1] : units.starts[at]])]
+    begin = announced_up_to(rules, units.words, starts[-1]) if starts else size
+    if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in heard.spans):
+        return None
+    meant = look(units.starts[begin], units.ends[size - 1], context)
+    whole = meant.intent in TOLD_ALONE and meant.route is Route.FAST and meant.rule not in {None, TOLD}
+    if not whole or meant.then or meant.unread or meant.unresolved or not values(meant.slots):
+        return None
+    return replace(meant, rule=RuleId(f"{rules.accounts.id}.named_last@{rules.accounts.version}"))
 
 
 def _lost(found: Understood) -> bool:

@@ -106,7 +106,14 @@ class Mentions:
         """Whether these are the last digits of what is told by them, or of another one beside it."""
         places = [self.reading.units.covering(s.start, s.end) for s in self.heard.spans if of_number(s, self.context)]
         told = any(place is not None and told_so(self.rules, self.reading.units, place[0]) for place in places)
-        return told and of_number(span, self.context) is not None
+        return (told or self._bare(span)) and of_number(span, self.context) is not None
+
+    def _bare(self, span: Span) -> bool:
+        """Whether it is an account's number in figures, beside another's and a sum: "from 4021… 7755 is the one"."""
+        owners = [of_number(each, self.context) for each in self.heard.spans]
+        accounts = {owner.id for owner in owners if owner is not None and owner.kind == "account"}
+        beside = len(accounts) > 1 and any(s.kind in _SUMS and o is None for s, o in zip(self.heard.spans, owners))
+        return self.rules.spaced and span.surface.isdecimal() and beside
 
     def _counts(self, span: Span) -> bool:
         """Whether a number counts weeks, hours or things: 一週間."""
@@ -164,6 +171,10 @@ class Mentions:
         for edge, noun in numbered(self.rules, self.heard, self.context, self.reading.units):
             if noun.kind == kind and noun.id is not None:
                 yield self._units(edge.start, edge.end), noun.id
+        for span in self.heard.spans:
+            owner = of_number(span, self.context) if self._bare(span) else None
+            if owner is not None and owner.kind == kind and owner.id is not None:
+                yield self._evidence(span.start, span.end), owner.id
 
     def repairs(self) -> bool:
         """Whether any words may announce a correction, or hesitate before one."""
