@@ -121,8 +121,14 @@ class _Stages:
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
         meant = meant or offered(heard, found, context, self._called(heard)) or found
         meant = named_last(heard, meant, context, part) or meant
-        meant = afterthought(heard, meant, context, named, lambda end: part(0, end, context)) or meant
+        meant = afterthought(heard, meant, context, named, lambda end: self._order(heard, end, context)) or meant
         return mentioned(heard, meant, context) or meant
+
+    def _order(self, heard: Annotation, end: int, context: Context) -> Understood:
+        """What the words up to a code point order, or offer."""
+        piece = self._piece(heard, 0, end)
+        found = self.mended(piece, context)
+        return offered(piece, found, context, self._called(piece)) or found
 
     def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""

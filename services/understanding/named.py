@@ -4,7 +4,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any, Final
 
 from rules.locales import locale_rules
@@ -24,6 +24,8 @@ from services.understanding.fast.vocabulary import vocabulary
 
 _MOST_NAMES: Final = 6
 """Names that are looked for."""
+_READINGS: Final = 2
+"""Readings of a later amount that are offered: "fifty two fifteen" may be either."""
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
 _LEAST_NAMES: Final = 2
@@ -99,7 +101,8 @@ class Mentions:
             ):  # "the joint one"
                 continue
             if not (points(self.rules, self.heard, span) or self._numbers(span) or self._counts(span)):
-                for value in amount_readings(span, digits)[:1]:
+                beside = any(each.kind is SpanKind.MONEY for each in self.heard.spans if each is not span)
+                for value in amount_readings(span, digits)[: _READINGS if self.rules.spaced and beside else 1]:
                     yield self._evidence(span.start, span.end), value
 
     def _numbers(self, span: Span) -> bool:
@@ -119,15 +122,24 @@ class Mentions:
         """Whether a number counts weeks, hours or things: 一週間."""
         place = self.reading.units.covering(span.start, span.end)
         behind, marks = place[1] if place is not None else 0, self.rules.accounts
-        if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words) or self.rules.spaced:
+        if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
+        if self.rules.spaced:
+            return self._of_a_day(span)
         return any(trie.scan(self.reading.words, behind) for trie in (marks.times, marks.counters))
+
+    def _of_a_day(self, span: Span) -> bool:
+        """Whether a number says that of a day again: "in three days… did I say three"."""
+        number, times = self.rules.units(span.surface).words, self.rules.accounts.times
+        days = (self.rules.units(s.surface).words for s in self.heard.spans if s.kind is SpanKind.DATE)
+        ends = ((day, at + len(number)) for day in days for at in range(len(day)) if day[at:][: len(number)] == number)
+        return any(end < len(day) and times.scan(day, end) for day, end in ends)
 
     def _days(self) -> list[tuple[Evidence, DateValue]]:
         found = [(span, span.value) for span in self.heard.spans if isinstance(span.value, DateValue)]
         days = [(span, day) for span, day in found if self._sure(span)]
         if self.rules.spaced or len({day for _, day in days}) == 1:
-            days = list(takewhile(lambda each: self._sure(each[0]), found))  # "by friday" is no day
+            days = days if found and self._sure(found[0][0]) else []  # "by friday" is no day
         return [(self._evidence(span.start, span.end), day) for span, day in days]
 
     def _days_alone(self) -> Iterator[tuple[Evidence, DateValue]]:

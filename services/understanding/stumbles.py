@@ -33,6 +33,7 @@ _MOST_DENIED: Final = 4
 """Words of what is not meant, at most."""
 _PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
 """What parts what is not meant from what is, where no word does."""
+_DASHES: Final = frozenset({"-", "–", "—"})
 _SHORTEST, _LONGEST, _NEAR = 2, 4, 2
 """Letters of a word that was only begun, and words within which it follows."""
 _MOST_WORDS: Final = 3
@@ -152,10 +153,17 @@ def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[in
     text, size = heard.transcript.text, len(units.words)
     for at in range(size - 1):
         stop = units.ends[at]
-        off = _BROKEN.match(text, stop - 1) is not None
+        off = _BROKEN.match(text, stop - 1) is not None or _stutters(units, text, at)
         scales = bool(rules.accounts.scales.scan(units.words, at + 1))
         if off and at not in taken and not scales and not rules.trie.scan(units.words, at):
             yield at, at + 1
+
+
+def _stutters(units: Units, text: str, at: int) -> bool:
+    """Whether a word is the first sound of the next: "f-forty"."""
+    word, stop = units.words[at], units.ends[at]
+    joined = text[stop : units.starts[at + 1]] in _DASHES
+    return joined and len(word) <= _SHORTEST and units.words[at + 1].startswith(word) and not word.isdigit()
 
 
 def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
