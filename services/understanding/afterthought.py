@@ -1,9 +1,10 @@
-"""A later value that nobody read as a correction: an order in the first clauses, and behind it another value of its own.
+"""A later value that nobody read as a correction: an order in the first clauses, and another of its values behind it.
 
 "Send maria nine hundred? She shakes her head. Nine twenty, she says". Where nothing else can be made of the words it is
 asked which is meant; none of the values is taken, and nothing is read back.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
@@ -11,9 +12,9 @@ from typing import Final
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
-from services.understanding.cuts import PAUSES, announced_up_to, without_tails
+from services.understanding.cuts import announced_up_to, without_tails
 from services.understanding.doubled import named_beside
-from services.understanding.fast.grammar import Grammar, grammar
+from services.understanding.fast.grammar import grammar
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.reading import read
 from services.understanding.fast.told import RULE as TOLD
@@ -25,6 +26,7 @@ from services.understanding.named import Find, Mentions, Values
 
 MAX_CUTS: Final = 4
 """Clauses at whose end an order is looked for."""
+_ENDS: Final = re.compile(r"[,;:.?!—–…]+\s*")
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT, Route.QNA})
 _STOPS: Final = "recurring"
 """A veto with which an order is for more than once."""
@@ -42,7 +44,7 @@ def afterthought(heard: Annotation, found: Understood, context: Context, find: F
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     if not rules.spaced or not context.idle or context.code or not _lost(found):
         return None
-    ends = [pause.start() for pause in PAUSES.finditer(text) if 0 < pause.start() and pause.end() < len(text)]
+    ends = [mark.start() for mark in _ENDS.finditer(text) if mark.start() > 0 and mark.end() < len(text)]
     for end in [at for at in ends if not _within(heard, at)][:MAX_CUTS]:
         first = order(end)
         if first.then is not None or first.intent not in MONEY_MOVING | CARDS or not values(first.slots):
@@ -64,7 +66,7 @@ def named_last(heard: Annotation, found: Understood, context: Context, look: Loo
         return None
     units = rules.units(text)
     size = without_tails(rules.accounts.tails, units.words)
-    starts = [at for at in range(1, size) if _ends_clause(text[units.ends[at - 1] : units.starts[at]])]
+    starts = [at for at in range(1, size) if _ENDS.search(text, units.ends[at - 1], units.starts[at])]
     begin = announced_up_to(rules, units.words, starts[-1]) if starts else size
     if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in heard.spans):
         return None
@@ -99,13 +101,9 @@ def _clauses(said: Mentions, begin: int) -> Iterator[tuple[int, int]]:
     """The units from `begin` on, clause by clause."""
     text, units, size = said.heard.transcript.text, said.reading.units, len(said.reading.words)
     for at in range(begin + 1, size + 1):
-        if at == size or _ends_clause(text[units.ends[at - 1] : units.starts[at]]):
+        if at == size or _ENDS.search(text, units.ends[at - 1], units.starts[at]):
             yield begin, at
             begin = at
-
-
-def _ends_clause(between: str) -> bool:
-    return any(mark in between for mark in ",.;:?!—–…")
 
 
 def _anew(said: Mentions, end: int, meant: Understood) -> bool:

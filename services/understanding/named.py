@@ -113,9 +113,9 @@ class Mentions:
 
     def _bare(self, span: Span) -> bool:
         """Whether it is an account's number in figures, beside another's and a sum: "from 4021… 7755 is the one"."""
-        owners = [of_number(each, self.context) for each in self.heard.spans]
-        accounts = {owner.id for owner in owners if owner is not None and owner.kind == "account"}
-        beside = len(accounts) > 1 and any(s.kind in _SUMS and o is None for s, o in zip(self.heard.spans, owners))
+        owners = [(each, of_number(each, self.context)) for each in self.heard.spans]
+        accounts = {owner.id for _, owner in owners if owner is not None and owner.kind == "account"}
+        beside = len(accounts) > 1 and any(each.kind in _SUMS and owner is None for each, owner in owners)
         return self.rules.spaced and span.surface.isdecimal() and beside
 
     def _counts(self, span: Span) -> bool:
