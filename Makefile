@@ -23,7 +23,7 @@ ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup speech hearing demo serve clients test coverage test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: setup speech hearing demo serve clients asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -69,6 +69,9 @@ $(CLIENTS)/.ready: deploy/lock/clients.txt deploy/lock/clients/package-lock.json
 	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps -r deploy/lock/clients.txt
 	npm ci --silent --prefix deploy/lock/clients
 	touch $@
+
+asterisk: setup  ## Debian's Asterisk and sipp in a folder, which `make test` then calls through
+	deploy/trial/asterisk.sh .asterisk
 
 test-slow: setup  ## exhaustive and long runs
 	$(BIN)/python -m pytest -m slow --timeout 3600
