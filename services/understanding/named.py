@@ -145,7 +145,10 @@ class Mentions:
     def _days_alone(self) -> Iterator[tuple[Evidence, DateValue]]:
         """Numbers that say a day of before again, and then what is meant instead of it: 二十七じゃなくて二十六."""
         dates = [(s.end, s.value) for s in self.heard.spans if isinstance(s.value, DateValue) and self._sure(s)]
-        numbers = [span for span in self.heard.spans if span.kind is SpanKind.NUMBER and not self.rules.spaced]
+        if self.rules.spaced:
+            yield from self._ordinals()
+            return
+        numbers = [span for span in self.heard.spans if span.kind is SpanKind.NUMBER]
         for one, two in zip_longest(numbers, numbers[1:]):
             said = next((d for end, d in dates if end <= one.start and str(one.value) == str(d.start.day)), None)
             if said is None:
@@ -155,6 +158,19 @@ class Mentions:
             if number.isdecimal() and 1 <= int(number) <= monthrange(said.start.year, said.start.month)[1]:
                 day = said.start.replace(day=int(number))
                 yield self._evidence(two.start, two.end), DateValue(day, day)
+
+    def _ordinals(self) -> Iterator[tuple[Evidence, DateValue]]:
+        """Days of the month of the day before them, each a clause alone: "on the twenty fourth. Twenty sixth"."""
+        dates = [each for each in self.heard.spans if isinstance(each.value, DateValue)]
+        for span in self.heard.spans:
+            said = next((s.value for s in dates if s.end <= span.start and self._sure(s)), None)
+            evidence = self._evidence(span.start, span.end)
+            if span.kind is not SpanKind.ORDINAL or not isinstance(said, DateValue) or not self._alone(evidence):
+                continue
+            number = int(str(span.value))
+            if 1 <= number <= monthrange(said.start.year, said.start.month)[1]:
+                day = said.start.replace(day=number)
+                yield evidence, DateValue(day, day)
 
     def _sure(self, span: Span) -> bool:
         """Whether it is one day, and no limit of one."""
@@ -227,6 +243,8 @@ class Mentions:
             return
         for part, edge, id_ in own_accounts(self.rules, self.context, self.reading):
             yield part, (self._units(edge.start, edge.end), id_)
+        if self.payees():
+            yield from (("source", each) for each in self._nouns("account") if self._alone(each[0]))
         yield from (("source", told) for told in self.numbered("account"))
 
     def _payees(self) -> Iterator[tuple[Evidence, list[PayeeId]]]:
@@ -272,6 +290,11 @@ class Mentions:
             paid = at < len(words) and bool(onto.scan(words, at))
             if paid or self.payees() or (at < len(words) and self.rules.accounts.outof.scan(words, at)):
                 yield "target" if paid else "source", (evidence, id_)
+
+    def _alone(self, evidence: Evidence) -> bool:
+        """Whether words are a clause alone: "belay checking, savings"."""
+        text = self.heard.transcript.text
+        return any(text[c.start() : c.end()].strip() == evidence.surface for c in _CLAUSES.finditer(text))
 
     def _units(self, begin: int, end: int) -> Evidence:
         return self._evidence(self.reading.units.starts[begin], self.reading.units.ends[end - 1])
