@@ -15,6 +15,7 @@ from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability.metrics import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
+from services.understanding.afterthought import afterthought, named_last
 from services.understanding.apart import either, in_part, put_together, undated
 from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
@@ -123,8 +124,16 @@ class _Stages:
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
         meant = meant or offered(heard, found, context, self._called(heard))
+        meant = named_last(heard, meant or found, context, part) or meant
+        meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
         return mentioned(heard, meant, context) or meant
+
+    def _order(self, heard: Annotation, context: Context, end: int) -> Understood:
+        """What the words up to a code point order, or offer."""
+        piece = self._piece(heard, 0, end)
+        found = self.mended(piece, context)
+        return offered(piece, found, context, self._called(piece)) or found
 
     def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""
