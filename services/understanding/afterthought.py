@@ -12,7 +12,7 @@ from typing import Final
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
-from services.understanding.cuts import announced_up_to, without_tails
+from services.understanding.cuts import without_tails
 from services.understanding.doubled import named_beside
 from services.understanding.fast.grammar import grammar
 from services.understanding.fast.meanings import CARDS
@@ -67,7 +67,7 @@ def named_last(heard: Annotation, found: Understood, context: Context, look: Loo
     units = rules.units(text)
     size = without_tails(rules.accounts.tails, units.words)
     starts = [at for at in range(1, size) if _ENDS.search(text, units.ends[at - 1], units.starts[at])]
-    begin = announced_up_to(rules, units.words, starts[-1]) if starts else size
+    begin = starts[-1] if starts else size
     if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in heard.spans):
         return None
     meant = look(units.starts[begin], units.ends[size - 1], context)

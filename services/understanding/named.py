@@ -14,6 +14,7 @@ from schemas.money import exponent
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.apart import points
+from services.understanding.days import of_a_day
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.numbered import numbered, of_number, told_so
@@ -125,15 +126,8 @@ class Mentions:
         if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
         if self.rules.spaced:
-            return self._of_a_day(span)
+            return of_a_day(self.rules, self.heard, span)
         return any(trie.scan(self.reading.words, behind) for trie in (marks.times, marks.counters))
-
-    def _of_a_day(self, span: Span) -> bool:
-        """Whether a number says that of a day again: "in three days… did I say three"."""
-        number, times = self.rules.units(span.surface).words, self.rules.accounts.times
-        days = (self.rules.units(s.surface).words for s in self.heard.spans if s.kind is SpanKind.DATE)
-        ends = ((day, at + len(number)) for day in days for at in range(len(day)) if day[at:][: len(number)] == number)
-        return any(end < len(day) and times.scan(day, end) for day, end in ends)
 
     def _days(self) -> list[tuple[Evidence, DateValue]]:
         found = [(span, span.value) for span in self.heard.spans if isinstance(span.value, DateValue)]

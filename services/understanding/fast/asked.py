@@ -6,11 +6,10 @@ Only where a cue and an own thing are named, and no word that may ask for someth
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import AccountId, BillId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.grammar import TROUBLE, Grammar
-from services.understanding.fast.loose import plain
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.reasons import bill_slot, own_bill
 from services.understanding.fast.vocabulary import vocabulary
@@ -73,21 +72,6 @@ def of_its_account(
         return found
     accounts = _accounts(grammar, heard, context, reading)
     return replace(found, slots=Slots(account=next(iter(accounts.values())))) if len(accounts) == 1 else found
-
-
-def of_its_biller(grammar: Grammar, context: Context, reading: UtteranceLattice, found: Understood) -> Understood:
-    """A payment of no amount to whom the caller owes one bill, as that bill's: "pay clearbrook tomorrow"."""
-    payee, pays = found.slots.payee, grammar.symbols.get("pay", _NONE)
-    lacks = found.intent is Intent.TRANSFER_MONEY and found.missing == (SlotName.AMOUNT,) and found.then is None
-    if not grammar.spaced or not context.idle or payee is None or payee.readings or not lacks:
-        return found
-    bills = [bill.id for bill in context.bills if bill.payee_id == payee.value]
-    said = {edge.symbol for at in range(len(reading.words)) for edge in reading.lattice.edges(at)}
-    asked_for = pays in said and grammar.symbols["funds"] not in said  # "send money to" is of no bill
-    if len(bills) != 1 or not asked_for or not plain(grammar, reading, found.slots):
-        return found
-    slots = replace(found.slots, payee=None, bill=Slot(BillId(bills[0]), payee.evidence))
-    return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
 
 
 def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:

@@ -11,7 +11,7 @@ from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
-from services.understanding.fast.asked import of_its_account, of_its_bill, of_its_biller
+from services.understanding.fast.asked import of_its_account, of_its_bill
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
     OWING,
@@ -100,7 +100,6 @@ class Understander:
         found = with_payee(as_source(found, context), heard, reading, self._grammar, hearing.find_payee)
         found = of_its_bill(self._grammar, heard, context, reading, found)
         found = of_its_account(self._grammar, heard, context, reading, found)
-        found = of_its_biller(self._grammar, context, reading, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
         return self._refused_for(found, context, reading)
 

@@ -5,7 +5,8 @@ import pytest
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.differences import order_rows
 from deploy.bench.cases.player import ConversationPlayer, PlayTally
-from schemas.decision import Clarify, Confirm, Decision
+from schemas.decision import Clarify, Confirm, Decision, Execute, LockCard
+from schemas.ids import CardId
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +76,10 @@ def test_all_of_it_is_read_back(player: ConversationPlayer, turns: tuple[str, ..
 )
 def test_no_bill_is_paid_that_was_not_named_alone(player: ConversationPlayer, said: str) -> None:
     assert not any(isinstance(each, Confirm) for each in said_to(player, said))
+
+
+def test_a_command_behind_what_is_dropped_is_done_alone(player: ConversationPlayer) -> None:
+    dropped = said_to(player, "send dave forty dollars, forget dave, lock my debit card")
+    assert any(isinstance(each, Execute) and each.action == LockCard(CardId("alex-debit")) for each in dropped)
+    kept = said_to(player, "send dave forty dollars, not kate, what's my balance")
+    assert any(isinstance(each, Confirm) and order_rows(each.order)["payee"] == "david-oconnor" for each in kept)

@@ -44,7 +44,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_kitchen", 0.97),
         ("en_tram", 0.96),
         ("ja_tram", 0.98),
-        ("en_library", 0.96),
+        ("en_library", 0.94),
         ("en_garden", 0.95),
         ("en_attic", 0.93),
         ("en_attic2", 0.9),
