@@ -73,7 +73,9 @@ def test_a_payee_that_was_not_offered_is_asked_again() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "offered"), [(MatchOutcome.ASK, (KEN,)), (MatchOutcome.NOBODY, ())])
-def test_a_payee_not_worth_asking_about_is_no_choice(outcome: MatchOutcome, offered: tuple[PayeeCandidate, ...]) -> None:
+def test_a_payee_not_worth_asking_about_is_no_choice(
+    outcome: MatchOutcome, offered: tuple[PayeeCandidate, ...]
+) -> None:
     offer = offer_of(heard(span(SpanKind.MONEY, FIFTY), outcome=outcome))
     assert offer.payees == offered
     got = ground(offer, extraction(FIFTY, "p-kim"))
