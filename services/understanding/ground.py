@@ -8,6 +8,7 @@ from schemas.extraction import Extraction, ExtractionOffer, Fallback
 from schemas.ids import Locale
 from schemas.intent import Annotation, SlotName
 from schemas.money import exponent
+from schemas.payee import PayeeCandidate, PayeeMatch
 from schemas.span import Ambiguity, MoneyValue, Span, amount_readings, amount_spans
 
 MAX_OFFERED_AMOUNTS: Final = 4
@@ -22,7 +23,7 @@ def offer_of(heard: Annotation, asked: SlotName | None = None) -> ExtractionOffe
         alternatives=transcript.alternatives,
         spans=heard.spans,
         amounts=_amounts(heard.spans, transcript.locale)[:MAX_OFFERED_AMOUNTS],
-        payees=heard.payees.candidates if heard.payees else (),
+        payees=_payees(heard.payees),
         asked=asked,
     )
 
@@ -38,6 +39,11 @@ def ground(offer: ExtractionOffer, extraction: Extraction) -> Extraction:
         others = (a for a in amount_readings(said, _digits(offer.locale)) if a != extraction.amount)
         return replace(extraction, readings=tuple(others))
     return extraction
+
+
+def _payees(match: PayeeMatch | None) -> tuple[PayeeCandidate, ...]:
+    """Those worth asking the caller about: a name that merely sounds like the one said is nobody's choice."""
+    return match.candidates[: match.plausible] if match else ()
 
 
 def _ungrounded(extraction: Extraction, fallback: Fallback) -> Extraction:

@@ -197,6 +197,20 @@ async def test_a_broken_model_leaves_the_quoted_passage(name: str) -> None:
     assert time.perf_counter() - began < 20, "each would have taken 30 or more"
 
 
+async def test_a_model_that_speaks_again_closes_the_breaker_though_nothing_it_says_is_grounded() -> None:
+    replies = [BROKEN["500"]] * 3 + [stream("It costs 99 dollars [1]. It is free [1].")] * 2
+    async with FakeGemma(lambda _: replies.pop(0)) as server:
+        breaker = CircuitBreaker(CLOCK, BreakerLimits(failures=3, rest_s=0.0))
+        answerer = GemmaAnswerer(AnswerEndpoint(server.url, "fake-gemma"), LIBRARY, breaker, CLOCK)
+        for _ in range(3):
+            await ask(answerer, FEE, EN_US)
+        assert breaker.state == "half_open"
+        got = await ask(answerer, FEE, EN_US)
+        await answerer.close()
+    assert got.refused is not None
+    assert breaker.state == "closed"
+
+
 async def test_no_question_reaches_the_model_without_evidence() -> None:
     async with against(lambda _: stream("It costs 30 dollars [1].")) as (answerer, server, _):
         for text in ("What's my balance?", "Who won the world cup?"):

@@ -17,7 +17,7 @@ from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
 ALEX = CustomerId("alex-morgan")
-UNCLEAR = "catherine nguyen needs fifty dollars from me"
+UNCLEAR = "catherine nguyen kind of needs a transfer of fifty dollars"
 AGAIN = "well catherine nguyen was hoping on fifty dollars"
 CLEAR = "send fifty dollars to catherine nguyen"
 LINE = "transfer A -"

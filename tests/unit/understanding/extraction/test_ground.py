@@ -16,6 +16,7 @@ RULE = RuleId("test@1")
 HEARD = Ambiguity.HEARD_TWO_WAYS
 FIFTY = MoneyValue(5000, None)
 KEN = PayeeCandidate(PayeeId("p-ken"), "Ken Sato", "", 0.9)
+KIM = PayeeCandidate(PayeeId("p-kim"), "Kim Suter", "", 0.001)
 
 
 def span(kind: SpanKind, value: MoneyValue | str, *readings: MoneyValue) -> Span:
@@ -24,7 +25,7 @@ def span(kind: SpanKind, value: MoneyValue | str, *readings: MoneyValue) -> Span
 
 
 def heard(*spans: Span, locale: Locale = EN_US, outcome: MatchOutcome = MatchOutcome.ASK) -> Annotation:
-    match = PayeeMatch("ken", 18, 21, (KEN,), outcome)
+    match = PayeeMatch("ken", 18, 21, (KEN, KIM), outcome, plausible=int(outcome is not MatchOutcome.NOBODY))
     return Annotation(Transcript.typed("send one fifty to ken", locale), spans, match)
 
 
@@ -68,6 +69,16 @@ def test_an_amount_that_was_not_said_is_asked_again() -> None:
 def test_a_payee_that_was_not_offered_is_asked_again() -> None:
     offer = offer_of(heard(span(SpanKind.MONEY, FIFTY)))
     got = ground(offer, extraction(FIFTY, "p-eve"))
+    assert (got.payee, got.fallback) == (None, Fallback.AMBIGUOUS_PAYEE)
+
+
+@pytest.mark.parametrize(("outcome", "offered"), [(MatchOutcome.ASK, (KEN,)), (MatchOutcome.NOBODY, ())])
+def test_a_payee_not_worth_asking_about_is_no_choice(
+    outcome: MatchOutcome, offered: tuple[PayeeCandidate, ...]
+) -> None:
+    offer = offer_of(heard(span(SpanKind.MONEY, FIFTY), outcome=outcome))
+    assert offer.payees == offered
+    got = ground(offer, extraction(FIFTY, "p-kim"))
     assert (got.payee, got.fallback) == (None, Fallback.AMBIGUOUS_PAYEE)
 
 
