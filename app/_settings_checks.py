@@ -71,12 +71,12 @@ def address(text: str) -> str:
 
 
 def place(text: str) -> str:
-    """An address and a port to listen on, or nothing."""
+    """An address and a port to listen on, or nothing; another side is told of it: no port of chance."""
     if not text:
         return text
     host, _, port = text.rpartition(":")
-    if not host or host != host.strip() or not (port.isascii() and port.isdecimal()) or int(port) > MAX_PORT:
-        raise ValueError("write an address and a port, such as 127.0.0.1:9092")
+    if not host or host != host.strip() or not (port.isascii() and port.isdecimal()) or not 0 < int(port) <= MAX_PORT:
+        raise ValueError("write an address and a port of 1 or more, such as 127.0.0.1:9092")
     return text
 
 

@@ -24,7 +24,7 @@ from app.money import Books, MoneyServices, money_services
 from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Settings
-from app.speech import Voice, frequent, voice
+from app.speech import Voice, frequent, frequent_replies, voice
 from app.state_folder import in_state_folder
 from rules.bank import DemoCustomer, demo_customers
 from schemas.errors import TellerlineError
@@ -56,6 +56,9 @@ from services.store import Store
 from services.timing.clock import SystemClock
 
 log = logging.getLogger(__name__)
+
+FIRST_WORDS_S: Final = 15.0
+"""So long the start waits for the greeting to be made: a voice that stands back on a busy machine takes minutes."""
 
 RECONCILE_EVERY_S: Final = 2.0
 RECORD_EVERY_S: Final = 1.0
@@ -101,7 +104,7 @@ async def gateway(
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
         recognizer = recognizer or await load_recognizer(stack, settings, metrics)
-        spoken = _voice(stack, settings, clock)
+        spoken = await _voice(stack, settings, clock)
         vad, decoders = await _hearing(stack)
         callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
         yield Gateway(
@@ -240,18 +243,20 @@ async def _hearing(stack: AsyncExitStack) -> tuple[SileroVad, DecoderPool]:
     return vad, decoders
 
 
-def _voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
-    """The voice; what is heard most is made ready in the background, since the first caller need not wait for it."""
+async def _voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
+    """The voice, which has said its first words, or had time to; what else is heard most is made in the background."""
     made = voice(stack, settings, clock)
     if made.speaker is not None:
-        warming = asyncio.create_task(_warm(made.speaker))
-        stack.callback(warming.cancel)
+        for replies, wait_s in (frequent_replies()[:1], FIRST_WORDS_S), (frequent_replies()[1:], 0.0):
+            warming = asyncio.create_task(_warm(made.speaker, *replies))
+            stack.callback(warming.cancel)
+            await asyncio.wait({warming}, timeout=wait_s)
     return made
 
 
-async def _warm(speaker: Speaker) -> None:
+async def _warm(speaker: Speaker, *replies: str) -> None:
     try:
-        await speaker.warm_up(frequent())
+        await speaker.warm_up(frequent(replies))
     except TellerlineError as error:
         log.warning("the voice is not ready: %s", error.code)
 

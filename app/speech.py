@@ -90,12 +90,12 @@ def frequent_replies() -> tuple[str, ...]:
     return load("speech/frequent.yaml", FrequentReplies).replies
 
 
-def frequent() -> list[tuple[Locale, str]]:
-    """The clauses without values of the replies that are heard most, in every locale."""
+def frequent(replies: tuple[str, ...]) -> list[tuple[Locale, str]]:
+    """The clauses without values of some replies, each in every locale before the next one: callers speak any."""
     return [
         (locale, clause.words)
+        for reply in replies
         for locale in locales()
-        for reply in frequent_replies()
         for clause in clauses(outlines(language(locale))[reply], locale)
         if BLANK not in clause.words
     ]

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
+
+from app.cli._documents import written
 
 
 def register(main: typer.Typer) -> None:
@@ -17,4 +18,4 @@ def register(main: typer.Typer) -> None:
         """Write the AsyncAPI document of both doors of calls, generated from the schemas."""
         from app.transports.asyncapi import document
 
-        out.write_bytes(orjson.dumps(document(), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n")
+        out.write_text(written(document(), 3) + "\n", encoding="utf-8")

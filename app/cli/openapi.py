@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
+
+from app.cli._documents import written
 
 
 def register(main: typer.Typer) -> None:
@@ -18,7 +19,7 @@ def register(main: typer.Typer) -> None:
 
         with tempfile.TemporaryDirectory() as folder:
             document = asyncio.run(_described(Path(folder)))
-        out.write_text(_written(document, 3) + "\n", encoding="utf-8")
+        out.write_text(written(document, 3) + "\n", encoding="utf-8")
 
 
 async def _described(state: Path) -> object:
@@ -29,11 +30,3 @@ async def _described(state: Path) -> object:
 
     async with gateway(Settings(state_dir=state, database_url="", recording_days=1)) as composed:
         return create_app(composed, ROUTES).openapi()
-
-
-def _written(value: object, levels: int) -> str:
-    """JSON with a line for each route and each schema: what changed shows, and the file stays small."""
-    if not isinstance(value, dict) or not levels:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-    lines = [f"{orjson.dumps(name).decode()}: {_written(value[name], levels - 1)}" for name in sorted(value)]
-    return "{\n" + ",\n".join(lines) + "\n}" if lines else "{}"

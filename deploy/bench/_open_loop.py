@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from websockets.exceptions import InvalidStatus
 
 from app.line import demo_token
-from deploy.bench._corpus import Utterance
+from deploy.bench._corpus import PlayedUtterance
 from deploy.bench._line import Measured, Way, measure
 from deploy.bench._rounds import detection
 from schemas.call import Patience
@@ -38,7 +38,7 @@ class Load:
     """What waited, looked at once a second."""
 
 
-async def arrivals(base: str, said: Sequence[Utterance], a_second: float, seconds: float) -> Load:
+async def arrivals(base: str, said: Sequence[PlayedUtterance], a_second: float, seconds: float) -> Load:
     """Callers at random moments, `a_second` of them, for so long; the calls are then waited for."""
     load, chance = Load(), np.random.default_rng(SEED)
     tokens = {customer: await demo_token(base, customer) for customer in {one.customer for one in said}}
@@ -58,7 +58,7 @@ async def arrivals(base: str, said: Sequence[Utterance], a_second: float, second
     return load
 
 
-async def _call(base: str, token: str, said: Utterance, load: Load) -> None:
+async def _call(base: str, token: str, said: PlayedUtterance, load: Load) -> None:
     began = time.monotonic()
     try:
         load.admitted.append(await measure(base, token, said, Way(detection(Patience()))))

@@ -1,4 +1,4 @@
-"""Build deploy/bench/_payees/heard_en.tsv and heard_en_acceptance.tsv: what the bundled recogniser makes of names.
+"""Build deploy/bench/_payees/heard_en{,_acceptance}.tsv.xz: what the bundled recogniser makes of names.
 
     python -m deploy.payees.overhear development 3000 NOISE    (2,000 of acceptance; a folder of noise)
 
@@ -7,6 +7,7 @@ Names of a half of the stock are said at the end of a command by offline voices,
 is respelled: an English engine reads it wrongly. Every second acceptance name has a voice never trained on.
 """
 
+import lzma
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -23,7 +24,7 @@ from rules.load import load_table
 from services.asr.load import BUNDLED, decoders
 
 FOLDER = Path(__file__).parents[2] / "deploy/bench/_payees"
-TARGETS = {"development": FOLDER / "heard_en.tsv", "acceptance": FOLDER / "heard_en_acceptance.tsv"}
+TARGETS = {"development": FOLDER / "heard_en.tsv.xz", "acceptance": FOLDER / "heard_en_acceptance.tsv.xz"}
 VOICES = {
     "development": (
         *("pico:en-US", "pico:en-GB", "flite:slt", "flite:awb", "flite:rms", "rhvoice:clb", "rhvoice:alan"),
@@ -59,14 +60,14 @@ def main(half: str, count: int, noise: Path) -> None:
     """Speak, hear, and write a line for every name whose command was heard."""
     decoder = decoders(BUNDLED)["en"]
     rows = [
-        f"#bench.payees.{TARGETS[half].stem}@9",
+        f"#bench.payees.{TARGETS[half].name.partition('.')[0]}@9",
         "# A name spoken by an offline voice, and what the bundled recogniser heard, best first.",
     ]
     for person, sound in said(half, count, noise):
         heard = [each.text.partition(" to ")[2] for each in decoder.decode(sound, final=True).hypotheses]
         if heard and heard[0]:
             rows.append(f"{person.said}\t{'|'.join(dict.fromkeys(filter(None, heard)))}")
-    TARGETS[half].write_text("\n".join(rows) + "\n", encoding="utf-8")
+    TARGETS[half].write_bytes(lzma.compress(("\n".join(rows) + "\n").encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
 if __name__ == "__main__":

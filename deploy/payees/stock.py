@@ -1,4 +1,4 @@
-"""Build deploy/bench/_payees/names.tsv: names of many cultures in two disjoint halves.
+"""Build deploy/bench/_payees/names.tsv.xz: names of many cultures in two disjoint halves.
 
     python deploy/payees/stock.py .../japanese_personal_name_dataset/dataset      (needs Faker)
 
@@ -7,6 +7,7 @@ shuheilocale).
 """
 
 import csv
+import lzma
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +17,7 @@ from faker import Faker
 
 from services.payees import fold
 
-TARGET = Path(__file__).parents[2] / "deploy/bench/_payees/names.tsv"
+TARGET = Path(__file__).parents[2] / "deploy/bench/_payees/names.tsv.xz"
 MORE = Path(__file__).with_name("more_names.tsv")
 HALVES = ("development", "acceptance")
 CULTURES = (
@@ -65,7 +66,7 @@ def main(folder: Path) -> None:
             culture, part, told = line.split("\t")
             some = told.split()
             rows += [f"{half}\t{culture}\t{part}\t{' '.join(some[n::2])}" for n, half in enumerate(HALVES)]
-    TARGET.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    TARGET.write_bytes(lzma.compress(("\n".join(rows) + "\n").encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
 if __name__ == "__main__":

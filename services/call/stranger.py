@@ -41,6 +41,8 @@ _OPEN: Final = frozenset(
     }
 )
 """What a stranger may want: nothing that is about anybody."""
+_PERSON: Final = frozenset({"offer.human", "offer.person"})
+"""Offers that need to know nothing about a caller."""
 _Turn = AsyncGenerator[ReplyEvent, None]
 
 
@@ -158,4 +160,4 @@ def _allowed(event: Event, decision: Decision) -> Decision:
 
 def _offers(question: Clarify) -> bool:
     """Whether something is asked or offered that needs to know who is calling."""
-    return question.slot is not None or (question.reply.id.startswith("offer.") and question.reply.id != "offer.human")
+    return question.slot is not None or (question.reply.id.startswith("offer.") and question.reply.id not in _PERSON)

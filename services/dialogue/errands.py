@@ -39,7 +39,10 @@ from services.dialogue.rules import dialogue_rules
 
 
 def offer_of(task: Task, facts: Facts) -> Reply:
-    """Whether this is wanted, with the amount and the payee that were said."""
+    """Whether this is wanted, with the amount and the payee, or the bill, that were said."""
+    due = bill(facts, task.bill)
+    if task.intent is Intent.BILL_PAYMENT and due is not None:
+        return reply("offer.bill_of", bill=due.name)
     if task.intent is not Intent.TRANSFER_MONEY or (len(task.amounts) != 1 and task.payee is None):
         return reply(f"offer.{task.intent.value}")
     name = "" if task.payee is None else said_name(facts, task.payee)

@@ -94,9 +94,9 @@ def read_again(memory: Memory, it: ReadBack, *, unsure: bool = False) -> Step:
     return DialogueState(Reading(it), memory), Confirm(it.order, it.proposal, said)
 
 
-def offer_person(memory: Memory, behind: Behind) -> Step:
-    """The last resort, before it is taken."""
-    return DialogueState(OfferingPerson(behind), memory), Clarify(reply("offer.human"))
+def offer_person(memory: Memory, behind: Behind, said: str = "offer.human") -> Step:
+    """A person is offered: the last resort, before it is taken, or what may have been asked for, in other words."""
+    return DialogueState(OfferingPerson(behind), memory), Clarify(reply(said))
 
 
 def set_aside(phase: Phase, task: Task | None) -> Behind:

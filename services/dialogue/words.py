@@ -12,7 +12,7 @@ from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import reply
 from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
-from services.dialogue.resume import come_back, dropped
+from services.dialogue.resume import come_back, dropped, offer_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import ordered
 from services.dialogue.values import value_unasked
@@ -51,6 +51,8 @@ def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:
 def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: PLR0911 - one return an act
     """What is the same wherever a dialogue stands; the rest is its phase's to answer."""
     match heard.intent:
+        case Intent.HUMAN_HANDOFF if heard.route is Route.CLARIFY:
+            return offer_person(state.memory, Idle(), "offer.person")
         case Intent.HUMAN_HANDOFF:
             return dropped(state), Handoff(reply("handoff.now"))
         case Intent.REPEAT:

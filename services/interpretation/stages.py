@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.load import locales
+from schemas.ids import language
 from schemas.intent import Annotation, Context, Route, Understood
 from schemas.interpretation import Interpretation
 from schemas.payee import PayeeMatch
@@ -14,17 +15,21 @@ from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability.metrics import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
+from services.understanding.afterthought import afterthought, named_last
 from services.understanding.apart import either, in_part, put_together, undated
 from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
+from services.understanding.billers import of_its_biller
 from services.understanding.contested import Normalize, contested
 from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.understander import Understander
+from services.understanding.learned.reader import LearnedReader
 from services.understanding.mentioned import mentioned
 from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
+from services.understanding.proposed import proposed
 from services.understanding.receivers import two_receivers
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
@@ -65,6 +70,7 @@ def warm_up() -> None:
     for locale in locales():
         Normalizer.for_locale(locale)
         Understander.for_locale(locale)
+        LearnedReader.of(language(locale))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +124,17 @@ class _Stages:
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
-        meant = meant or offered(heard, found, context, self._called(heard)) or found
-        return mentioned(heard, meant, context) or meant
+        meant = meant or offered(heard, found, context, self._called(heard))
+        meant = named_last(heard, meant or found, context, part) or meant
+        meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
+        meant = meant or proposed(heard, found, context, self._called(heard)) or found
+        return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
+
+    def _order(self, heard: Annotation, context: Context, end: int) -> Understood:
+        """What the words up to a code point order, or offer."""
+        piece = self._piece(heard, 0, end)
+        found = self.mended(piece, context)
+        return offered(piece, found, context, self._called(piece)) or found
 
     def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""

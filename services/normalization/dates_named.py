@@ -143,8 +143,13 @@ def _of_period(scan: Scan, at: int, day: int, link: int) -> Match | None:
 
 
 def _bare(scan: Scan, at: int, day: int, end: int) -> Match | None:
-    """As in "the fifteenth" at the end of a clause; low ones are choices ("the second") unless a preposition leads."""
-    if scan.today is None or not scan.ends(end) or (day <= TEN and not scan.words[at - 1].on):
+    """As in "the fifteenth" at the end of a clause; low ones are choices ("the second") unless a preposition leads.
+
+    "On the fifteenth" is a day as well with which all begins.
+    """
+    led = at > 0 and scan.words[at - 1].on
+    begins = led and at == 1 and day > TEN
+    if scan.today is None or not (scan.ends(end) or begins) or (day <= TEN and not led):
         return None
     days = calendar.around_month(scan.today, day)
     return dated(at, end, "dates.day_alone", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)

@@ -56,6 +56,7 @@ def _spoken_year(scan: Scan, at: int) -> tuple[int, int] | None:
         return None
     if found.whole in _YEARS:
         return found.whole, found.end
-    if found.whole in _SPOKEN_YEARS and scan.ends(found.end) and scan.today is not None:
+    alone = scan.text(at - 1) != ","  # "the second, fifty to ann"
+    if alone and found.whole in _SPOKEN_YEARS and scan.ends(found.end) and scan.today is not None:
         return calendar.full_year(found.whole, scan.today), found.end
     return None

@@ -34,6 +34,7 @@ from services.understanding.merging import said_in, values
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _MARKS: Final = " ,.;:!—–-、。"
 _FIGURES: Final = re.compile(r"\d[\d,.]*")
+_NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 """What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
@@ -69,6 +70,7 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
         (span, value)
         for span in heard.spans
         if span.kind in _SUMS and not _held(span, found) and not points(rules, heard, span)
+        if not _of_an_account(span, found)
         for value in _values(span, heard)[:1]
         if value.amount_minor != amount.value.amount_minor
     ]
@@ -182,6 +184,13 @@ def _goes_on(whole: MoneyValue, one: tuple[MoneyValue, ...], two: tuple[MoneyVal
 
 def _values(span: Span, heard: Annotation) -> tuple[MoneyValue, ...]:
     return amount_readings(span, exponent(locale_rules(heard.transcript.locale).currency))
+
+
+def _of_an_account(span: Span, found: Understood) -> bool:
+    """Whether digits are told as those are that the paying account was told by: "from 4021… 7755 is the one"."""
+    source = found.slots.source
+    told = source is not None and _NUMBER.search(source.evidence.surface) is not None
+    return told and _NUMBER.fullmatch(span.surface) is not None
 
 
 def _held(span: Span, found: Understood) -> bool:

@@ -42,7 +42,7 @@ def held_units(rules: Grammar, heard: Annotation, kinds: Collection[SpanKind] = 
 def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
     """Every place with words before and behind the words that announce something anew."""
     units, marks = rules.units(text), rules.accounts
-    size = _without_tails(marks.tails, units.words)
+    size = without_tails(marks.tails, units.words)
     at = 1
     while at < size:
         end, symbols = _announced(rules, units.words, at, size, held)
@@ -64,7 +64,7 @@ def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut
     at, pauses = marks[0], list(PAUSES.finditer(text, 0, units.ends[marks[0] - 1]))
     if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
         denies = DENIED in rules.accounts.repairs.longest(units.words, at)[1]
-        start, stop = pauses[-1].end(), _without_tails(rules.accounts.tails, units.words[:at])
+        start, stop = pauses[-1].end(), without_tails(rules.accounts.tails, units.words[:at])
         if start < units.ends[stop - 1]:
             yield Cut(pauses[-1].start(), start, start, units.ends[stop - 1], denies)
 
@@ -86,7 +86,7 @@ def announced_up_to(rules: Grammar, words: tuple[str, ...], at: int) -> int:
 def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
     """Every hesitation that may stand between two values: "from checking uh savings", "fifty… sixty"."""
     units, falters = rules.units(text), rules.accounts.falters
-    size = _without_tails(rules.accounts.tails, units.words)
+    size = without_tails(rules.accounts.tails, units.words)
     for pause in _TRAILS_OFF.finditer(text):
         if size and units.starts[0] < pause.start() and pause.end() < units.ends[size - 1]:
             yield Cut(pause.start(), pause.end(), pause.end(), units.ends[size - 1], falters=True)
@@ -117,7 +117,7 @@ def _announced(
     return (end, last) if last else (at, [])
 
 
-def _without_tails(tails: Trie, words: tuple[str, ...]) -> int:
+def without_tails(tails: Trie, words: tuple[str, ...]) -> int:
     """How many of the words there are before those that say nothing behind what is corrected."""
     ends = (at for at in range(1, len(words)) if tails.longest(words, at)[0] == len(words))
     return next(ends, len(words))

@@ -49,6 +49,14 @@ def another_day(parts: SelfRepair, again: Again) -> Understood | None:
     return replace(parts.one, slots=slots, rule=parts.rule("repair"))
 
 
+def of_a_day(rules: Grammar, heard: Annotation, span: Span) -> bool:
+    """Whether a number says that of a day again: "in three days… did I say three"."""
+    number, times = rules.units(span.surface).words, rules.accounts.times
+    days = (rules.units(each.surface).words for each in heard.spans if each.kind is SpanKind.DATE)
+    ends = ((day, at + len(number)) for day in days for at in range(len(day)) if day[at:][: len(number)] == number)
+    return any(end < len(day) and times.scan(day, end) for day, end in ends)
+
+
 def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
     """A later day that may stand for the last part of the earlier one: 二十四日に、いや五日に."""
     day, rules = found.slots.date, grammar(language(heard.transcript.locale))

@@ -92,6 +92,15 @@ def _ordered(said: Mentions, found: Understood, intent: Intent) -> Understood | 
     return replace(made, missing=(SlotName.AMOUNT,) if lacks else (), unread=unread)
 
 
+def named_beside(said: Mentions, first: Understood) -> Understood | None:
+    """An order that was read of some of the words, with all that is named beside its values; None where nothing is."""
+    if first.intent is None:
+        return None
+    named = _with(said.of(first.intent), first)
+    slots = _slots(first, named)
+    return _either(said, first, named, first.intent, slots) if slots is not None else None
+
+
 def _answered(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
     """What nobody understood of an answer, or of what was said to a read-back, and which names two values."""
     context = said.context

@@ -4,7 +4,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from typing import Any, Final
 
 from rules.locales import locale_rules
@@ -14,6 +14,7 @@ from schemas.money import exponent
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.apart import points
+from services.understanding.days import of_a_day
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.numbered import numbered, of_number, told_so
@@ -24,6 +25,8 @@ from services.understanding.fast.vocabulary import vocabulary
 
 _MOST_NAMES: Final = 6
 """Names that are looked for."""
+_READINGS: Final = 2
+"""Readings of a later amount that are offered: "fifty two fifteen" may be either."""
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
 _LEAST_NAMES: Final = 2
@@ -99,34 +102,47 @@ class Mentions:
             ):  # "the joint one"
                 continue
             if not (points(self.rules, self.heard, span) or self._numbers(span) or self._counts(span)):
-                for value in amount_readings(span, digits)[:1]:
+                beside = any(each.kind is SpanKind.MONEY for each in self.heard.spans if each is not span)
+                for value in amount_readings(span, digits)[: _READINGS if self.rules.spaced and beside else 1]:
                     yield self._evidence(span.start, span.end), value
 
     def _numbers(self, span: Span) -> bool:
         """Whether these are the last digits of what is told by them, or of another one beside it."""
         places = [self.reading.units.covering(s.start, s.end) for s in self.heard.spans if of_number(s, self.context)]
         told = any(place is not None and told_so(self.rules, self.reading.units, place[0]) for place in places)
-        return told and of_number(span, self.context) is not None
+        return (told or self._bare(span)) and of_number(span, self.context) is not None
+
+    def _bare(self, span: Span) -> bool:
+        """Whether it is an account's number in figures, beside another's and a sum: "from 4021… 7755 is the one"."""
+        owners = [(each, of_number(each, self.context)) for each in self.heard.spans]
+        accounts = {owner.id for _, owner in owners if owner is not None and owner.kind == "account"}
+        beside = len(accounts) > 1 and any(each.kind in _SUMS and owner is None for each, owner in owners)
+        return self.rules.spaced and span.surface.isdecimal() and beside
 
     def _counts(self, span: Span) -> bool:
         """Whether a number counts weeks, hours or things: 一週間."""
         place = self.reading.units.covering(span.start, span.end)
         behind, marks = place[1] if place is not None else 0, self.rules.accounts
-        if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words) or self.rules.spaced:
+        if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
+        if self.rules.spaced:
+            return of_a_day(self.rules, self.heard, span)
         return any(trie.scan(self.reading.words, behind) for trie in (marks.times, marks.counters))
 
     def _days(self) -> list[tuple[Evidence, DateValue]]:
         found = [(span, span.value) for span in self.heard.spans if isinstance(span.value, DateValue)]
         days = [(span, day) for span, day in found if self._sure(span)]
         if self.rules.spaced or len({day for _, day in days}) == 1:
-            days = list(takewhile(lambda each: self._sure(each[0]), found))  # "by friday" is no day
+            days = days if found and self._sure(found[0][0]) else []  # "by friday" is no day
         return [(self._evidence(span.start, span.end), day) for span, day in days]
 
     def _days_alone(self) -> Iterator[tuple[Evidence, DateValue]]:
         """Numbers that say a day of before again, and then what is meant instead of it: 二十七じゃなくて二十六."""
         dates = [(s.end, s.value) for s in self.heard.spans if isinstance(s.value, DateValue) and self._sure(s)]
-        numbers = [span for span in self.heard.spans if span.kind is SpanKind.NUMBER and not self.rules.spaced]
+        if self.rules.spaced:
+            yield from self._ordinals()
+            return
+        numbers = [span for span in self.heard.spans if span.kind is SpanKind.NUMBER]
         for one, two in zip_longest(numbers, numbers[1:]):
             said = next((d for end, d in dates if end <= one.start and str(one.value) == str(d.start.day)), None)
             if said is None:
@@ -136,6 +152,19 @@ class Mentions:
             if number.isdecimal() and 1 <= int(number) <= monthrange(said.start.year, said.start.month)[1]:
                 day = said.start.replace(day=int(number))
                 yield self._evidence(two.start, two.end), DateValue(day, day)
+
+    def _ordinals(self) -> Iterator[tuple[Evidence, DateValue]]:
+        """Days of the month of the day before them, each a clause alone: "on the twenty fourth. Twenty sixth"."""
+        dates = [each for each in self.heard.spans if isinstance(each.value, DateValue)]
+        for span in self.heard.spans:
+            said = next((s.value for s in dates if s.end <= span.start and self._sure(s)), None)
+            evidence = self._evidence(span.start, span.end)
+            if span.kind is not SpanKind.ORDINAL or not isinstance(said, DateValue) or not self._alone(evidence):
+                continue
+            number = int(str(span.value))
+            if 1 <= number <= monthrange(said.start.year, said.start.month)[1]:
+                day = said.start.replace(day=number)
+                yield evidence, DateValue(day, day)
 
     def _sure(self, span: Span) -> bool:
         """Whether it is one day, and no limit of one."""
@@ -164,6 +193,10 @@ class Mentions:
         for edge, noun in numbered(self.rules, self.heard, self.context, self.reading.units):
             if noun.kind == kind and noun.id is not None:
                 yield self._units(edge.start, edge.end), noun.id
+        for span in self.heard.spans:
+            owner = of_number(span, self.context) if self._bare(span) else None
+            if owner is not None and owner.kind == kind and owner.id is not None:
+                yield self._evidence(span.start, span.end), owner.id
 
     def repairs(self) -> bool:
         """Whether any words may announce a correction, or hesitate before one."""
@@ -204,6 +237,8 @@ class Mentions:
             return
         for part, edge, id_ in own_accounts(self.rules, self.context, self.reading):
             yield part, (self._units(edge.start, edge.end), id_)
+        if self.payees():
+            yield from (("source", each) for each in self._nouns("account") if self._alone(each[0]))
         yield from (("source", told) for told in self.numbered("account"))
 
     def _payees(self) -> Iterator[tuple[Evidence, list[PayeeId]]]:
@@ -249,6 +284,11 @@ class Mentions:
             paid = at < len(words) and bool(onto.scan(words, at))
             if paid or self.payees() or (at < len(words) and self.rules.accounts.outof.scan(words, at)):
                 yield "target" if paid else "source", (evidence, id_)
+
+    def _alone(self, evidence: Evidence) -> bool:
+        """Whether words are a clause alone: "belay checking, savings"."""
+        text = self.heard.transcript.text
+        return any(text[c.start() : c.end()].strip() == evidence.surface for c in _CLAUSES.finditer(text))
 
     def _units(self, begin: int, end: int) -> Evidence:
         return self._evidence(self.reading.units.starts[begin], self.reading.units.ends[end - 1])

@@ -35,7 +35,7 @@ def offered(heard: Annotation, found: Understood, context: Context, find: FindPa
     reading = read(grammar, heard, context)
     span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
     amount, own = _amount(heard), dict(_own(span))
-    if not amount or _questions(span) or _hindered(span) or not _wanted(span):
+    if not amount or _questions(span) or hindered(span) or not _wanted(span):
         return None
     payee = _payee(span)
     if payee is None and not {"source", "target"} <= own.keys():
@@ -74,7 +74,7 @@ def _own(span: ClauseSpan) -> list[tuple[str, Slot[AccountId]]]:
     return found if len({part for part, _ in found}) == len(found) else []
 
 
-def _hindered(span: ClauseSpan) -> bool:
+def hindered(span: ClauseSpan) -> bool:
     """Whether a clause with a part of the order is a question, denied, told of what was or of others."""
     grammar, reading, text = span.grammar, span.reading, span.heard.transcript.text
     asked_for = commanded(grammar, span.heard, reading)

@@ -13,7 +13,7 @@ from schemas.ids import language
 from schemas.intent import Annotation, Context, Route, Understood
 from schemas.span import SpanKind
 from services.understanding.cuts import held_units
-from services.understanding.fast.accounts import COUNTED, DENIAL, OVER
+from services.understanding.fast.accounts import COUNTED, DENIAL, OVER, Accounts
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.units import Units
 from services.understanding.merging import Look, alone, kinds, part_of, said_in, same, values
@@ -33,6 +33,7 @@ _MOST_DENIED: Final = 4
 """Words of what is not meant, at most."""
 _PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
 """What parts what is not meant from what is, where no word does."""
+_DASHES: Final = frozenset({"-", "–", "—"})
 _SHORTEST, _LONGEST, _NEAR = 2, 4, 2
 """Letters of a word that was only begun, and words within which it follows."""
 _MOST_WORDS: Final = 3
@@ -152,10 +153,17 @@ def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[in
     text, size = heard.transcript.text, len(units.words)
     for at in range(size - 1):
         stop = units.ends[at]
-        off = _BROKEN.match(text, stop - 1) is not None
+        off = _BROKEN.match(text, stop - 1) is not None or _stutters(units, text, at)
         scales = bool(rules.accounts.scales.scan(units.words, at + 1))
         if off and at not in taken and not scales and not rules.trie.scan(units.words, at):
             yield at, at + 1
+
+
+def _stutters(units: Units, text: str, at: int) -> bool:
+    """Whether a word is the first sound of the next: "f-forty"."""
+    word, stop = units.words[at], units.ends[at]
+    joined = text[stop : units.starts[at + 1]] in _DASHES
+    return joined and len(word) <= _SHORTEST and units.words[at + 1].startswith(word) and not word.isdigit()
 
 
 def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
@@ -193,13 +201,18 @@ def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
         if number is None or not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
             continue
         begin = at
-        while begin > 0 and any(marks.links.longest(words, i)[0] == begin for i in range(max(0, begin - 2), begin)):
-            begin = next(i for i in range(max(0, begin - 2), begin) if marks.links.longest(words, i)[0] == begin)
+        while places := [i for i in range(max(0, begin - 2), begin) if _says_nothing(marks, words, i, begin)]:
+            begin = places[0]
         if begin > 0 and words[begin - 1] == number:
             found[begin, at + 2] = ""
         else:
             found[at, at + 2] = "" if words[at + 2 : at + 3] == (number,) else number
     return found
+
+
+def _says_nothing(marks: Accounts, words: tuple[str, ...], start: int, end: int) -> bool:
+    """Whether units say nothing between a number and its digits: "that's", "I said"."""
+    return any(each.longest(words, start)[0] == end for each in (marks.links, marks.tails))
 
 
 def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:

@@ -42,6 +42,8 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
     faltering = [*faltering_cuts(rules, text)][-MAX_CUTS:]
     for cut in (*cuts_behind(rules, text, held), *reversed(announced), *faltering):
         if cut.denies:
+            if (dropped := _dropped(rules, text, cut, context, look)) is not None:
+                return replace(dropped, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
             continue
         if _besides(rules, text[cut.start :]):
             return None
@@ -82,6 +84,18 @@ def _anew(rules: Grammar, text: str, cut: Cut, context: Context, look: Look, fou
     if _undone(rules, text, cut):
         return two
     return two if two.intent in _DONE and one.intent is two.intent and one.then is None else None
+
+
+def _dropped(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:
+    """What moves no money behind what is not wanted any more: "forget dave, lock my debit card"."""
+    pause = PAUSES.search(text, cut.start, cut.stop) if rules.spaced else None
+    if pause is None or not _undone(rules, text, cut):
+        return None
+    named, said = rules.units(text[cut.start : pause.start()]).words, rules.units(text[: cut.end]).words
+    if not set(named) <= {*said, *rules.words.light}:
+        return None  # "forget kate" is said of no order to dave
+    two = look(pause.end(), cut.stop, context)
+    return two if two.intent in _DONE and _whole(two) and look(0, cut.end, context).intent in _SAID else None
 
 
 def _taken_back(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:

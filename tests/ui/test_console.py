@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import socket
+import wave
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,9 +13,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.server import make_server
+from schemas.audio import SAMPLE_RATE
 from schemas.banking import PayeeVerification, TransferState
 from schemas.intent import Intent
 from schemas.turn import Awaits
+from services.audio.files import read_file
 from services.timing.clock import SystemClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
@@ -66,9 +69,19 @@ async def url(tmp_path: Path, voice: FakeSynthesizer | None) -> AsyncIterator[st
             await serving
 
 
+def microphone(folder: Path) -> Path:
+    """What is said into it, as a WAV file."""
+    said = read_file((Path(__file__).parent.parent / "data" / "console.ogg").read_bytes())
+    path = folder / "said.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, SAMPLE_RATE, 0, "NONE", ""))
+        file.writeframes((said * 32767).astype("<i2").tobytes())
+    return path
+
+
 @pytest.fixture
-async def page(url: str) -> AsyncIterator["playwright.Page"]:
-    speech = Path(__file__).parent.parent / "data" / "console.wav"
+async def page(url: str, tmp_path: Path) -> AsyncIterator["playwright.Page"]:
+    speech = microphone(tmp_path)
     async with playwright.async_playwright() as driver:
         browser = await driver.chromium.launch(
             executable_path=str(CHROMIUM),

@@ -1,7 +1,9 @@
 """Asterisk's AudioSocket as a `CallTransport`. Sans I/O: bytes of the TCP stream in, in pieces of any length.
 
 Each message is a kind, a length of two bytes and so much payload. Asterisk takes sound and a hang-up from us, and plays
-what comes as it comes: we keep the pace, and know by it what was heard. What becomes of the call, its dialplan asks.
+what comes as it comes: we keep the pace, and know by it what was heard. It ends a call on which neither side sends for
+two seconds, as where the caller is on mute and we wait: so we are never quiet for long. What becomes of the call, its
+dialplan asks.
 """
 
 import uuid
@@ -38,6 +40,7 @@ _HEAD: Final = 3
 _ID: Final = 16
 _SLIN: Final = 0x10
 _OWN: Final = AudioFormat(Encoding.PCM16, 8_000)
+_QUIET_MS: Final = 500
 _INSTEAD: Final = AudioFormat(Encoding.PCM16, 16_000)
 """What sound of a rate that is none of ours becomes."""
 
@@ -113,7 +116,7 @@ class AudioSocket:
         if self._identity or len(payload) != _ID:
             raise MalformedMessage("a call has one UUID of 16 bytes")
         self._identity = str(uuid.UUID(bytes=payload))
-        return Opened(self._identity, _OWN, Playing(_OWN, lead_ms=0, marks=False), self._identity)
+        return Opened(self._identity, _OWN, Playing(_OWN, lead_ms=0, marks=False, quiet_ms=_QUIET_MS), self._identity)
 
     def _heard(self, kind: int, payload: bytes) -> list[LineEvent]:
         if not payload or len(payload) % 2:

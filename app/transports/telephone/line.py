@@ -44,7 +44,7 @@ class Playing:
     `marks`: the line tells when what came before a mark was heard; otherwise it is known by the clock.
     `taken`: it takes sound at all; on one that does not nothing is said, and nothing counts as heard.
     `say`: it speaks replies itself, and is sent words instead of sound. `press`: it has a word for keys that we press;
-    otherwise they are tones in the sound.
+    otherwise they are tones in the sound. `quiet_ms`: where nothing was sent for so long, silence is; 0: none.
     """
 
     form: AudioFormat
@@ -54,6 +54,7 @@ class Playing:
     taken: bool = True
     say: Say | None = None
     press: Press | None = None
+    quiet_ms: int = 0
 
 
 # What a line says

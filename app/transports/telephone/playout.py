@@ -99,6 +99,11 @@ class Playout:
         self._queue.append(item)
 
 
+def silence(playing: Playing) -> bytes:
+    """A packet without sound."""
+    return SILENCE[playing.form.encoding] * size_of(playing.form, playing.packet_ms)
+
+
 def size_of(form: AudioFormat, ms: int) -> int:
     """Bytes of so many milliseconds of one channel."""
     return form.rate * ms // 1000 * (2 if form.encoding is Encoding.PCM16 else 1)

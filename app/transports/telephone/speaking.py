@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from app.transports._speaking import ReplySound
 from app.transports.telephone.line import Act, CallTransport, Playing
 from app.transports.telephone.marks import Marks, Report
-from app.transports.telephone.playout import Mark, Packet, Playout
+from app.transports.telephone.playout import Mark, Packet, Playout, silence
 from schemas.call import (
     CallEvent,
     ReplyBegan,
@@ -45,6 +45,7 @@ class Speaking:
         self._reply: ReplyId | None = None
         self._sounded = False
         self._marks = Marks(heard)
+        self._sent_at = clock.monotonic()
 
     async def told(self, event: CallEvent) -> None:
         """What the call says. Raises SpeechUnavailable, SlowConsumer."""
@@ -93,8 +94,7 @@ class Speaking:
         while (item := self._playout.take(self._clock.monotonic())) is not None:
             match item:
                 case Packet(data):
-                    for word in self._transport.play(data):
-                        await self._act(word)
+                    await self._packet(data)
                 case Mark(name) if name:
                     await self._mark(name)
 
@@ -103,10 +103,24 @@ class Speaking:
         while True:
             self._changed.clear()
             await self._send_due()
-            at = self._playout.due_at()
+            at = await self._next_at()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(None if at is None else max(0.0, at - self._clock.monotonic())):
                     await self._changed.wait()
+
+    async def _packet(self, data: bytes) -> None:
+        self._sent_at = self._clock.monotonic()
+        for word in self._transport.play(data):
+            await self._act(word)
+
+    async def _next_at(self) -> float | None:
+        """When there is something to send; where the line must not be quiet for so long, it has got silence by then."""
+        at = self._playout.due_at()
+        if at is not None or not self._playing.quiet_ms:
+            return at
+        if self._clock.monotonic() - self._sent_at >= self._playing.quiet_ms / 1000:
+            await self._packet(silence(self._playing))
+        return self._sent_at + self._playing.quiet_ms / 1000
 
     def _put(self, sound: Iterable[bytes]) -> None:
         for data in sound:

@@ -1,5 +1,6 @@
 """Callers: who says which name, of whom the book may know nothing, in which words."""
 
+import lzma
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,8 +43,8 @@ _DEVELOPMENT: Final = (
 """Language, payees, books, calls about each, share of calls by one part of a name."""
 _OVERHEARD: Final = (60, 400, _LARGE)
 _HEARD: Final = {
-    "development": Path(__file__).with_name("heard_en.tsv"),
-    "acceptance": Path(__file__).with_name("heard_en_acceptance.tsv"),
+    "development": Path(__file__).with_name("heard_en.tsv.xz"),
+    "acceptance": Path(__file__).with_name("heard_en_acceptance.tsv.xz"),
 }
 _KNOWN_SHARE: Final = 2
 """A book knows at most one overheard caller for so many payees."""
@@ -143,7 +144,9 @@ def setting(
 @lru_cache(maxsize=2)
 def _heard(half: str) -> dict[str, tuple[str, ...]]:
     """Name → what the bundled recogniser heard."""
-    lines = (line.split("\t") for line in _HEARD[half].read_text(encoding="utf-8").splitlines() if line[0] != "#")
+    lines = (
+        line.split("\t") for line in lzma.decompress(_HEARD[half].read_bytes()).decode().splitlines() if line[0] != "#"
+    )
     return {name: tuple(hypotheses.split("|")) for name, hypotheses in lines}
 
 

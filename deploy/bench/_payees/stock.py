@@ -1,5 +1,6 @@
 """Books of payees drawn from a stock of names in two halves, so that acceptance meets no name of development."""
 
+import lzma
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +11,7 @@ from deploy.bench._payees.dice import Dice
 from schemas.ids import PayeeId
 from schemas.payee import Payee
 
-_FILE: Final = Path(__file__).with_name("names.tsv")
+_FILE: Final = Path(__file__).with_name("names.tsv.xz")
 _COMMON: Final = {"en_US": 8, "en_GB": 6, "es_MX": 3, "en_IN": 3, "en_PK": 2}
 """How many times likelier these cultures are than others."""
 
@@ -57,7 +58,7 @@ class Stock:
 def stock(half: str) -> Stock:
     """A half of the stock: "development" or "acceptance"."""
     table: dict[str, dict[str, tuple[str, ...]]] = {}
-    for line in _FILE.read_text(encoding="utf-8").splitlines():
+    for line in lzma.decompress(_FILE.read_bytes()).decode().splitlines():
         if line.startswith(f"{half}\t"):
             _, culture, part, names = line.split("\t")
             table.setdefault(culture, {})[part] = tuple(names.split())

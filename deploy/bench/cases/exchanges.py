@@ -43,6 +43,9 @@ LOCKS: Final = frozenset({"lock", "unlock"})
 YES: Final = {"en": "yes", "ja": "はい"}
 """The plainest answer to a question, by language."""
 
+ORDINALS: Final = {"en": ("the first one", "the second one", "the third one"), "ja": ("一番目", "二番目", "三番目")}
+"""How one of several is chosen, by language."""
+
 
 class Group(BaseModel):
     """Lines of one kind, and what was said before each of them."""
@@ -69,7 +72,7 @@ class ExchangeOutcome(StrEnum):
     """What became of an exchange. `WRONG` is the one that costs: a read-back of what was not meant."""
 
     RIGHT = "right"
-    ASKED = "asked"  # a question that names what is meant, or that a yes is enough for, or what nothing may be made of
+    ASKED = "asked"  # a question that names what is meant, or that a yes or choosing it is enough for, or of nothing
     LOST = "lost"  # not understood, or asked anew
     WRONG = "wrong"
 
@@ -131,7 +134,9 @@ def judge(player: ConversationPlayer, exchange: Exchange) -> JudgedExchange:
         found += [rows for each in last if number >= exchange.before and (rows := _rows(each))]
     outcome = _of_nothing(found, last) if not exchange.order else _of_order(exchange, found, last)
     if exchange.order and outcome is ExchangeOutcome.LOST:
-        outcome = _agreed(call, YES[language(player.locale)], exchange)
+        spoken = language(player.locale)
+        chosen = _chosen(call, last, ORDINALS[spoken], exchange)
+        outcome = chosen or _agreed(call, YES[spoken], exchange)
     return JudgedExchange(exchange, outcome, "; ".join(map(_shown, last)))
 
 
@@ -170,6 +175,32 @@ def _of_order(exchange: Exchange, found: list[dict[str, str]], last: list[Decisi
             return ExchangeOutcome.RIGHT
         return ExchangeOutcome.LOST if now[-1].keys() & READ else ExchangeOutcome.WRONG
     return ExchangeOutcome.ASKED if any(_names_it(each, exchange) for each in last) else ExchangeOutcome.LOST
+
+
+def _chosen(
+    call: PlayedCall, last: list[Decision], ordinals: tuple[str, ...], exchange: Exchange
+) -> ExchangeOutcome | None:
+    """What choosing whatever is meant leads to, where another thing than the order's first is asked about.
+
+    None where the choices hold nothing of the order.
+    """
+    places = _meant(last, exchange)
+    if not places:
+        return None
+    for _ in exchange.order:
+        if not places:
+            break
+        _, last = call.play(Turn(say=ordinals[places[0]]))
+        places = _meant(last, exchange)
+    outcome = _of_order(exchange, [rows for each in last if (rows := _rows(each))], last)
+    return ExchangeOutcome.ASKED if outcome is ExchangeOutcome.RIGHT else outcome
+
+
+def _meant(last: list[Decision], exchange: Exchange) -> list[int]:
+    """Which of the choices offered are the order's."""
+    wanted = {_choice(value) for value in exchange.order.values()}
+    asked = (each.choices for each in last if isinstance(each, Clarify))
+    return [at for choices in asked for at, choice in enumerate(choices) if _choice(choice) in wanted]
 
 
 def _agreed(call: PlayedCall, yes: str, exchange: Exchange) -> ExchangeOutcome:

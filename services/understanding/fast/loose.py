@@ -12,6 +12,7 @@ from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import FILLER
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.reasons import NUMBERS, PARTS, RULE, acts, bill_slot, own_bill
+from services.understanding.fast.units import MAX_CHARS
 
 _ENDS: Final = re.compile("[.?!;:,–—]")
 _IDLE: Final = ("lead", "sends", "transfer", "transfer_noun", "funds", "pronoun", "own", "account_word", "purpose")
@@ -20,17 +21,20 @@ _NEAR: Final = 4
 """Units within which the account follows that a word like "from" speaks of."""
 
 
-def commanded(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, verb: str = "sends") -> bool:
+def commanded(
+    grammar: Grammar, heard: Annotation, reading: UtteranceLattice, verb: str = "sends", before: int = MAX_CHARS
+) -> bool:
     """Whether a verb of that list is asked for: where a clause begins, or behind a lead that begins there.
 
-    Never in a language whose rules have no such list.
+    It begins `before` that code point. Never in a language whose rules have no such list.
     """
     if not {verb, "lead"} <= grammar.symbols.keys():
         return False
     does, led = grammar.symbols[verb], {grammar.symbols["lead"], FILLER}
     words = reading.words
-    begins = {at for at in range(len(words)) if _cut(heard, reading, at)}
-    for at in range(len(words)):
+    places = [at for at in range(len(words)) if reading.units.starts[at] < before]
+    begins = {at for at in places if _cut(heard, reading, at)}
+    for at in places:
         if (words[at],) in grammar.words.joins:
             begins.add(at + 1)
         if at not in begins or at in reading.taken:

@@ -21,7 +21,7 @@ _LONGEST: Final = 4
 def numbered(rules: Grammar, heard: Annotation, context: Context, units: Units) -> Iterator[tuple[Edge, Noun]]:
     """Where accounts and cards are told so, with the words around the digits and without, the shortest first.
 
-    Digits without such words are a card's alone: of an account they may be an amount.
+    Digits without such words are a card's alone: of an account they may be an amount, but behind "from".
     """
     for span in heard.spans:
         owner = of_number(span, context)
@@ -32,7 +32,7 @@ def numbered(rules: Grammar, heard: Annotation, context: Context, units: Units) 
         for start, end in _around(rules, owner.kind, units.words, *place):
             if any(trie.scan(units.words, at) for trie in kinds.values() for at in range(start, place[0])):
                 continue  # "the debit card ending" in the number of an account
-            if (start, end) != place or owner.kind == "card":
+            if (start, end) != place or owner.kind == "card" or _paying(rules, units.words, place[0]):
                 yield Edge(start, end, rules.symbols[owner.kind]), owner
 
 
@@ -51,6 +51,11 @@ def of_number(span: Span, context: Context) -> Noun | None:
 def told_so(rules: Grammar, units: Units, start: int) -> bool:
     """Whether words before unit `start` say that a number ends in what follows."""
     return _begins(rules.ending, units.words, start) < start
+
+
+def _paying(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
+    """Whether a word before unit `at` tells where money comes from: "from 4021"."""
+    return rules.spaced and at > 0 and words[at - 1] in rules.words.outof
 
 
 def _around(rules: Grammar, kind: str, words: tuple[str, ...], start: int, end: int) -> list[tuple[int, int]]:

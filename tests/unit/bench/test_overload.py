@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from deploy.bench._corpus import Utterance
+from deploy.bench._corpus import PlayedUtterance
 from deploy.bench._open_loop import Load, arrivals
 from deploy.bench.overload import figures_of
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.served import served
 
-SAID = Utterance("send it", "en-US", "alex-morgan", "v", np.zeros(0, np.float32), ())
+SAID = PlayedUtterance("send it", "en-US", "alex-morgan", "v", np.zeros(0, np.float32), ())
 
 
 def test_the_queue_that_is_longest_is_named() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.speech import _fixed, frequent
+from app.speech import _fixed, frequent, frequent_replies
 from schemas.errors import SpeechUnavailable
 from schemas.ids import EN_US, JA_JP, Locale
 from services.speech.cache import SoundCache
@@ -130,13 +130,13 @@ def test_what_is_kept_for_everybody_holds_no_value_and_begins_with_what_is_heard
     fixed = _fixed()
     assert (EN_US, "Is that right?") in fixed
     assert (JA_JP, "よろしいですか。") in fixed
-    assert set(frequent()) <= fixed
+    assert set(frequent(frequent_replies())) <= fixed
 
 
 async def test_warming_up_makes_it_once() -> None:
     engine = HummingEngine()
     speaker = Speaker(engine, _fixed())
-    await speaker.warm_up(frequent()[:3])
+    await speaker.warm_up(frequent(frequent_replies())[:3])
     asked = len(engine.asked)
-    await speaker.warm_up(frequent()[:3])
+    await speaker.warm_up(frequent(frequent_replies())[:3])
     assert len(engine.asked) == asked > 0

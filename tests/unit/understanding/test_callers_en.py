@@ -47,6 +47,7 @@ FURTHER = {
 """Further sentences to the same book: what must come out right of those the grammar was mended by, and of the rest."""
 KINDS = {
     "say.goodbye": "bye",
+    "offer.bill_of": "offer.bill_payment",
     "help.general": "help",
     "say.wait": "waits",
     "say.ok_what_else": "ready",

@@ -1,0 +1,1 @@
+"""A small learned reader: what family of wishes words of no rule may belong to. It proposes; nothing acts by it."""
