@@ -1,6 +1,7 @@
 """What a recorded call knew of its caller: enough to open the demo bank with them, as they were when the call began."""
 
 import logging
+from datetime import UTC
 from typing import Annotated, Final, Self
 from zoneinfo import ZoneInfo
 
@@ -110,7 +111,7 @@ def facts_of(caller: Caller, locale: Locale) -> CallerFacts | None:
 
 def _facts(caller: Caller, locale: Locale) -> CallerFacts:
     profile, payees = caller.profile, tuple(caller.payees.values())
-    today = profile.as_of.date()
+    today = profile.as_of.astimezone(UTC).date()
     return CallerFacts(
         name=profile.name,
         locale=locale,

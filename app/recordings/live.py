@@ -118,6 +118,7 @@ class _RecordedHandler:
         self, inner: TurnHandler, recorder: CallRecorder, shelf: SampleShelf, over: Callable[[], object]
     ) -> None:
         self._inner = inner
+        self._taken: ReplyId | None = None
         self._over = over
         self._recorder = recorder
         self._shelf = shelf
@@ -136,6 +137,7 @@ class _RecordedHandler:
     ) -> AsyncIterator[ReplyEvent]:
         events: list[ReplyEvent] = []
         error = None
+        self._taken = reply
         inner = self._inner.take(transcript, reply, turn)
         try:
             async for event in inner:
@@ -153,7 +155,10 @@ class _RecordedHandler:
         return self._inner.failed(error, reply)
 
     async def withdraw(self, reply: ReplyId) -> bool:
-        return await self._inner.withdraw(reply)
+        undone = await self._inner.withdraw(reply)
+        if undone and reply == self._taken:
+            await self._recorder.withdrawn()
+        return undone
 
     async def delivered(self, reply: ReplyId) -> None:
         await self._inner.delivered(reply)

@@ -5,6 +5,7 @@ import logging
 import re
 import shutil
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -75,6 +76,7 @@ class CallRecorder:
         self._clock = clock
         self._shelf = shelf
         self._turns = 0
+        self._last: RecordedTurn | None = None
         self._lock = Lock()
         self.agreed = False
 
@@ -85,7 +87,7 @@ class CallRecorder:
 
     async def turn(self, transcript: Transcript, events: list[ReplyEvent], error: str | None) -> None:
         """Write a turn, off the event loop."""
-        samples = self._shelf.take(transcript)
+        samples, self._last = self._shelf.take(transcript), None
         if self._turns >= MAX_TURNS or not self.agreed:
             return
         self._turns += 1
@@ -94,6 +96,17 @@ class CallRecorder:
         except Exception as failed:
             log.exception("a recording ends early: %s", type(failed).__name__)
             self._turns = MAX_TURNS
+
+    async def withdrawn(self) -> None:
+        """The turn written last came to nothing."""
+        last, self._last = self._last, None
+        if last is not None:
+            await asyncio.to_thread(self._withdraw, last)
+
+    def _withdraw(self, last: RecordedTurn) -> None:
+        with self._lock, suppress(OSError):
+            if self.agreed:
+                self._seal(last.model_copy(update={"withdrawn": True}))
 
     def _write(
         self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
@@ -124,9 +137,11 @@ class CallRecorder:
             withheld=withheld,
             error=error,
         )
-        found = concluded(events, self._proposals, withheld=withheld)
-        turn = turn.model_copy(update=found)
-        self._sealed.write(f"turn-{number:02d}.json", turn.model_dump_json(exclude_defaults=True).encode())
+        self._last = turn.model_copy(update=concluded(events, self._proposals, withheld=withheld))
+        self._seal(self._last)
+
+    def _seal(self, turn: RecordedTurn) -> None:
+        self._sealed.write(f"turn-{turn.turn:02d}.json", turn.model_dump_json(exclude_defaults=True).encode())
 
 
 def is_secret(transcript: Transcript, events: list[ReplyEvent]) -> bool:

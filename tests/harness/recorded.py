@@ -17,9 +17,17 @@ from tests.fakes.recognizer import FakeRecognizer
 
 
 async def recorded_call(
-    gateway: Gateway, said: Sequence[str], call: str = "call", customer: str = "alex-morgan", locale: Locale = EN_US
+    gateway: Gateway,
+    said: Sequence[str],
+    call: str = "call",
+    customer: str = "alex-morgan",
+    locale: Locale = EN_US,
+    withdrawn: Sequence[int] = (),
 ) -> Path:
-    """The folder of a call in which the customer says all of `said`, and hears every reply to its end."""
+    """The folder of a call in which the customer says all of `said`, and hears every reply to its end.
+
+    They went on right after those `withdrawn`, counted from 0.
+    """
     words = list(said)
     clock = ManualClock(gateway.clock.now())
     recordings = Recordings(gateway.settings.recordings, clock, audit_keys(gateway.settings))
@@ -35,7 +43,10 @@ async def recorded_call(
         try:
             async for _ in handler.take(transcript, reply):
                 pass
-            await handler.delivered(reply)
+            if number in withdrawn:
+                assert await handler.withdraw(reply)
+            else:
+                await handler.delivered(reply)
         except TellerlineError:
             pass
     await handler.close()

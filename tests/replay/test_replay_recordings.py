@@ -22,9 +22,10 @@ from tests.harness.recorded import recorded_call
 SAID = ("send fifty dollars to catherine nguyen", "yes", "what's my balance", "lock my debit card")
 
 
-async def recording(folder: Path, *said: str) -> Recording:
+async def recording(folder: Path, *said: str, withdrawn: tuple[int, ...] = ()) -> Recording:
     async with running_app(folder, FakeRecognizer(lambda _: ""), recording_days=1) as app:
-        return read_recording(await recorded_call(app.gateway, said), audit_keys(app.gateway.settings))
+        made = await recorded_call(app.gateway, said, withdrawn=withdrawn)
+        return read_recording(made, audit_keys(app.gateway.settings))
 
 
 async def played(case: Case, folder: Path) -> list[TurnRecord]:
@@ -98,3 +99,15 @@ async def test_a_withheld_turn_says_nothing_of_what_was_in_it(tmp_path: Path) ->
     (turn,) = (await recording(tmp_path, "my code is four two seven one nine two")).turns
     assert turn.withheld
     assert (turn.slots, turn.payee, turn.proposal, turn.money) == ({}, None, None, ())
+
+
+async def test_a_turn_that_was_withdrawn_is_not_said_again(tmp_path: Path) -> None:
+    """The caller went on: the same words came again, with the rest."""
+    order = SAID[0]
+    call = await recording(tmp_path, "what's my balance", "send fifty dollars", order, "yes", withdrawn=(1,))
+    assert [turn.withdrawn for turn in call.turns] == [False, True, False, False]
+    case = as_case(call, "x", None, "p")
+    assert [turn.expect.transcript for turn in case.turns if turn.expect] == ["what's my balance", order, "yes"]
+    assert [judge_by_machine(turn).right for turn in await played(case, tmp_path)] == [True] * 3
+    with pytest.raises(NotFound):
+        as_case(call, "x", None, "p", last=2)

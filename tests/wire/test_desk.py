@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from app.auth.principal import Scope
 from app.keys import audit_keys
 from app.qa.replay.audio import read_audio
+from app.qa.replay.check import examine
 from app.qa.replay.readers import load
 from app.retention import Retention, erase
 from schemas.ids import JA_JP, CustomerId
@@ -180,6 +181,7 @@ async def test_a_turn_becomes_a_test_of_what_people_said(app: RunningApp, tmp_pa
     assert answer.status_code == 200
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         archive.extractall(tmp_path / "test")
+    assert not examine(tmp_path / "test" / "manifest.jsonl").faults
     (case,) = load(tmp_path / "test" / "manifest.jsonl").cases
     first, second = (turn.expect for turn in case.turns)
     assert first is not None
@@ -191,6 +193,19 @@ async def test_a_turn_becomes_a_test_of_what_people_said(app: RunningApp, tmp_pa
     assert case.turns[1].audio is not None
     assert np.abs(read_audio(tmp_path / "test" / case.turns[1].audio)).max() > 0.05
     assert await on_record(app, "qa.exported") == [("one", {"by": "ann", "turn": 2})]
+
+
+async def test_labels_meet_their_turns_where_one_was_withdrawn(app: RunningApp, tmp_path: Path) -> None:
+    said = ("send fifty dollars", "send fifty dollars to catherine nguyen", "yes")
+    await recorded_call(app.gateway, said, "three", withdrawn=(0,))
+    assert ("three", 1) not in {(row["call"], row["turn"]) for row in (await get(app, ""))["turns"]}
+    await say(app, "ann", "machine", turn="three/2", labels={"payee": "catherine-nguyen"})
+    answer = await app.client.get(f"{LIST}/three/3/case", headers=qa(app))
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        (line,) = archive.read("manifest.jsonl").splitlines()
+    first, second = (turn["expect"] for turn in json.loads(line)["turns"])
+    assert "payee" not in first["by_machine"]
+    assert second["transcript"] == "yes"
 
 
 async def test_every_look_is_on_record_and_holds_nothing_personal(app: RunningApp) -> None:

@@ -121,11 +121,12 @@ class Desk:
         recording, _, _ = self.shelf.turn(call, turn)
         name = f"{call}-{turn:02d}"
         case = as_case(recording, name, None, f"recordings/{name}", last=turn)
+        turns = recording.usable(turn)
         with still_there():
             said = [
                 Correction(case=name, turn=number, expect=labels, whole=False)
-                for number in range(1, len(case.turns) + 1)
-                if (labels := review_of(recording, recording.turns[number - 1].turn).labels) is not None
+                for number, stood in enumerate(turns, 1)
+                if (labels := review_of(recording, stood.turn).labels) is not None
             ]
             sound = [spoken.audio for spoken in case.turns if spoken.audio is not None]
             files = {audio: recording.files.read(audio.rpartition("/")[2]) for audio in sound}

@@ -100,7 +100,9 @@ class RecordingShelf:
         except (TellerlineError, OSError):
             return (), ()
         locale = recording.head.locale
-        turns = tuple(ListedTurn.of(call, locale, turn, reviews[turn.turn]) for turn in recording.turns)
+        turns = tuple(
+            ListedTurn.of(call, locale, turn, reviews[turn.turn]) for turn in recording.turns if not turn.withdrawn
+        )
         return turns, tuple(pair for review in reviews.values() if (pair := pair_of(review)) is not None)
 
 

@@ -29,9 +29,9 @@ class Recording:
     facts: CallerFacts | None = None
 
     def usable(self, last: int | None = None) -> tuple[RecordedTurn, ...]:
-        """The turns up to `last` that may be said again. Raises NotFound where a withheld one stands before it."""
-        withheld = next((i for i, turn in enumerate(self.turns) if turn.withheld), len(self.turns))
-        kept = self.turns[:withheld]
+        """The turns that stood, up to `last`. Raises NotFound where it is withheld, or none is left."""
+        stood = tuple(turn for turn in self.turns if not turn.withdrawn)
+        kept = stood[: next((i for i, turn in enumerate(stood) if turn.withheld), len(stood))]
         if last is not None:
             kept = tuple(turn for turn in kept if turn.turn <= last)
         if not kept or (last is not None and kept[-1].turn != last):
