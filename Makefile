@@ -8,6 +8,9 @@ PIPECAT ?= .venv-pipecat
 # The clients of the OpenAI Realtime API call us from environments of their own.
 CLIENTS ?= .venv-clients
 
+# Ray is an extra with pins of its own: an environment of its own, with everything that ours has.
+RAY ?= .venv-ray
+
 # `make test-vllm`: an environment of its own, since vLLM pins what it needs; or one that exists (VLLM_PYTHON=…/bin/python).
 VLLM_VENV   ?= .venv-vllm
 VLLM_READY  := $(if $(VLLM_PYTHON),,$(VLLM_VENV)/.ready)
@@ -16,14 +19,14 @@ VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
 BENCHES := normalize payees dialogue understanding negatives consent retrieval qna evidence ledger asr replay turns latency capacity soak
 
 # What of deploy is held to mypy --strict: all but the recogniser, whose libraries are in an environment of its own.
-TYPED := $(addprefix deploy/,bench corpus dialogue examples hearing payees sbom.py speech trial vllm)
+TYPED := $(addprefix deploy/,bench corpus dialogue examples hearing payees sbom.py scale speech trial vllm)
 
 # The recogniser's own steps (deploy/asr/README.md), in an environment of their own, and the folder of speech material.
 ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup speech hearing demo serve clients asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: setup speech hearing demo serve ray test-ray clients asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -85,6 +88,18 @@ $(VLLM_VENV)/.ready: deploy/vllm/cpu.txt
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/vllm/cpu.txt
 	touch $@
 
+ray: $(RAY)/.ready  ## an environment with Ray, for `tellerline serve --on ray`
+
+$(RAY)/.ready: deploy/lock/ray.txt deploy/lock/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/dev.txt
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r deploy/lock/ray.txt
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+test-ray: ray  ## the tests of what runs on Ray
+	$(RAY)/bin/python -m pytest tests/cluster
+
 lint: setup  ## formatting, style, types, walls
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -112,7 +127,7 @@ lock:  ## resolve the dependencies again and write the lock files
 	uv pip compile deploy/asr/pyproject.toml --extra test --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/asr/lock.txt
 
 clean:  ## remove environments, caches and state
-	rm -rf $(VENV) $(CLIENTS) $(VLLM_VENV) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLIENTS) $(VLLM_VENV) $(RAY) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 asr-setup: $(ASR_VENV)/.ready  ## make the environment of the recogniser's training
 

@@ -121,7 +121,7 @@ def _calls(gateway: Gateway) -> CallDeps:
     if gateway.settings.recording_days:
         recordings = Recordings(gateway.settings.recordings, gateway.clock, audit_keys(gateway.settings))
         consent = recordings.consent
-        handler, recognizer = recordings.opener(handler), recordings.recognizer(recognizer)
+        handler, recognizer = recordings.opener(gateway.callers.open), recordings.recognizer(recognizer)
     return CallDeps(
         admission=gateway.admission,
         shares=gateway.limits.shares,

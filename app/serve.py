@@ -1,5 +1,6 @@
 """Start-up and the end: compose, listen, drain."""
 
+import asyncio
 import gc
 import socket
 import sys
@@ -13,8 +14,8 @@ from fastapi import APIRouter
 from app.bootstrap import Gateway, gateway
 from app.logs import configure
 from app.main import create_app
-from app.server import make_server
-from app.settings import read_settings
+from app.server import DrainingServer, make_server
+from app.settings import Settings, read_settings
 from app.speech import Voice
 from app.transports.telephone import audiosocket_server
 from rules.bank import DemoCustomer
@@ -31,12 +32,14 @@ async def serve(
     customers: tuple[DemoCustomer, ...] | None = None,
     further: Iterable[Callable[[Gateway], APIRouter]] = (),
     synthesizer: Synthesizer | None = None,
+    settings: Settings | None = None,
+    stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve until told to stop, with the recogniser, voice and demo bank that the settings name unless given.
+    """Serve until told to stop, with the settings, recogniser, voice and demo bank of the environment unless given.
 
-    `further` are routes beside the gateway's own.
+    `further` are routes beside the gateway's own; `stop` is set where no signal reaches the process's main thread.
     """
-    settings = read_settings()
+    settings = settings or read_settings()
     free("TELLERLINE_HOST, TELLERLINE_PORT", settings.host, settings.port)
     if settings.audiosocket:
         free("TELLERLINE_AUDIOSOCKET", *audiosocket_server.place(settings.audiosocket))
@@ -48,7 +51,15 @@ async def serve(
             if synthesizer is not None:
                 composed = replace(composed, voice=Voice(synthesizer, None, "one that was given"))
             server = make_server(create_app(composed, further), settings, composed.admission)
+        if stop is not None:
+            told = asyncio.create_task(_told(stop, server))
+            stack.callback(told.cancel)
         await server.serve()
+
+
+async def _told(stop: asyncio.Event, server: DrainingServer) -> None:
+    await stop.wait()
+    server.should_exit = True
 
 
 def free(name: str, host: str, port: int) -> None:

@@ -1,17 +1,44 @@
 """`tellerline serve`: the gateway."""
 
+from enum import StrEnum
+from typing import Annotated
+
 import typer
+
+from schemas.errors import ConfigInvalid
+
+
+class Engine(StrEnum):
+    """What keeps the service's processes alive."""
+
+    PROCESS = "process"
+    RAY = "ray"
 
 
 def register(main: typer.Typer) -> None:
     """Add the subcommand."""
 
     @main.command()
-    def serve() -> None:
+    def serve(
+        on: Annotated[Engine, typer.Option(help="One process, or gateways and recognisers on Ray.")] = Engine.PROCESS,
+        gateways: Annotated[int, typer.Option(help="On Ray: so many gateways.", min=1, max=1000)] = 1,
+        recognizers: Annotated[int, typer.Option(help="On Ray: recognisers where nobody calls.", min=1)] = 1,
+        at_most: Annotated[int, typer.Option(help="On Ray: recognisers where many call.", min=1)] = 1,
+    ) -> None:
         """Start the gateway with the settings of the environment, and leave it running."""
         import uvloop
 
-        from app.qa import replays
+        from app.qa.routes import ROUTES
         from app.serve import serve as run
 
-        uvloop.run(run(further=(replays.routes,)))
+        if on is Engine.PROCESS:
+            uvloop.run(run(further=ROUTES))
+            return
+        try:
+            from app.cluster import deployments, start
+        except ModuleNotFoundError as error:
+            raise ConfigInvalid("Ray is not installed: `make ray` makes an environment with it") from error
+        start.run(
+            deployments.Gateways(count=gateways, further=ROUTES),
+            deployments.Recognizers(least=recognizers, most=at_most),
+        )

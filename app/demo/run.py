@@ -20,7 +20,7 @@ from app.line import Event, Line, demo_token, heard_out, line, session
 from schemas.errors import NotFound
 from services.audio.files import read_file
 
-START_S: Final = 60.0
+START_S: Final = 120.0
 """Longest wait for the service to be ready."""
 ASK_EVERY_S: Final = 0.1
 SPEAKING_S: Final = 120.0

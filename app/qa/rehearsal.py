@@ -19,7 +19,7 @@ from app.models import answerer, extractor
 from app.money import Books, money_services
 from app.qa.scratch import Scratch
 from app.settings import Settings
-from rules.bank import demo_customers
+from rules.bank import DemoCustomer, demo_customers
 from schemas.ids import CallId, CustomerId, Locale
 from services.answering.quote import Library, QuotingAnswerer
 from services.banking.banks.seed import open_demo_bank
@@ -80,12 +80,19 @@ class Rehearsal:
             yield call.handler
 
     @asynccontextmanager
-    async def opened(self, customer: CustomerId, locale: Locale, clock: Clock) -> AsyncIterator[RehearsedCall]:
-        """A call of `customer` that begins at `clock`'s now, at a bank that nobody has touched. Raises NotFound."""
-        bank = await self._bank(clock.now())
+    async def opened(
+        self, customer: CustomerId, locale: Locale, clock: Clock, customers: tuple[DemoCustomer, ...] = ()
+    ) -> AsyncIterator[RehearsedCall]:
+        """A call of `customer` that begins at `clock`'s now, at a bank that nobody has touched. Raises NotFound.
+
+        The bank has `customers`, or those of the demo.
+        """
+        bank = await self._empty() if customers else await self._bank(clock.now())
         path, store = self._idle.pop() if self._idle else self._another()
         shutil.copyfile(bank, path)
         try:
+            if customers:
+                await open_demo_bank(store, clock, customers)
             callers = self._callers(store, path.with_suffix(".head"), clock)
             handler = await callers.open(customer, CallId(clock.new_id()), locale)
             yield RehearsedCall(handler, customer, callers.banking.bank)
@@ -115,12 +122,23 @@ class Rehearsal:
         """The database of a bank that opened at `now`."""
         if now not in self._banks:
             path = self._folder / f"bank-{len(self._banks)}.db"
+            shutil.copyfile(await self._empty(), path)
             store = Store(_url(path))
-            await migrate(store)
             await open_demo_bank(store, ManualClock(now), demo_customers())
             await store.close()
             self._banks[now] = path
         return self._banks[now]
+
+    async def _empty(self) -> Path:
+        """The database of a bank without customers."""
+        path = self._folder / "empty.db"
+        if not path.exists():
+            making = path.with_suffix(".making")
+            store = Store(_url(making))
+            await migrate(store)
+            await store.close()
+            making.rename(path)
+        return path
 
     def _callers(self, store: Store, heads: Path, clock: Clock) -> Callers:
         audit = SpooledAudit(ChainedAudit(store, AuditKeys(_KEY), FileHead(heads)), clock, self._records)

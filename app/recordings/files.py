@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import av
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from app.recordings.sealed import SealedFolder
 from schemas.audio import SAMPLE_RATE, Samples
@@ -39,8 +39,33 @@ class RecordingHead(BaseModel):
         return SealedFolder(folder, keys, self.subject, bytes.fromhex(self.seed))
 
 
+class RecordedSlot(BaseModel):
+    """A slot: its value as the text contract writes it, and the caller's words for it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    value: JsonValue
+    words: str = ""
+
+
+class RecordedMove(BaseModel):
+    """Money that was read back or booked, in minor units. `source` is the account it leaves."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    amount_minor: int
+    currency: str
+    payee: str | None = None
+    to_account: str | None = None
+    source: str | None = None
+
+
 class RecordedTurn(BaseModel):
-    """One turn as it was answered. `audio` and `text` are empty where `withheld`."""
+    """One turn as it was answered. `audio`, `text`, `slots`, `payee` and money are empty where `withheld`.
+
+    `decision` is what the words led to, `outcome` what the turn ended in where that is another. `proposal` was read
+    back in this turn, `money` was booked in it.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,7 +77,14 @@ class RecordedTurn(BaseModel):
     withheld: bool = False
     intent: str | None = None
     route: str | None = None
+    rule: str | None = None
+    confidence: float = 0.0
+    slots: dict[str, RecordedSlot] = Field(default_factory=dict)
+    payee: str | None = None
     decision: str | None = None
+    outcome: str | None = None
+    proposal: RecordedMove | None = None
+    money: tuple[RecordedMove, ...] = ()
     reply: str | None = None
     error: str | None = None
 

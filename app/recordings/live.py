@@ -5,8 +5,9 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
+from app.recordings.facts import facts_of
 from app.recordings.files import RecordingHead
 from app.recordings.recorder import CallRecorder, SampleShelf
 from app.recordings.sealed import SEED_BYTES
@@ -18,11 +19,24 @@ from schemas.transcript import Transcript
 from schemas.turn import ReplyEvent, ReplyId
 from services.ports import Amendable, Clock, Recognizer, TurnHandler
 from services.record.audit_keys import AuditKeys
+from services.session import Caller
 
 log = logging.getLogger(__name__)
 
 Opener = Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
 """Opens the turn handler of a call."""
+
+
+class KnowingHandler(TurnHandler, Protocol):
+    """A turn handler that tells what its call knows of the caller."""
+
+    @property
+    def caller(self) -> Caller:
+        """Who is calling, as they were when the call began."""
+        ...
+
+
+KnowingOpener = Callable[[CustomerId, CallId, Locale], Awaitable[KnowingHandler]]
 MAX_CALLS: Final = 10_000
 """Recordings kept in a folder; past it, calls are no longer recorded."""
 
@@ -49,7 +63,7 @@ class Recordings:
         """The recogniser, with its final decodes kept for their turns."""
         return _RecordedRecognizer(inner, self._shelf)
 
-    def opener(self, inner: Opener) -> Opener:
+    def opener(self, inner: KnowingOpener) -> Opener:
         """What opens a call's handler, with its turns recorded."""
 
         async def recorded(customer: CustomerId, call: CallId, locale: Locale) -> TurnHandler:
@@ -64,7 +78,8 @@ class Recordings:
                 subject=self._keys.subject(customer),
                 seed=secrets.token_hex(SEED_BYTES),
             )
-            recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf)
+            facts = facts_of(handler.caller, locale)
+            recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf, facts)
             self._recorders[call] = recorder
             return _RecordedHandler(handler, recorder, self._shelf, lambda: self._recorders.pop(call, None))
 

@@ -9,11 +9,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from app.recordings.files import HEAD_FILE, RecordedTurn, RecordingHead, flac
+from app.recordings.concluded import concluded
+from app.recordings.facts import FACTS_FILE, CallerFacts
+from app.recordings.files import HEAD_FILE, RecordedMove, RecordedTurn, RecordingHead, flac
 from schemas.audio import Samples
+from schemas.ids import ProposalId
 from schemas.span import SpanKind
 from schemas.transcript import Source, Transcript
-from schemas.turn import Decided, Normalized, ReplyEvent, ReplyText
+from schemas.turn import Decided, Normalized, ReplyEvent
 from services.ports import Clock
 from services.record.audit_keys import AuditKeys
 
@@ -54,7 +57,18 @@ class SampleShelf:
 class CallRecorder:
     """Records one call into `folder`. Whatever fails in it ends the recording, never the call."""
 
-    def __init__(self, folder: Path, head: RecordingHead, keys: AuditKeys, clock: Clock, shelf: SampleShelf) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        head: RecordingHead,
+        keys: AuditKeys,
+        clock: Clock,
+        shelf: SampleShelf,
+        facts: CallerFacts | None = None,
+    ) -> None:
+        """`facts` is what the call knows of its caller, kept with its first turn."""
+        self._facts = facts
+        self._proposals: dict[ProposalId, RecordedMove] = {}
         self._folder = folder
         self._head = head
         self._sealed = head.sealed(folder, keys)
@@ -94,12 +108,13 @@ class CallRecorder:
         if not self._folder.exists():
             self._folder.mkdir(parents=True)
             (self._folder / HEAD_FILE).write_text(self._head.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            if self._facts is not None:
+                self._sealed.write(FACTS_FILE, self._facts.model_dump_json(exclude_defaults=True).encode())
         withheld = is_secret(transcript, events)
         audio = None
         if samples is not None and not withheld:
             audio = f"turn-{number:02d}.flac"
             self._sealed.write(audio, flac(samples))
-        decided = next((e for e in reversed(events) if isinstance(e, Decided)), None)
         turn = RecordedTurn(
             turn=number,
             at=self._clock.now(),
@@ -107,12 +122,10 @@ class CallRecorder:
             audio=audio,
             text="" if withheld else transcript.text,
             withheld=withheld,
-            intent=decided.understood.intent if decided else None,
-            route=decided.understood.route if decided else None,
-            decision=decided.decision.kind if decided else None,
-            reply=next((e.template for e in events if isinstance(e, ReplyText) and e.template), None),
             error=error,
         )
+        found = concluded(events, self._proposals, withheld=withheld)
+        turn = turn.model_copy(update=found)
         self._sealed.write(f"turn-{number:02d}.json", turn.model_dump_json(exclude_defaults=True).encode())
 
 

@@ -26,10 +26,12 @@ class SealedFolder:
         self._cipher = keys.cipher(subject, seed, _PURPOSE)
 
     def write(self, name: str, data: bytes) -> None:
-        """Raises OSError."""
+        """Write a file whole or not at all. Raises OSError."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = nonce + self._cipher.encrypt(nonce, data, name.encode())
-        (self._folder / f"{name}{_SUFFIX}").write_bytes(sealed)
+        part = self._folder / f".{name}.{secrets.token_hex(4)}.part"
+        part.write_bytes(sealed)
+        part.replace(self._folder / f"{name}{_SUFFIX}")
 
     def read(self, name: str) -> bytes:
         """Raises OSError, MalformedMessage where it was changed or sealed with another key."""

@@ -40,6 +40,7 @@ class Agent:
         owed: Sequence[Owed] = (),
     ) -> None:
         """`owed` is what the customer has yet to be told the end of, `pending` what a dropped call left unanswered."""
+        self.caller = caller
         self._pending = pending
         self._clock = banking.clock
         self._recorder = recorder

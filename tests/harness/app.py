@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from app.auth.principal import Scope
 from app.bootstrap import Gateway, gateway
 from app.main import create_app
-from app.qa import replays
+from app.qa.routes import ROUTES
 from app.settings import Settings
 from app.speech import Voice
 from services.audio.decoder_pool import DecoderPool
@@ -72,7 +72,7 @@ async def composed(
         with patch("app.bootstrap.DecoderPool", DecodersWhenNeeded):
             own = await stack.enter_async_context(gateway(given, recognizer=recognizer))
         made = own if voice is None else replace(own, voice=Voice(voice, None, "a test's"))
-        yield made, given, create_app(made, (replays.routes, *further))
+        yield made, given, create_app(made, (*ROUTES, *further))
 
 
 @asynccontextmanager

@@ -50,7 +50,10 @@ def as_it_is(_context: object, value: object) -> bytes:
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with served_in_thread(
-        tmp_path_factory.mktemp("openapi"), FakeRecognizer(lambda _: "what's my balance"), max_upload_bytes=100_000
+        tmp_path_factory.mktemp("openapi"),
+        FakeRecognizer(lambda _: "what's my balance"),
+        max_upload_bytes=100_000,
+        recording_days=1,
     ) as running:
         yield running
 

@@ -66,7 +66,7 @@ def apply(
 def from_recording(
     folder: Annotated[Path, typer.Argument(help="a recorded call: recording.json and its sealed turns")],
     into: Annotated[Path, typer.Option(help="JSONL manifest to append to; sound goes beside it")],
-    customer: Annotated[str, typer.Option(help="the sandbox customer who says it again")],
+    customer: Annotated[str, typer.Option(help="a sandbox customer who says it again, in place of the caller")] = "",
     case: Annotated[str, typer.Option(help="name of the test case; the folder's name unless given")] = "",
 ) -> None:
     """Turn a recorded production call (recorded with consent, codes withheld) into a test case.
@@ -80,10 +80,10 @@ def from_recording(
     from schemas.errors import NotFound
 
     try:
-        if fault := customer_fault(customer, ""):
+        if customer and (fault := customer_fault(customer, "")):
             raise NotFound(fault)
         call = read_recording(folder, audit_keys(read_settings()))
-        added = add_recording(call, into, case or folder.resolve().name, customer)
+        added = add_recording(call, into, case or folder.resolve().name, customer or None)
     except TellerlineError as error:
         typer.echo(f"{error.code}: {error}", err=True)
         raise typer.Exit(2) from error

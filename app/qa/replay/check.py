@@ -47,7 +47,7 @@ def examine(path: Path, policy: str = "") -> CheckReport:
 def _named(manifest: Manifest) -> Iterator[str]:
     for case in manifest.cases:
         yield from case_faults(case)
-        if fault := customer_fault(case.customer, case.locale):
+        if case.facts is None and (fault := customer_fault(case.customer, case.locale)):
             yield f"{case.id}: {fault}"
 
 

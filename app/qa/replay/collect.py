@@ -14,8 +14,8 @@ from app.qa.replay.record import (
     slots_json,
     span_record,
 )
-from schemas.banking import TransferOrder, TransferState
-from schemas.decision import Answer, Clarify, Confirm, Decision, Handoff, Refuse
+from app.recordings.concluded import MAY_HAVE_MOVED, template_of
+from schemas.banking import TransferOrder
 from schemas.errors import TellerlineError
 from schemas.ids import ProposalId
 from schemas.payee import PayeeMatch
@@ -35,7 +35,6 @@ from schemas.turn import (
 
 NOTHING_HEARD: Final = "nothing"
 """The decision on record where a recording held no words: the call goes on as if no turn had been."""
-MAY_HAVE_MOVED: Final = frozenset({TransferState.SUCCEEDED, TransferState.SUBMITTING, TransferState.UNKNOWN})
 LOST_ORDER: Final = MoneyMove(amount_minor=0, currency="XXX")
 """What was booked where nobody saw its proposal."""
 
@@ -146,14 +145,8 @@ def _understood(decided: list[Decided]) -> dict[str, object]:
     }
     if outcome.kind is not decision.kind:
         update["outcome"] = outcome.kind.value
-    template = _template(outcome)
+    template = template_of(outcome)
     return update if template is None else update | {"reply": template}
-
-
-def _template(decision: Decision) -> str | None:
-    if isinstance(decision, (Clarify, Refuse, Handoff, Answer, Confirm)) and decision.reply is not None:
-        return decision.reply.id
-    return None
 
 
 def waterfall(stages: Iterable[tuple[str, float]], begin_ms: float = 0.0) -> tuple[Stage, ...]:

@@ -94,7 +94,9 @@ class PipelineHouse:
         return self._recognizer
 
     def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[RehearsedCall]:
-        """A call of the case's customer, or of the demo's first one in that locale. Raises NotFound."""
+        """A call of the case's own caller or customer, or of the demo's first in that locale. Raises NotFound."""
+        if case.facts is not None:
+            return self._rehearsal.opened(CustomerId(case.facts.customer), case.language, clock, (case.facts,))
         customer = CustomerId(case.customer) if case.customer else self._first.get(case.locale)
         if customer is None:
             raise NotFound(f"no demo customer speaks {case.locale}")

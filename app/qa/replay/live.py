@@ -17,7 +17,7 @@ from websockets.exceptions import WebSocketException
 
 from app.line import Line, demo_token, heard_out, key, line, session, typed
 from app.qa.replay.audio import decode
-from app.qa.replay.collect import LOST_ORDER, MAY_HAVE_MOVED, NOTHING_HEARD, waterfall
+from app.qa.replay.collect import LOST_ORDER, NOTHING_HEARD, waterfall
 from app.qa.replay.journal import RunHead
 from app.qa.replay.manifest import Case, Expectation, Manifest, MoneyMove
 from app.qa.replay.player import sound_record, source_of
@@ -31,10 +31,11 @@ from app.qa.replay.record import (
     TurnResult,
     TurnTiming,
 )
+from app.recordings.concluded import MAY_HAVE_MOVED
 from rules.bank import demo_customers
 from rules.load import ruleset_hash
 from schemas.audio import SAMPLE_RATE
-from schemas.errors import DependencyFailed, Unauthenticated
+from schemas.errors import DependencyFailed, Unauthenticated, WrongState
 from services.timing.clock import SystemClock
 
 TURN_S: Final = 60.0
@@ -100,6 +101,8 @@ class LivePlayer:
 
     async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         """All turns of one call. Raises Unauthenticated, DependencyFailed where the gateway does not answer."""
+        if case.facts is not None:
+            raise WrongState("a case with facts of its own is played in process: a gateway has a bank of its own")
         token = self._spec.token or await self._demo_token(case.customer or self._first.get(case.locale, ""))
         proposals: dict[str, MoneyMove] = {}
         results = []

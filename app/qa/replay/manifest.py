@@ -14,6 +14,7 @@ import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
 
 from app.qa.replay.provenance import file_hash
+from app.recordings.facts import CallerFacts
 from schemas.ids import Locale
 
 
@@ -158,12 +159,16 @@ class CaseTurn(Strict):
 
 
 class Case(Strict):
-    """One call. `tags` are what scores can be sliced by: condition, voice, group, …"""
+    """One call. `tags` are what scores can be sliced by: condition, voice, group, …
+
+    `facts` are the caller's accounts, cards, bills and payees, in place of a `customer` of the demo bank.
+    """
 
     id: CaseId
     locale: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}-[A-Z]{2}$")]
     turns: tuple[CaseTurn, ...] = Field(min_length=1, max_length=MAX_TURNS)
     customer: Name | None = None
+    facts: CallerFacts | None = None
     now: datetime = DEFAULT_NOW
     tags: dict[Name, Annotated[str, StringConstraints(max_length=120)]] = Field(default_factory=dict, max_length=16)
 
@@ -171,6 +176,8 @@ class Case(Strict):
     def _zoned(self) -> Self:
         if self.now.tzinfo is None:
             raise ValueError("`now` needs a time zone")
+        if self.facts is not None and self.customer is not None:
+            raise ValueError("`facts` or `customer`, not both")
         return self
 
     @property

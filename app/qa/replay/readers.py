@@ -27,7 +27,7 @@ MAX_TOLD: Final = 20
 """Faults of a manifest that an error names."""
 FAULT: Final = "\x00fault"
 """Key of an object that stands for a line that can't be read."""
-_CASE_KEYS: Final = frozenset({"id", "locale", "customer", "now", "tags"})
+_CASE_KEYS: Final = frozenset({"id", "locale", "customer", "facts", "now", "tags"})
 _TURN_COLUMNS: Final = ("audio", "text", "dtmf", "channel", "encoding", "rate", "start", "end", "after_s")
 _NAME_COLUMNS: Final = ("transcript", "intent", "decision", "outcome", "reply", "route", "payee")
 _COLUMNS: Final = frozenset(

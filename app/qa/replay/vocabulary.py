@@ -29,12 +29,18 @@ def case_faults(case: Case) -> Iterator[str]:
     """What is wrong with the labels of a case."""
     for number, turn in enumerate(case.turns, 1):
         if turn.expect is not None:
-            for fault in expectation_faults(turn.expect, case.customer or ANYONE):
+            known = None if case.facts is None else frozenset(payee.id for payee in case.facts.payees)
+            for fault in expectation_faults(turn.expect, case.customer or ANYONE, known):
                 yield f"{case.id}#{number}: {fault}"
 
 
-def expectation_faults(expect: Expectation, customer: str = ANYONE) -> Iterator[str]:
-    """What is wrong with the names in an expectation. Payees are those of `customer`, or of any where none is named."""
+def expectation_faults(
+    expect: Expectation, customer: str = ANYONE, known: frozenset[str] | None = None
+) -> Iterator[str]:
+    """What is wrong with the names in an expectation.
+
+    Payees are those `known`, or those of `customer`, or of any where none is named.
+    """
     yield from _unknown("intent", _several(expect.intent), frozenset(Intent))
     kinds = frozenset(DecisionKind) | {NOTHING_HEARD}
     yield from _unknown("decision", _several(expect.decision), kinds)
@@ -43,7 +49,7 @@ def expectation_faults(expect: Expectation, customer: str = ANYONE) -> Iterator[
     yield from _unknown("reply", _several(expect.reply), replies())
     yield from _unknown("slot", expect.slots or (), frozenset(Slots.__dataclass_fields__))
     named = [expect.payee, *(move.payee for move in expect.moves), (expect.slots or {}).get("payee")]
-    known = payees(customer)
+    known = payees(customer) if known is None else known
     if known:
         yield from _unknown("payee", dict.fromkeys(name for name in named if isinstance(name, str)), known)
 

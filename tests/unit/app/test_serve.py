@@ -1,10 +1,14 @@
 """What was there when the service began to listen is no burden to the collector."""
 
 import gc
+import sys
 
 import pytest
+from typer.testing import CliRunner
 
+from app.cli import main
 from app.serve import kept_for_good
+from schemas.errors import ConfigInvalid
 
 
 def test_a_collection_no_longer_walks_what_was_loaded() -> None:
@@ -22,3 +26,11 @@ def test_what_fails_to_be_made_leaves_the_collector_on() -> None:
     with pytest.raises(ZeroDivisionError), kept_for_good():
         raise ZeroDivisionError
     assert gc.isenabled()
+
+
+def test_where_ray_is_not_installed_the_command_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ray" or name.startswith("app.cluster")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ConfigInvalid, match="make ray"):
+        CliRunner().invoke(main, ["serve", "--on", "ray"], catch_exceptions=False)

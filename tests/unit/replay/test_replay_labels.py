@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from app.anyone import anyone
 from app.cli import main
 from app.qa.replay import labels
 from app.qa.replay.audio import read_audio
@@ -17,7 +18,7 @@ from app.qa.replay.manifest import Expectation
 from app.qa.replay.readers import load
 from app.qa.replay.recorded import as_case, read_recording
 from app.recordings.files import RecordingHead
-from app.recordings.live import Recordings
+from app.recordings.live import KnowingHandler, Recordings
 from app.recordings.recorder import CallRecorder, SampleShelf
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.decision import Clarify, Reply
@@ -28,8 +29,10 @@ from schemas.interpretation import Interpretation
 from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
-from services.ports import Amendable, TurnHandler
+from services.payees import PayeeIndex
+from services.ports import Amendable
 from services.record.audit_keys import AuditKeys
+from services.session import Caller
 from services.timing.clock import ManualClock
 
 
@@ -110,6 +113,9 @@ class FakeHandler:
 
     owes = False
 
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+
     def interpret(self, transcript: Transcript) -> Interpretation:
         return Interpretation(replace(transcript))
 
@@ -142,8 +148,9 @@ class FakeHandler:
     async def close(self, *, hung_up: bool = False) -> None: ...
 
 
-async def fake_handler(_customer: CustomerId, _call: CallId, _locale: Locale) -> TurnHandler:
-    return FakeHandler()
+async def fake_handler(customer: CustomerId, call: CallId, locale: Locale) -> KnowingHandler:
+    clock = ManualClock(datetime(2026, 1, 15, tzinfo=UTC))
+    return FakeHandler(Caller(customer, call, locale, anyone(locale, clock.now()), {}, PayeeIndex.build(())))
 
 
 MASTER = "a master key of thirty-two bytes"
@@ -230,7 +237,7 @@ async def test_keys_are_withheld(tmp_path: Path) -> None:
 async def test_nobody_reads_a_recording_without_its_key(tmp_path: Path) -> None:
     call = await recorded(tmp_path / "call", "send money")
     files = {path.name: path.read_bytes() for path in call.iterdir()}
-    assert set(files) == {"recording.json", "turn-01.flac.sealed", "turn-01.json.sealed"}
+    assert set(files) == {"recording.json", "facts.json.sealed", "turn-01.flac.sealed", "turn-01.json.sealed"}
     for plain in (b"fLaC", b"send money", b"transfer", b'"x"'):
         assert not [name for name, data in files.items() if plain in data], plain
     with pytest.raises(MalformedMessage):

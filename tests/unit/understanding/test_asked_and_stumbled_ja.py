@@ -3,17 +3,17 @@
 import pytest
 
 from deploy.bench.cases.conversations import Turn
-from deploy.bench.cases.player import Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayTally
 from schemas.decision import Clarify, Confirm, Decision
 
 
 @pytest.fixture(scope="module")
-def player() -> Player:
-    return Player.of("takahashi-misaki")
+def player() -> ConversationPlayer:
+    return ConversationPlayer.of("takahashi-misaki")
 
 
-def first(player: Player, said: str) -> list[Decision]:
-    return player.call(Played()).play(Turn(say=said))[1]
+def first(player: ConversationPlayer, said: str) -> list[Decision]:
+    return player.call(PlayTally()).play(Turn(say=said))[1]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def first(player: Player, said: str) -> list[Decision]:
         "電気代、コンビニでも払えますか",
     ],
 )
-def test_questions_how_and_whether_offer_no_order(player: Player, said: str) -> None:
+def test_questions_how_and_whether_offer_no_order(player: ConversationPlayer, said: str) -> None:
     decisions = first(player, said)
     assert not any(isinstance(each, Confirm) for each in decisions)
     asked = [each.reply for each in decisions if isinstance(each, Clarify)]
@@ -49,12 +49,12 @@ def test_questions_how_and_whether_offer_no_order(player: Player, said: str) -> 
         ("佐藤、えっと、佐藤健に五千円送って", "sato-ken"),
     ],
 )
-def test_what_is_said_twice_at_once_means_no_more(player: Player, said: str, order: str) -> None:
+def test_what_is_said_twice_at_once_means_no_more(player: ConversationPlayer, said: str, order: str) -> None:
     confirm = next(each for each in first(player, said) if isinstance(each, Confirm))
     assert order in repr(confirm.order)
 
 
-def test_what_is_corrected_is_not_taken_for_a_stumble(player: Player) -> None:
+def test_what_is_corrected_is_not_taken_for_a_stumble(player: ConversationPlayer) -> None:
     confirm = [each for each in first(player, "妹、妹じゃなくて大家さんに五千円") if isinstance(each, Confirm)]
     assert all("tanaka-ichiro" in repr(each.order) for each in confirm)
 
@@ -62,6 +62,6 @@ def test_what_is_corrected_is_not_taken_for_a_stumble(player: Player) -> None:
 @pytest.mark.parametrize(
     "stop", ["送らないで", "送らないでください", "送らんといて", "送らねえでけろ", "送らんでええ", "やめて"]
 )
-def test_what_is_told_not_to_be_sent_is_not_read_back(player: Player, stop: str) -> None:
+def test_what_is_told_not_to_be_sent_is_not_read_back(player: ConversationPlayer, stop: str) -> None:
     for order in ("妹に三万円は", "妹に三万円", "大家さんへ五千円は"):
         assert not any(isinstance(each, Confirm) for each in first(player, f"{stop}、{order}")), (stop, order)

@@ -7,7 +7,7 @@ import pytest
 
 import rules.load
 from deploy.understanding.arithmetic import Rows, fitted
-from deploy.understanding.samples import Sample, samples
+from deploy.understanding.samples import TrainingSentence, samples
 from schemas.errors import RulesInvalid
 from schemas.ids import Locale, RuleId
 from schemas.intent import Annotation
@@ -80,4 +80,4 @@ def test_no_sentence_that_is_kept_apart_is_learned_from() -> None:
         apart = {sample.text.casefold() for sample in every if sample.apart}
         assert len(apart) >= 190
         assert apart.isdisjoint(sample.text.casefold() for sample in every if not sample.apart)
-        assert all(isinstance(sample, Sample) and sample.families for sample in every)
+        assert all(isinstance(sample, TrainingSentence) and sample.families for sample in every)

@@ -6,7 +6,7 @@ import pytest
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.exchanges import Exchange, ExchangeOutcome, judge
-from deploy.bench.cases.player import Played, Player
+from deploy.bench.cases.player import ConversationPlayer, PlayTally
 from schemas.decision import Confirm
 
 PEOPLE = ("田中さん", "妹", "佐藤健")
@@ -24,14 +24,14 @@ ORDERS = (
 
 
 @pytest.fixture(scope="module")
-def player() -> Player:
-    return Player.of("takahashi-misaki")
+def player() -> ConversationPlayer:
+    return ConversationPlayer.of("takahashi-misaki")
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_neither_is_read_back(player: Player, order: str) -> None:
+def test_neither_is_read_back(player: ConversationPlayer, order: str) -> None:
     for who, account in product(PEOPLE, ACCOUNTS):
-        call, said = player.call(Played()), order.format(who=who, account=account)
+        call, said = player.call(PlayTally()), order.format(who=who, account=account)
         for turn in (said, "はい"):
             _, decisions = call.play(Turn(say=turn))
             assert not any(isinstance(each, Confirm) for each in decisions), (said, turn)
@@ -47,6 +47,6 @@ def test_neither_is_read_back(player: Player, order: str) -> None:
         ("妹に五千円送って / 定期に移して", {"to": "misaki-teiki"}),
     ],
 )
-def test_one_receiver_is_read_back(player: Player, said: str, order: dict[str, str]) -> None:
+def test_one_receiver_is_read_back(player: ConversationPlayer, said: str, order: dict[str, str]) -> None:
     found = judge(player, Exchange("one", tuple(said.split(" / ")), order, "", False, 0))
     assert found.outcome in {ExchangeOutcome.RIGHT, ExchangeOutcome.ASKED}, found.said

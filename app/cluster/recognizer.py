@@ -1,0 +1,76 @@
+"""The `Recognizer` port over recognisers on other processes and machines: only decodes cross, never a frame."""
+
+import asyncio
+from typing import Any, Final, NoReturn
+
+from ray.exceptions import RayActorError, RayTaskError
+from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
+
+from schemas.audio import Samples
+from schemas.errors import Busy, RecognizerUnavailable, TellerlineError
+from schemas.ids import Locale
+from schemas.transcript import Transcript
+from services.asr.scheduler import RETRY_AFTER_S
+
+PATIENCE_S: Final = 5.0
+"""Longest wait for a decode: where every replica is gone, callers are told rather than kept."""
+WARM_S: Final = 60.0
+"""Longest wait for a replica that is still loading its model."""
+AGAIN_S: Final = 0.05
+
+
+class HandleRecognizer:
+    """Asks whichever replica has the shorter line. One that dies takes nothing along: another one decodes the same."""
+
+    def __init__(self, handle: Any, patience_s: float = PATIENCE_S) -> None:
+        self._handle = handle
+        self._patience_s = patience_s
+        self._closed = False
+
+    async def transcribe(
+        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+    ) -> Transcript:
+        """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy, TooLarge."""
+        if self._closed:
+            raise RecognizerUnavailable("the recogniser is closed")
+        try:
+            async with asyncio.timeout(self._patience_s):
+                return await self._decoded(samples, locale, final, confirming)
+        except TimeoutError:
+            raise RecognizerUnavailable("no recogniser answered in time") from None
+
+    async def warm_up(self) -> None:
+        """Wait until one replica answers: it is warm before its first decode. Raises RecognizerUnavailable."""
+        try:
+            async with asyncio.timeout(WARM_S):
+                await self._handle.ready.remote()
+        except (TimeoutError, RayActorError, RayTaskError) as error:
+            raise RecognizerUnavailable(f"no recogniser is ready ({type(error).__name__})") from None
+
+    async def close(self) -> None:
+        """Ask no more; the replicas are others' too, and go on."""
+        self._closed = True
+
+    async def _decoded(self, samples: Samples, locale: Locale, final: bool, confirming: bool) -> Transcript:
+        while True:
+            answer = self._handle.transcribe.remote(samples, locale, final=final, confirming=confirming)
+            try:
+                heard: Transcript = await answer
+            except asyncio.CancelledError:
+                answer.cancel()
+                raise
+            except (RayActorError, DeploymentUnavailableError):  # a decode changes nothing: it may be done twice
+                await asyncio.sleep(AGAIN_S)
+            except BackPressureError:
+                raise Busy("the recognisers' line is full", retry_after_s=RETRY_AFTER_S) from None
+            except RayTaskError as error:
+                _tell(error)
+            else:
+                return heard
+
+
+def _tell(error: Any) -> NoReturn:
+    """What a replica raised, as it would have been raised here; what it did not mean to raise is its fault alone."""
+    if isinstance(error.cause, TellerlineError):
+        raise error.cause from None
+    raise RecognizerUnavailable(f"a recogniser failed ({type(error.cause).__name__})") from None

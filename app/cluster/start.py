@@ -1,0 +1,90 @@
+"""`tellerline serve --on ray`: a cluster of this machine's own, and what runs on it."""
+
+import math
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import ray
+from ray import serve
+
+from app.cluster.deployments import (
+    GATEWAY,
+    GATEWAY_CPUS,
+    QUIET,
+    RECOGNIZER,
+    RECOGNIZER_CPUS,
+    Gateways,
+    Recognizers,
+    gateways,
+    recognizers,
+)
+from app.serve import free
+from app.settings import Settings, read_settings
+from schemas.errors import ConfigInvalid, NotReady
+
+SHARED_BYTES: Final = 256 * 1024 * 1024
+"""Memory in which decodes' sound crosses; a second of it has 64 kB."""
+
+
+def run(ingress: Gateways, hearing: Recognizers) -> None:
+    """Serve until told to stop, what the settings name. Raises ConfigInvalid, NotReady."""
+    settings = read_settings()
+    ingress = ingress.model_copy(update={"drain_seconds": settings.drain_seconds})
+    named = {name: getattr(settings, name) for name in ("asr_model", "asr_workers", "asr_device")}
+    hearing = hearing.model_copy(update=named)
+    _check(settings, ingress.count)
+    ended = threading.Event()
+    with cluster(ingress.count * GATEWAY_CPUS + max(hearing.least, hearing.most) * RECOGNIZER_CPUS):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: ended.set())
+        deploy(RECOGNIZER, recognizers(hearing))
+        deploy(GATEWAY, gateways(ingress))
+        while not ended.wait(1.0):
+            pass
+        serve.delete(GATEWAY)  # before the recognisers go, so that admitted calls are heard to their end
+
+
+@contextmanager
+def cluster(cpus: float) -> Iterator[None]:
+    """Ray on this machine, reachable from it alone, with room for actors that ask for so many CPUs.
+
+    Logs and sockets are in a folder that nobody else may enter; nothing is left behind. Ray's own proxy has nothing to
+    do here, and is not started.
+    """
+    with TemporaryDirectory(prefix="tl-") as folder:
+        ray.init(
+            num_cpus=max(os.cpu_count() or 1, math.ceil(cpus)),
+            object_store_memory=SHARED_BYTES,
+            include_dashboard=False,
+            _temp_dir=f"{folder}/ray",  # which Ray opens to everyone: the folder around it is closed
+            _system_config={"worker_niceness": 0},  # 15 by default: calls would wait for all else on the machine
+        )
+        try:
+            serve.start(proxy_location="Disabled", logging_config=QUIET)
+            yield
+        finally:
+            serve.shutdown()
+            ray.shutdown()
+
+
+def deploy(name: str, application: object) -> None:
+    """Run an application until `cluster` is left. Raises NotReady."""
+    try:
+        serve.run(application, name=name, route_prefix=None)
+    except RuntimeError as error:
+        raise NotReady(f"Ray could not deploy the {name}: {error}") from error
+
+
+def _check(settings: Settings, count: int) -> None:
+    """Before anything is started. Raises ConfigInvalid."""
+    if count > 1 and not settings.database_url:
+        raise ConfigInvalid("several gateways are one service by their database: write TELLERLINE_DATABASE_URL")
+    if count > 1 and settings.audiosocket:
+        raise ConfigInvalid("TELLERLINE_AUDIOSOCKET is one place: only one gateway may listen there")
+    for number in range(count):
+        free("TELLERLINE_HOST, TELLERLINE_PORT", settings.host, settings.port + number)

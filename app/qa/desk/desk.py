@@ -1,0 +1,159 @@
+"""The desk itself: whatever a person reads or says there is on record before it is read or kept."""
+
+import asyncio
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue
+
+from app.qa.desk.agreement import Agreement, by_field
+from app.qa.desk.reviews import Review, ReviewAction, ReviewEntry, ReviewState, read_labels
+from app.qa.desk.shelf import RecordingShelf, review_of, still_there
+from app.qa.desk.turns import Filters, ListedTurn, Page, page, sample
+from app.qa.replay.labels import Correction
+from app.qa.replay.labels import apply as with_labels
+from app.qa.replay.manifest import Manifest, dump_jsonl
+from app.qa.replay.recorded import Recording, as_case
+from app.recordings.files import RecordedTurn
+from schemas.audit import AuditRecord, AuditValue
+from schemas.errors import MalformedMessage, NotFound, WrongState
+from schemas.ids import CallId, CustomerId
+from services.ports import AuditLog, Clock
+
+STAFF: Final = CustomerId("")
+"""Whom records of staff are about: no customer."""
+_NO_CODE: Final = re.compile(r"[^A-Za-z0-9_@.:/+=,-]")
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTurn:
+    """A recorded turn as it is shown: with its call, its words, and what people said of it."""
+
+    call: Recording
+    turn: RecordedTurn
+    review: Review
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What QA does with recorded calls. `who` is the subject of the token that asks, everywhere.
+
+    Everything raises StoreUnavailable where it can't be put on record, and is then not done.
+    """
+
+    shelf: RecordingShelf
+    audit: AuditLog
+    clock: Clock
+    _saving: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def listed(
+        self, who: str, filters: Filters, limit: int, after: str | None, seed: str | None
+    ) -> tuple[Page, list[SeenTurn]]:
+        """A page of turns with their words, or where there is a `seed` a sample of `limit`. Raises BadInput."""
+        turns = await asyncio.to_thread(self.shelf.turns)
+        if seed is None:
+            found = await asyncio.to_thread(page, turns, filters, limit, after)
+        else:
+            found = await asyncio.to_thread(sample, turns, filters, limit, seed)
+        await self._note("qa.listed", who, None, {"turns": len(found.turns)})
+        return found, await asyncio.to_thread(self._shown, found.turns)
+
+    def _shown(self, turns: tuple[ListedTurn, ...]) -> list[SeenTurn]:
+        shown = []
+        for listed in turns:
+            try:
+                shown.append(SeenTurn(*self.shelf.turn(listed.call, listed.turn)))
+            except (NotFound, MalformedMessage):
+                continue  # erased since it was listed
+        return shown
+
+    async def seen(self, who: str, call: str, turn: int) -> SeenTurn:
+        """A turn. Raises NotFound, MalformedMessage."""
+        recording, found, review = await asyncio.to_thread(self.shelf.turn, call, turn)
+        await self._note("qa.read", who, call, {"turn": turn})
+        return SeenTurn(recording, found, review.shown_to(who))
+
+    async def heard(self, who: str, call: str, turn: int) -> bytes:
+        """A turn's sound, a FLAC file. Raises NotFound, MalformedMessage."""
+        sound = await asyncio.to_thread(self.shelf.sound, call, turn)
+        await self._note("qa.heard", who, call, {"turn": turn})
+        return sound
+
+    async def review(
+        self,
+        who: str,
+        call: str,
+        turn: int,
+        action: ReviewAction,
+        labels: Mapping[str, JsonValue],
+        note: str,
+        seen: ReviewState,
+    ) -> Review:
+        """Keep a person's word on a turn that was `seen` in a state. Raises NotFound, MalformedMessage, WrongState."""
+        async with self._saving:
+            recording, said, before = await asyncio.to_thread(self.shelf.turn, call, turn)
+            if said.withheld:
+                raise WrongState("a withheld turn has nothing to review")
+            if before.state is not seen:
+                raise WrongState(f"the turn is {before.state.value} by now, not {seen.value}: look again")
+            given = read_labels(labels, _payees(recording))
+            entry = ReviewEntry(by=who, at=self.clock.now(), action=action, labels=given, note=note)
+            after = before.after(entry)
+            moved: dict[str, AuditValue] = {"before": before.state.value, "after": after.state.value}
+            fields: list[AuditValue] = [*sorted(given.named)]
+            await self._note("qa.reviewed", who, call, moved | {"turn": turn, "action": action.value, "fields": fields})
+            await asyncio.to_thread(self.shelf.save, recording, turn, after)
+        return after.shown_to(who)
+
+    async def exported(self, who: str, call: str, turn: int) -> bytes:
+        """The call up to a turn as a test: a ZIP of a manifest and its sound. Raises NotFound, MalformedMessage."""
+        made = await asyncio.to_thread(self._test, call, turn)
+        await self._note("qa.exported", who, call, {"turn": turn})
+        return made
+
+    def _test(self, call: str, turn: int) -> bytes:
+        recording, _, _ = self.shelf.turn(call, turn)
+        name = f"{call}-{turn:02d}"
+        case = as_case(recording, name, None, f"recordings/{name}", last=turn)
+        with still_there():
+            said = [
+                Correction(case=name, turn=number, expect=labels, whole=False)
+                for number in range(1, len(case.turns) + 1)
+                if (labels := review_of(recording, recording.turns[number - 1].turn).labels) is not None
+            ]
+            sound = [spoken.audio for spoken in case.turns if spoken.audio is not None]
+            files = {audio: recording.files.read(audio.rpartition("/")[2]) for audio in sound}
+        manifest = with_labels(Manifest(base=Path(), cases=(case,)), said)
+        files = {"manifest.jsonl": dump_jsonl(manifest.cases)} | files
+        return _zipped(files)
+
+    async def agreement(self, who: str) -> dict[str, Agreement]:
+        """How far people agree, by field."""
+        pairs = await asyncio.to_thread(self.shelf.pairs)
+        await self._note("qa.compared", who, None, {"pairs": len(pairs)})
+        return by_field(pairs)
+
+    async def _note(self, event: str, who: str, call: str | None, facts: dict[str, AuditValue]) -> None:
+        by: dict[str, AuditValue] = {"by": _NO_CODE.sub("_", who)[:128]}
+        about = None if call is None else CallId(call)
+        await self.audit.append(STAFF, AuditRecord(event, about, self.clock.now(), by | facts))
+
+
+def _payees(recording: Recording) -> frozenset[str] | None:
+    """The caller's own payees, where they are known."""
+    return None if recording.facts is None else frozenset(payee.id for payee in recording.facts.payees)
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    """The same files give the same bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), data)
+    return made.getvalue()
