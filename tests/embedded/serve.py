@@ -5,6 +5,7 @@ Exits with a word where the weights are not those that the tests were written wi
 
 import hashlib
 import importlib.util
+import os
 import sys
 import time
 from pathlib import Path
@@ -29,6 +30,7 @@ def weights() -> Path:
 def main(port: int) -> None:
     import xllamacpp  # of the other environment
 
+    parent = os.getppid()
     params = xllamacpp.CommonParams()
     params.model.path = str(weights())
     params.hostnames = ["127.0.0.1"]
@@ -38,8 +40,8 @@ def main(port: int) -> None:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.n_threads_http = 4
     server = xllamacpp.Server(params)  # serves as long as it is held
-    while server:
-        time.sleep(60)
+    while server and os.getppid() == parent:  # and no longer than who started it
+        time.sleep(1)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from schemas.errors import ModelUnavailable, TimedOut
+from schemas.extraction import Fallback
 from schemas.ids import EN_US, JA_JP
 from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library
@@ -19,13 +20,14 @@ from services.guard.breaker import BreakerLimits, BreakerState, CircuitBreaker
 from services.timing.clock import SystemClock
 from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask, invents_nothing
-from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, answers_only_what_was_offered
+from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, check
 from tests.embedded.server import Start
 
 pytestmark = pytest.mark.timeout(900)
 CLOCK = SystemClock()
 MODEL = "SmolLM2-135M-Instruct"
 PATIENT_S = 300.0
+HOSTILE_PROMPTS = 12
 FEE = "What is the overdraft fee?"
 QUOTED = "the fee schedule"
 QUESTIONS = [
@@ -86,11 +88,14 @@ async def until_closed(watch: CircuitBreaker, use: Callable[[], Awaitable[object
 
 
 async def test_hostile_prompts_are_answered_only_with_what_was_offered(embedded: str) -> None:
+    """This model spells letter by letter: a line that 16 tokens do not hold is cut off, and the caller is asked."""
     async with extracting(embedded) as extractor:
-        got = await answers_only_what_was_offered(extractor, 16, at_once=2)
+        for case in adversarial_cases(HOSTILE_PROMPTS):
+            got = await extractor.extract(CUSTOMER, case.offer)
+            check(case, got)
+            assert (got.fallback is Fallback.UNREADABLE) == (got.reason == "truncated"), got
         assert extractor.last_usage is not None
         assert extractor.last_usage.completion_tokens > 0
-    assert len(got) == 16
 
 
 async def test_answers_invent_nothing(embedded: str) -> None:
