@@ -31,8 +31,6 @@ CARD_SHARE: Final = 0.25
 QUEUED: Final = 64
 """Decodes that wait in one gateway for a place at a recogniser; what comes then is refused."""
 MARGIN_S: Final = 5.0
-ONE_LOOP: Final = {"RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0"}
-"""A recogniser's loop never blocks, so that it needs no second one, which each decode would cross to and back."""
 QUIET: Final = {"log_level": "WARNING", "enable_access_log": False}
 
 
@@ -71,7 +69,7 @@ class GatewayReplica:
         settings = read_settings()
         rank = serve.get_replica_context().rank.local_rank
         settings = settings.model_copy(update={"port": settings.port + rank})
-        recognizer = HandleRecognizer(handle())
+        recognizer = HandleRecognizer(serve.get_deployment_handle(RECOGNIZER, app_name=RECOGNIZER))
         self._stop = asyncio.Event()
         self._serving = asyncio.get_running_loop().create_task(
             serve_calls(recognizer, further=further, settings=settings, stop=self._stop)
@@ -86,13 +84,6 @@ class GatewayReplica:
         """Called by Ray before the process ends: newcomers are refused, and admitted calls may finish."""
         self._stop.set()
         await self._serving
-
-
-def handle() -> Any:
-    """The way to recognisers for the loop that runs: one in a thread of its own, Ray's default, costs 5 ms more."""
-    made = serve.get_deployment_handle(RECOGNIZER, app_name=RECOGNIZER)
-    made._init(_run_router_in_separate_loop=False)  # noqa: SLF001 - the one way to say so
-    return made
 
 
 class Recognizers(BaseModel):
@@ -133,7 +124,7 @@ def recognizers(wanted: Recognizers) -> Any:
             "downscale_delay_s": 120.0,
             "look_back_period_s": 12.0,
         },
-        ray_actor_options={"num_cpus": RECOGNIZER_CPUS, "runtime_env": {"env_vars": ONE_LOOP}, **card},
+        ray_actor_options={"num_cpus": RECOGNIZER_CPUS, **card},
         logging_config=QUIET,
         max_ongoing_requests=wanted.asr_workers * (1 + WAITING_PER_WORKER),
         max_queued_requests=QUEUED,

@@ -30,11 +30,6 @@ from schemas.errors import ConfigInvalid, NotReady
 SHARED_BYTES: Final = 256 * 1024 * 1024
 """Memory in which decodes' sound crosses; a second of it has 64 kB."""
 
-SYSTEM: Final = {
-    "worker_niceness": 0,  # 15 by default: calls would wait for all else on the machine
-    "max_direct_call_object_size": 1024 * 1024,  # the sound of 16 s goes along with the call
-}
-
 
 def run(ingress: Gateways, hearing: Recognizers) -> None:
     """Serve until told to stop, what the settings name. Raises ConfigInvalid, NotReady."""
@@ -67,7 +62,7 @@ def cluster(cpus: float) -> Iterator[None]:
             object_store_memory=SHARED_BYTES,
             include_dashboard=False,
             _temp_dir=f"{folder}/ray",  # which Ray opens to everyone: the folder around it is closed
-            _system_config=SYSTEM,
+            _system_config={"worker_niceness": 0},  # 15 by default: calls would wait for all else on the machine
         )
         try:
             serve.start(proxy_location="Disabled", logging_config=QUIET)
