@@ -12,6 +12,7 @@ from schemas.ids import PayeeId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind
+from services.understanding.fast.accounts import DENIAL
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.left import unknown
@@ -211,9 +212,9 @@ def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice)
 
 
 def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> str:
-    """`source`, `target`, or "" where the account is another's, or where a word before it leaves that open."""
+    """`source`, `target`, or "" where the account is another's or not meant, or a word before it leaves that open."""
     before = reading.words[max(0, start - _NEAR) : start]
-    if "of" in reading.words[end : end + 2]:
+    if "of" in reading.words[end : end + 2] or (grammar.spaced and _refused(grammar, reading, start)):
         return ""
     for back, word in enumerate(reversed(before)):
         place = start - 1 - back
@@ -224,6 +225,18 @@ def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> 
         if word in grammar.words.outof:
             return "source"
     return "source"
+
+
+def _refused(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
+    """Whether it is what is not meant: "drop the savings"."""
+    words, own = reading.words, grammar.symbols.get("own")
+    whose = start and any(edge.symbol == own and edge.end == start for edge in reading.lattice.edges(start - 1))
+    ends = {start, start - 1} if whose else {start}
+    return any(
+        edge.symbol == DENIAL and edge.end in ends
+        for at in range(max(0, start - _NEAR), start)
+        for edge in grammar.accounts.repairs.scan(words, at)
+    )
 
 
 def _surface(heard: Annotation, span: Span) -> str:
