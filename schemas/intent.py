@@ -41,6 +41,8 @@ class Intent(StrEnum):
 
 
 MONEY_MOVING = frozenset({Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
+PROPOSING = "intents.learned@"
+"""How the rule of what is only proposed begins."""
 
 
 class Route(StrEnum):
@@ -174,3 +176,8 @@ class Understood:
     unread: tuple[Evidence, ...] = ()
     consent: Consent | None = None
     doubted: tuple[SlotName, ...] = ()
+
+    @property
+    def proposed(self) -> bool:
+        """Whether the learned reader took the words for this, and no rule read them: more may follow."""
+        return self.rule is not None and self.rule.startswith(PROPOSING)

@@ -8,7 +8,7 @@ import typer
 from schemas.errors import ConfigInvalid
 
 
-class Engine(StrEnum):
+class ServingEngine(StrEnum):
     """What keeps the service's processes alive."""
 
     PROCESS = "process"
@@ -20,7 +20,9 @@ def register(main: typer.Typer) -> None:
 
     @main.command()
     def serve(
-        on: Annotated[Engine, typer.Option(help="One process, or gateways and recognisers on Ray.")] = Engine.PROCESS,
+        on: Annotated[
+            ServingEngine, typer.Option(help="One process, or gateways and recognisers on Ray.")
+        ] = ServingEngine.PROCESS,
         gateways: Annotated[int, typer.Option(help="On Ray: so many gateways.", min=1, max=1000)] = 1,
         recognizers: Annotated[int, typer.Option(help="On Ray: recognisers where nobody calls.", min=1)] = 1,
         at_most: Annotated[int, typer.Option(help="On Ray: recognisers where many call.", min=1)] = 1,
@@ -31,7 +33,7 @@ def register(main: typer.Typer) -> None:
         from app.qa.routes import ROUTES
         from app.serve import serve as run
 
-        if on is Engine.PROCESS:
+        if on is ServingEngine.PROCESS:
             uvloop.run(run(further=ROUTES))
             return
         try:

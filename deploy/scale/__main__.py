@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from deploy.scale.simulation import Caller, Costs, Fleet, Spread, World, simulate
+from deploy.scale.simulation import Costs, Fleet, ReckonedCaller, Spread, World, simulate
 
 MEASURED: Final = {1: (170, 175), 5: (173, 219), 10: (191, 278), 15: (237, 341), 20: (314, 697)}
 """`tellerline bench capacity` on two cores (deploy/figures.md): calls at once, p50 and p95 in ms."""
@@ -42,7 +42,7 @@ def bench(calls: int, seeds: int = 6) -> tuple[float, float]:
         fleet = Fleet(calls, 1, 2, shared=True, beside=BESIDE, together=True)
         world = World(BENCH, fleet, np.random.default_rng(seed))
         for _ in range(calls):
-            Caller(world, world.gateways[0])
+            ReckonedCaller(world, world.gateways[0])
         world.run(ROUNDS_S)
         waits += world.waits
     return percentiles(waits)

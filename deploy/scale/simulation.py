@@ -191,7 +191,7 @@ class World:
             pool.host.busy = 0.0
 
 
-class Caller:
+class ReckonedCaller:
     """One call, for ever."""
 
     def __init__(self, world: World, gateway: Pool) -> None:
@@ -257,7 +257,7 @@ def simulate(costs: Costs, fleet: Fleet, seconds: float = 40.0, seed: int = 47) 
     """So many seconds after as many to settle."""
     world = World(costs, fleet, np.random.default_rng(seed))
     for number in range(fleet.calls):
-        Caller(world, world.gateways[number % len(world.gateways)])
+        ReckonedCaller(world, world.gateways[number % len(world.gateways)])
     world.run(seconds)
     world.forget()
     world.run(seconds)

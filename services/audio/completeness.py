@@ -73,7 +73,7 @@ class CompletenessJudge:
 
 def _by_grammar(said: Interpretation) -> Completeness:
     """Whether a command is whole, as far as it is not asked for what it lacks."""
-    if said.understood.intent is None:
+    if said.understood.intent is None or said.understood.proposed:
         return Completeness.UNKNOWN
     named = {mention.slot for mention in said.understood.unresolved}
     if said.payees is not None and said.payees.heard:

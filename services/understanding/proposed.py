@@ -29,8 +29,8 @@ from services.understanding.offered import hindered
 _SURE: Final = 0.5
 _OPEN: Final = frozenset({None, Intent.QNA})
 """What words that nobody read may have been taken for."""
-_TOLD: Final = frozenset({Intent.BALANCE_INQUIRY, Intent.BILL_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.FAREWELL})
-"""What may be told, or said, without a question."""
+_TOLD: Final = frozenset({Intent.BALANCE_INQUIRY, Intent.BILL_INQUIRY, Intent.RECENT_TRANSACTIONS})
+"""What may be told without a question."""
 _SOUGHT: Final = frozenset({Intent.BALANCE_INQUIRY, Intent.BILL_INQUIRY})
 """What the documents may be asked about as well."""
 _ABOUT: Final = {
@@ -62,7 +62,9 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
     logits = reader.logits(features(heard, found.vetoes, spaced=grammar.spaced))
     best = int(logits.argmax())
     intent, sure = Intent(FAMILIES[best]), float(logits[best])
-    if sure < reader.offered[best]:
+    if (
+        sure < reader.offered[best] or intent is Intent.FAREWELL
+    ):  # a goodbye too soon ends a call: "i lost", and a pause
         return None
     reading = read(grammar, heard, context)
     meant = Understood(intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes)
@@ -74,7 +76,7 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
     meant = replace(meant, slots=_own(grammar, heard, context, reading, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)
-    return meant if intent is not Intent.FAREWELL else None
+    return meant
 
 
 def unread(found: Understood) -> bool:

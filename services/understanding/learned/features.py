@@ -30,7 +30,7 @@ def features(heard: Annotation, vetoes: Iterable[RuleId], *, spaced: bool) -> li
     pieces = set(_words(text) if spaced else _characters(text))
     pieces.update(f"veto {veto}" for veto in vetoes)
     kept = sorted(pieces)[:MAX_PIECES]
-    return sorted({crc32(piece.encode()) % BUCKETS for piece in kept})
+    return sorted({crc32(piece.encode(errors="surrogatepass")) % BUCKETS for piece in kept})
 
 
 def masked(heard: Annotation) -> str:
