@@ -21,7 +21,7 @@ from services.understanding.fast.told import RULE as TOLD
 from services.understanding.fast.unmatched import ORDERS
 from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.later import TOLD_ALONE
-from services.understanding.merging import Look, values
+from services.understanding.merging import Look, parts_a_value, values
 from services.understanding.named import Find, Mentions, Values
 
 MAX_CUTS: Final = 4
@@ -45,7 +45,7 @@ def afterthought(heard: Annotation, found: Understood, context: Context, find: F
     if not rules.spaced or not context.idle or context.code or not _lost(found):
         return None
     ends = [mark.start() for mark in _ENDS.finditer(text) if mark.start() > 0 and mark.end() < len(text)]
-    for end in [at for at in ends if not _within(heard, at)][:MAX_CUTS]:
+    for end in [at for at in ends if not parts_a_value(heard, at)][:MAX_CUTS]:
         first = order(end)
         if first.then is not None or first.intent not in MONEY_MOVING | CARDS or not values(first.slots):
             continue
@@ -81,11 +81,6 @@ def _lost(found: Understood) -> bool:
     """Whether nothing was made of the words that names one value beside another."""
     open_ = found.rule is None or found.route in _UNSURE or found.intent in TOLD_ALONE
     return open_ and found.then is None and not found.doubted and found.consent is None
-
-
-def _within(heard: Annotation, at: int) -> bool:
-    """Whether code point `at` parts an amount, a day or a number."""
-    return any(span.start < at < span.end for span in heard.spans)
 
 
 def _hindered(said: Mentions, end: int) -> bool:

@@ -12,7 +12,7 @@ from services.understanding.cuts import Cut
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.fast.vocabulary import vocabulary
-from services.understanding.merging import Look, kinds, merged, part_of, same, values
+from services.understanding.merging import Look, kinds, merged, part_of, parts_a_value, same, values
 
 TOLD_ALONE: Final = frozenset({Intent.INFORM, Intent.CORRECT})
 """Values that are no command."""
@@ -51,7 +51,7 @@ class SelfRepair:
 
     def within(self, at: int) -> bool:
         """Whether code point `at` parts an amount, a day or a number."""
-        return any(span.start < at < span.end for span in self.heard.spans)
+        return parts_a_value(self.heard, at)
 
     def rule(self, name: str) -> RuleId:
         """The rule `name` of this language's words."""

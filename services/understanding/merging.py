@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from schemas.consent import Terms
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Context, Evidence, Intent, Mention, Route, Slot, Slots, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Route, Slot, Slots, Understood
 from schemas.span import MoneyValue
 from services.understanding.fast.accounts import COUNTED
 
@@ -119,3 +119,8 @@ def _moved(found: Understood, by: int, text: str | None) -> Understood:
         unread=tuple(moved(each) for each in found.unread),
         then=_moved(found.then, by, text) if found.then is not None else None,
     )
+
+
+def parts_a_value(heard: Annotation, at: int) -> bool:
+    """Whether code point `at` parts an amount, a day or a number."""
+    return any(span.start < at < span.end for span in heard.spans)

@@ -62,9 +62,7 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
     logits = reader.logits(features(heard, found.vetoes, spaced=grammar.spaced))
     best = int(logits.argmax())
     intent, sure = Intent(FAMILIES[best]), float(logits[best])
-    if (
-        sure < reader.offered[best] or intent is Intent.FAREWELL
-    ):  # a goodbye too soon ends a call: "i lost", and a pause
+    if sure < reader.offered[best] or intent is Intent.FAREWELL:  # too soon a goodbye ends the call
         return None
     reading = read(grammar, heard, context)
     meant = Understood(intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes)
