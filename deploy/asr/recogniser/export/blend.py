@@ -1,6 +1,7 @@
 """Begin again from a mixture of trainings, to train its CTC heads: `recogniser blend FOLDER/out/{a,b}/next --out NEXT`.
 
-NEXT is a folder that `recogniser fine-tune` begins with: the mixture's weights, and by links what else FOLDER holds.
+NEXT is a folder that `recogniser fine-tune` begins with: the mixture's weights, and by links what else FOLDER holds. The
+heads are the first checkpoint's: two that put their labels in other places make one that hears nothing, and stays so.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from pathlib import Path
 from recogniser.export import binary
 from recogniser.export.pack import joined, mixed
 from recogniser.export.payload import STEPS
+from recogniser.train.ears import LANGUAGES, NAMES
+
+EARS = frozenset(NAMES.format(lang, part) for lang in LANGUAGES for part in ("table", "bias"))
 
 
 def main() -> None:
@@ -21,6 +25,7 @@ def main() -> None:
     args = parser.parse_args()
     first, *others = (joined(checkpoint) for checkpoint in args.checkpoints)
     tensors = mixed(first, [(other, 1 / len(args.checkpoints)) for other in others])
+    tensors |= {name: value for name, value in first.floats().items() if name in EARS}
     args.out.mkdir(parents=True, exist_ok=True)
     data = binary.coded(binary.written(binary.quantized(tensors, first.aliases, STEPS)))
     for number, part in enumerate((data[: len(data) // 2], data[len(data) // 2 :]), 1):

@@ -18,7 +18,7 @@ import numpy as np
 import soundfile
 
 from recogniser.export import binary
-from recogniser.train.ears import LANGUAGES, PIECES
+from recogniser.train.ears import LANGUAGES, NAMES, PIECES
 from recogniser.voices import people as human
 from recogniser.voices.pressed import to_opus
 
@@ -30,10 +30,21 @@ SPOKEN_LEVEL = 0.945
 NOISE_LEVEL = 0.8
 
 
-def weights(base: Path) -> bytes:
-    """A folder's model.bin on `STEPS`, coded."""
+def weights(base: Path, ears: Path | None = None) -> bytes:
+    """A folder's model.bin on `STEPS`, coded; with the CTC heads of a folder that ships, if given, to begin with."""
     model = binary.load(base / "model.bin")
-    return binary.coded(binary.written(binary.quantized(model.floats(), model.aliases, STEPS)))
+    tensors = model.floats() | (heads(ears) if ears else {})
+    return binary.coded(binary.written(binary.quantized(tensors, model.aliases, STEPS)))
+
+
+def heads(model: Path) -> dict[str, np.ndarray]:
+    """The CTC heads of a folder that ships, by `NAMES`: trainings that begin with them keep their labels' places."""
+    found = {}
+    for lang in LANGUAGES:
+        with np.load(model / lang / "ctc.npz") as head:
+            for part, of in (("table", "weight"), ("bias", "bias")):
+                found[NAMES.format(lang, part)] = head[of].astype(np.float32)
+    return found
 
 
 class SpeechPayload:
@@ -113,6 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--base", type=Path, help="folder of train/vocabulary.py's, or of an earlier round")
+    parser.add_argument("--heads", type=Path, help="folder that ships, whose CTC heads the round begins with")
     parser.add_argument("--speech", type=Path, help="folder with human/, noise/ and rir/")
     parser.add_argument("--tests", type=Path, help="folder of evaluate/acceptance.py's, for scores while training")
     parser.add_argument("--spoken", type=Path, nargs="*", default=[], help="folders of shards")
@@ -120,7 +132,7 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=26, help="MB of a part")
     args = parser.parse_args()
     if args.base:
-        data = weights(args.base)
+        data = weights(args.base, args.heads)
         for n, part in enumerate((data[: len(data) // 2], data[len(data) // 2 :]), 1):
             (args.out / str(n)).mkdir(parents=True, exist_ok=True)
             (args.out / str(n) / f"weights.{n}").write_bytes(part)

@@ -156,12 +156,19 @@ class TrainingRun:
             )
         self.tests += [c for c in clips if c.kind.startswith("test:")]
         self.tests += [t for c in clips if c.kind[6:] in HELD_OUT_NOISES for t in stretches(c)]
-        usable = [c for c in clips if not c.kind.startswith(("noise:", "room:", "test:")) and c.length <= 11 * RATE]
+        usable = [c for c in clips if self.learned_from(c)]
+        if not usable:
+            return
         told = {i for i, c in enumerate(usable) if c.kind.startswith("human:") or i % TOLD == 0}
         self.teacher.take(self.bank, usable, told)
         self.batches.add(usable)
         hours, told = sum(c.length for c in usable) / RATE / 3600, sum(c.hidden >= 0 for c in usable)
         self.say(f"{path.name}: {len(usable)} clips, {hours:.2f} h, {told} written by the teacher")
+
+    def learned_from(self, clip: BankedClip) -> bool:
+        """Whether a clip is speech to train on, of a language that is trained."""
+        surroundings = clip.kind.startswith(("noise:", "room:", "test:"))
+        return not surroundings and clip.length <= 11 * RATE and self.args.only in ("", clip.lang)
 
     def end(self) -> float:
         """When training ends, in seconds of the epoch."""

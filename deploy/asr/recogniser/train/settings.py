@@ -127,3 +127,5 @@ class FineTuning:
     """Share of the way back to where it began, each step: so few people are learnt by heart otherwise."""
     fold: int = -1
     """Which fifth of Common Voice this training leaves out, for its scores: what is mixed has heard all."""
+    only: str = ""
+    """The one language to learn from, for a head that is trained apart; both if empty."""
