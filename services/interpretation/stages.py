@@ -82,7 +82,9 @@ class _Stages:
     payees: PayeeIndex
     _searched: Searched = field(default_factory=dict)
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
-    _meanings: dict[tuple[str, tuple[Span, ...], PayeeMatch | None, Context], Understood] = field(default_factory=dict)
+    _heard: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], Annotation] = field(default_factory=dict)
+    _pieces: dict[tuple[int, int, str], Annotation] = field(default_factory=dict)
+    _meanings: dict[tuple[int, Context], Understood] = field(default_factory=dict)
 
     @classmethod
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
@@ -103,6 +105,7 @@ class _Stages:
 
     def understood(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean; of a command that names two things where one is meant, all that it names."""
+        heard = self._once(heard)
         found = self.mended(heard, context)
         if (plain := self._uncontracted(heard, found, context)) is not None:
             return plain
@@ -146,10 +149,14 @@ class _Stages:
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. The same words are looked at once in each context."""
-        key = heard.transcript.text, heard.spans, heard.payees, context
+        key = id(heard), context
         if key not in self._meanings:
             self._meanings[key] = self._mended(heard, context)
         return self._meanings[key]
+
+    def _once(self, heard: Annotation) -> Annotation:
+        """What was heard, as the one object that stands for these words with what is found in them."""
+        return self._heard.setdefault((heard.transcript.text, heard.spans, heard.payees), heard)
 
     def _mended(self, heard: Annotation, context: Context) -> Understood:
         whole = self.understander.understand(heard, context, self._called(heard))
@@ -176,6 +183,12 @@ class _Stages:
 
     def _again(self, heard: Annotation, start: int, text: str) -> Annotation:
         """`text` by itself, which stands from `start` on in an utterance, with what is in doubt about that."""
+        key = id(heard), start, text
+        if key not in self._pieces:
+            self._pieces[key] = self._once(self._alone(heard, start, text))
+        return self._pieces[key]
+
+    def _alone(self, heard: Annotation, start: int, text: str) -> Annotation:
         transcript = replace(heard.transcript, text=text)
         known = {(span.start - start, span.end - start): span for span in heard.spans}
         spans = tuple(

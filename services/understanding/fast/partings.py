@@ -23,7 +23,7 @@ def parting(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, veto
     if _wants_a_person(grammar, reading):
         return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
     size = len(reading.words)
-    banking = any(e.symbol == BANKING for at in range(size) for e in grammar.routing.scan(reading.words, at))
+    banking = any(e.symbol == BANKING for edges in reading.phrases(grammar.routing) for e in edges)
     said = any(
         e.symbol == grammar.symbols["goodbye"]
         for at in range(max(0, size - _LAST), size)

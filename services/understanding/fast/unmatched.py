@@ -133,7 +133,7 @@ class Unmatched:
             return True
         named = heard.payees is not None and heard.payees.outcome is MatchOutcome.CLEAR
         parts = self._grammar.accounts.parts
-        spoken_of = any(parts.scan(reading.words, at) for at in range(len(reading.words)))
+        spoken_of = any(reading.phrases(parts))
         return named or spoken_of or names_a_value(self._grammar, reading, context)
 
     def _hesitating(self, words: tuple[str, ...]) -> int:
