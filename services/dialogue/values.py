@@ -14,8 +14,8 @@ from services.dialogue.resume import offer_person, read_again, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import chosen_payee, is_money, merged, taken
 
-_ALL: Final = -2
-"""A choice that is all of what was offered."""
+EVERY: Final = -2
+"""A choice that is all of what was offered, or with nothing offered all that there are."""
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -23,7 +23,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     task, slots = state.task, heard.slots
     if task is None:
         return missed(state, facts)
-    if slots.choice is not None and slots.choice.value == _ALL:
+    if slots.choice is not None and slots.choice.value == EVERY:
         return _all_cards(state, task, facts)
     if slots.choice is not None:
         return choose(state, slots.choice.value, facts)
@@ -107,6 +107,16 @@ def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
         asked = {card.id for card in facts.profile.cards if not card.locked}
     if task.intent is not Intent.CARD_LOCK or not asked:
         return missed(state, facts)
+    return _one_by_one(state, task, asked, facts)
+
+
+def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
+    """Lock all cards that are open: "stop all my cards"."""
+    open_to = {card.id for card in facts.profile.cards if not card.locked}
+    return _one_by_one(state, task, open_to, facts) if open_to else advance(state.memory, task, facts)
+
+
+def _one_by_one(state: DialogueState, task: Task, asked: set[str], facts: Facts) -> Step:
     first, *rest = (replace(task, card=card.id) for card in facts.profile.cards if card.id in asked)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
 
