@@ -5,6 +5,7 @@ from typing import Final
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
+from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
 from services.dialogue.names import last_digits, reply
@@ -12,7 +13,7 @@ from services.dialogue.phases import Asking, Confirming, DialogueState, Offering
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import chosen_payee, is_money, merged, taken
+from services.dialogue.tasks import BY_HOW_MUCH, chosen_payee, is_money, merged, taken
 
 EVERY: Final = -2
 """A choice that is all of what was offered, or with nothing offered all that there are."""
@@ -51,6 +52,9 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
 def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
+    if state.read_back is not None and heard.slots.portion is not None and heard.slots.portion.value in BY_HOW_MUCH:
+        read = state.read_back.order.amount  # of a bill, the task itself has none
+        task = replace(task, amounts=(MoneyValue(read.minor, read.currency),))
     changed = merged(task, heard, dialogue_rules().choices)
     if changed == task and not heard.rejected:
         return _as_it_is(state, heard, facts)

@@ -80,6 +80,8 @@ class _Stages:
     normalize: Normalize
     understander: Understander
     payees: PayeeIndex
+    names: tuple[str, ...] = ()
+    """Of the payee whose order is read back: a bank alone tells which of that name is meant."""
     _searched: Searched = field(default_factory=dict)
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
     _meanings: dict[tuple[str, tuple[Span, ...], PayeeMatch | None, Context], Understood] = field(default_factory=dict)
@@ -91,14 +93,18 @@ class _Stages:
         normalize = partial(
             normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code
         )
-        return cls(lru_cache(maxsize=_KEPT)(normalize), Understander.for_locale(transcript.locale), payees)
+        understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
+        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, names)
 
     def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
         """The payees that may be meant. What was looked for once is known."""
         taken = tuple((span.start, span.end) for span in spans)
         key = (transcript.text, *others), taken
         if key not in self._matches:
-            self._matches[key] = self.payees.find(key[0], transcript.locale, taken, self._searched)
+            found = self.payees.find(key[0], transcript.locale, taken, self._searched)
+            if self.names and (found is None or not found.candidates):
+                found = self.payees.at_bank(transcript.text, self.names, transcript.locale) or found
+            self._matches[key] = found
         return self._matches[key]
 
     def understood(self, heard: Annotation, context: Context) -> Understood:
