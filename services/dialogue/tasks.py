@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
-from schemas.intent import Intent, Slot, SlotName, Slots, Understood
+from schemas.intent import Intent, Mention, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue
 from services.dialogue.phases import Disambiguation, Task
@@ -65,9 +65,15 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
             task = replace(task, account_heard=heard)
         elif mention.slot is SlotName.BILL:
             task = replace(task, bill=None, bill_heard=heard)
-        elif mention.slot is SlotName.DATE:
+        elif mention.slot is SlotName.DATE and not _dated(understood, mention):
             task = replace(task, on=None, date_heard=heard)
     return replace(task, unread=" … ".join(each.surface for each in understood.unread)) if understood.unread else task
+
+
+def _dated(understood: Understood, mention: Mention) -> bool:
+    """Whether a day is named behind one that is not told for sure: 「五十日なので、20日に」."""
+    day = understood.slots.date
+    return day is not None and mention.evidence.end <= day.evidence.start
 
 
 def _amounts(task: Task, slots: Slots) -> Task:

@@ -33,6 +33,7 @@ from services.understanding.proposed import proposed
 from services.understanding.receivers import two_receivers
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
+from services.understanding.sums import summed
 from services.understanding.superseded import superseded
 from services.understanding.swapped import swapped
 from services.understanding.unsettled import unsettled
@@ -90,9 +91,13 @@ class _Stages:
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
         """Those for a transcript."""
         normalizer = Normalizer.for_locale(transcript.locale)
-        normalize = partial(
+        read = partial(
             normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code
         )
+
+        def normalize(text: str) -> tuple[Span, ...]:
+            return summed(text, read(text), transcript.locale)
+
         understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
         return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, names)
 

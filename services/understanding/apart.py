@@ -46,8 +46,7 @@ def put_together(heard: Annotation, context: Context, again: Callable[[str], Und
         return None
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     for one, two in pairwise(span for span in heard.spans if span.kind in _SUMS):
-        between = text[one.end : two.start]
-        between = between if _bare_joint(rules, one, between) else _hesitation(rules, between)
+        between = _hesitation(rules, text[one.end : two.start])
         if between is None:
             continue
         surely, joint = bool(between.strip()), between if rules.spaced else ""
@@ -169,13 +168,6 @@ def _hesitation(rules: Grammar, between: str) -> str | None:
         return between[: units.ends[first - 1]] if first else ""
     joined = not first and joints.longest(rest, 0)[0] == len(rest)
     return between[units.starts[ends[-1]] :].rjust(len(between)) if joined else None
-
-
-def _bare_joint(rules: Grammar, one: Span, between: str) -> bool:
-    """Whether a number without its currency is joined to the next by one word alone: 二万と五百円."""
-    words = rules.units(between).words
-    joined = bool(words) and rules.accounts.joints.longest(words, 0)[0] == len(words)
-    return joined and not rules.spaced and one.kind is SpanKind.NUMBER
 
 
 def _hesitations(rules: Grammar, units: Units, at: int) -> Iterator[int]:
