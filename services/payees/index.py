@@ -138,7 +138,16 @@ class PayeeIndex:
         place = best and best.credible and _beside(banked, best.place)
         if not best or not place:
             return None
-        return self._answer(place, text, *told_by(best.ranked, best.careful(), banked.owners, only=True), locale)
+        ranked, decision = told_by(best.ranked, best.careful(), banked.owners, only=True)
+        return self._answer(place, text, self._of_namesakes(ranked), decision, locale)
+
+    def _of_namesakes(self, ranked: Ranked) -> Ranked:
+        """The first with all that speaks for their name: the bank tells them from who is called the same."""
+        if not ranked:
+            return ranked
+        first, *rest = ranked
+        name = self._payees[first[0]].name
+        return [(first[0], min(1.0, first[1] + sum(p for o, p in rest if self._payees[o].name == name))), *rest]
 
     def _best(
         self,

@@ -1,4 +1,4 @@
-"""The wish for a person, and a goodbye, in words of no template: by a cue, where nothing of an order is told."""
+"""The wish for a person, a goodbye, and the wish for a moment in words of no template: by cues, where no order is told."""
 
 from typing import Final
 
@@ -32,6 +32,15 @@ def parting(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, veto
     if banking or not said or heard.payees is not None:
         return None
     return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
+
+
+def holding(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> Understood | None:
+    """The wish for a moment behind why it is wanted, where a language says so last: 「孫が呼んでるので待って」."""
+    size = len(reading.words)
+    ends = any(grammar.phrases.holds.longest(reading.words, at)[0] == size for at in range(size))
+    if grammar.spaced or not ends or heard.spans or heard.payees is not None:
+        return None
+    return Understood(Intent.WAIT, route=Route.FAST, confidence=_SURE, rule=RULE)
 
 
 def _wants_a_person(grammar: Grammar, reading: UtteranceLattice) -> bool:
