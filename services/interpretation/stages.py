@@ -91,9 +91,7 @@ class _Stages:
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
         """Those for a transcript."""
         normalizer = Normalizer.for_locale(transcript.locale)
-        read = partial(
-            normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code
-        )
+        read = partial(normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code)
 
         def normalize(text: str) -> tuple[Span, ...]:
             return summed(text, read(text), transcript.locale)

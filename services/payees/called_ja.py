@@ -19,7 +19,9 @@ _NEAR: Final = 0.1
 """A payee of the bank or relationship named is meant when at least so likely, against the likeliest by name."""
 _TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
-_PARTED: Final = re.compile(f"(?P<of>[{KANJI}ァ-ヺー]{{1,8}})(?:の(?:ほう|方|とこ))?の(?=(?P<given>[{KANJI}ァ-ヺー]{{1,8}}))")
+_NAME: Final = f"[{KANJI}ァ-ヺー]{{1,8}}"
+_BETWEEN: Final = "(?:さん|はん|くん|君|ちゃん)?(?:の?(?:ほう|方|とこ|ところ)|んとこ|んち)?の"
+_PARTED: Final = re.compile(f"(?P<of>{_NAME}?){_BETWEEN}(?=(?P<given>{_NAME}))")
 """A family name, or a relationship, apart from a given name."""
 _ALONE: Final = r"\s*$|の?(?:ほう|方|やつ|分|口座)|[でにへだや、。]|です|だっ"
 """What may follow a bank that stands for a payee."""

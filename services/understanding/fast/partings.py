@@ -1,4 +1,4 @@
-"""The wish for a person, a goodbye, and the wish for a moment in words of no template: by cues, where no order is told."""
+"""The wish for a person, a goodbye, a moment, in words of no template: by a cue, where nothing of an order is told."""
 
 from typing import Final
 
