@@ -1,5 +1,6 @@
 """Answers and corrections: what was said is put into the task, what was read back is void, and the dialogue goes on."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
@@ -120,7 +121,7 @@ def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
     return _one_by_one(state, task, open_to, facts) if open_to else advance(state.memory, task, facts)
 
 
-def _one_by_one(state: DialogueState, task: Task, asked: set[str], facts: Facts) -> Step:
+def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts: Facts) -> Step:
     first, *rest = (replace(task, card=card.id) for card in facts.profile.cards if card.id in asked)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
 

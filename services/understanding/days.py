@@ -61,7 +61,7 @@ def of_a_day(rules: Grammar, heard: Annotation, span: Span) -> bool:
 
 
 def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
-    """A later day that may stand for the last part of the earlier one: 二十四日に、いや五日に; 来週の木曜、いや金曜に."""
+    """A later day that may stand for a part of the earlier one: 二十四日に、いや五日に; 来週の木曜、いや金曜に."""
     day, rules = found.slots.date, grammar(language(heard.transcript.locale))
     if rules.spaced or day is None or found.intent not in COUNTED or SlotName.DATE in found.doubted:
         return None

@@ -48,5 +48,7 @@ def _sum(rules: Grammar, text: str, one: Span, two: Span, digits: int) -> Span |
 
 def _place(number: int) -> int:
     """What a number is a multiple of: what may be added lies below."""
-    digits = str(number)
-    return 10 ** (len(digits) - len(digits.rstrip("0")))
+    place = 1
+    while number and number % (place * 10) == 0:
+        place *= 10
+    return place

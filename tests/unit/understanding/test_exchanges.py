@@ -86,7 +86,9 @@ def test_corrections_count(language: str, share: float) -> None:
     assert sum(each.outcome in {ExchangeOutcome.RIGHT, ExchangeOutcome.ASKED} for each in found) >= share * len(found)
 
 
-@pytest.mark.parametrize("language", ["en", "ja", "en_callers", "ja_callers", "en_spoken_of", "ja_terrace", "ja_veranda", "ja_balcony"])
+@pytest.mark.parametrize(
+    "language", ["en", "ja", "en_callers", "ja_callers", "en_spoken_of", "ja_terrace", "ja_veranda", "ja_balcony"]
+)
 def test_no_default_stands_for_what_was_said(language: str) -> None:
     found = judged("unread", language)
     assert [each for each in found if each.outcome is ExchangeOutcome.WRONG] == []
