@@ -57,6 +57,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_terrace", 0.97),
         ("ja_veranda", 0.95),
         ("ja_balcony", 0.9),
+        ("ja_stairs", 0.93),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
@@ -79,6 +80,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_attic2",
                 "_veranda",
                 "_balcony",
+                "_stairs",
             )
         )
         else 120
@@ -87,7 +89,8 @@ def test_corrections_count(language: str, share: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "language", ["en", "ja", "en_callers", "ja_callers", "en_spoken_of", "ja_terrace", "ja_veranda", "ja_balcony"]
+    "language",
+    ["en", "ja", "en_callers", "ja_callers", "en_spoken_of", "ja_terrace", "ja_veranda", "ja_balcony", "ja_stairs"],
 )
 def test_no_default_stands_for_what_was_said(language: str) -> None:
     found = judged("unread", language)
