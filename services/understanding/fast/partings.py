@@ -41,9 +41,9 @@ def holding(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> U
     """The wish for a moment behind why it is wanted, where a language says so last: 「孫が呼んでるので待って」."""
     size = len(reading.words)
     holds = [grammar.phrases.holds.longest(reading.words, at)[0] for at in range(size)]
-    begins = any(end > at for at, end in enumerate(holds[:_FIRST])) and not _changes(grammar, reading)
+    begins = any(end > at for at, end in enumerate(holds[:_FIRST]))
     named = heard.payees is not None and bool(heard.payees.candidates)
-    if grammar.spaced or not (begins or size in holds) or named or _told(heard, reading):
+    if grammar.spaced or not (begins or size in holds) or named or _told(heard, reading) or _changes(grammar, reading):
         return None
     return Understood(Intent.WAIT, route=Route.FAST, confidence=_SURE, rule=RULE)
 
