@@ -33,6 +33,7 @@ from services.understanding.proposed import proposed
 from services.understanding.receivers import two_receivers
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
+from services.understanding.sums import summed
 from services.understanding.superseded import superseded
 from services.understanding.swapped import swapped
 from services.understanding.unsettled import unsettled
@@ -80,6 +81,8 @@ class _Stages:
     normalize: Normalize
     understander: Understander
     payees: PayeeIndex
+    names: tuple[str, ...] = ()
+    """Of the payee whose order is read back: a bank alone tells which of that name is meant."""
     _searched: Searched = field(default_factory=dict)
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
     _heard: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], Annotation] = field(default_factory=dict)
@@ -90,17 +93,23 @@ class _Stages:
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
         """Those for a transcript."""
         normalizer = Normalizer.for_locale(transcript.locale)
-        normalize = partial(
-            normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code
-        )
-        return cls(lru_cache(maxsize=_KEPT)(normalize), Understander.for_locale(transcript.locale), payees)
+        read = partial(normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code)
+
+        def normalize(text: str) -> tuple[Span, ...]:
+            return summed(text, read(text), transcript.locale)
+
+        understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
+        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, names)
 
     def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
         """The payees that may be meant. What was looked for once is known."""
         taken = tuple((span.start, span.end) for span in spans)
         key = (transcript.text, *others), taken
         if key not in self._matches:
-            self._matches[key] = self.payees.find(key[0], transcript.locale, taken, self._searched)
+            found = self.payees.find(key[0], transcript.locale, taken, self._searched)
+            if self.names and (found is None or not found.candidates):
+                found = self.payees.at_bank(transcript.text, self.names, transcript.locale) or found
+            self._matches[key] = found
         return self._matches[key]
 
     def understood(self, heard: Annotation, context: Context) -> Understood:
