@@ -91,8 +91,15 @@ def reason(clause: ClauseSpan) -> bool:
         return False  # "no, it's maria"
     if any(grammar.phrases.objecting.scan(reading.words, at) for at in clause.places):
         return False  # "I've changed my mind"
-    parts = any(tells(clause, at) for at in clause.places)
+    parts = any(tells(clause, at) for at in clause.places if not _favoured(clause, at))
     return 1 < len(said) <= MOST and not parts and not clause.acts()
+
+
+def _favoured(clause: ClauseSpan, at: int) -> bool:
+    """Whether it is the caller for whom another did something: "she bought me a coffee"."""
+    words, classes = clause.reading.words, clause.grammar.words
+    mine = words[at] in {"me", "us"} and clause.words[0] not in CALLER
+    return mine and at > clause.start and words[at - 1] in classes.favours
 
 
 def _by_itself(clause: ClauseSpan, span: Span) -> bool:
