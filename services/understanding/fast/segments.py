@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from services.understanding.fast.clauses import Clauses, pauses
+from services.understanding.fast.clauses import READING, Clauses, pauses
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.reading import UtteranceLattice
@@ -31,8 +31,18 @@ def run_on(
     """
     places = dict(_places(grammar.phrases.conjunctions, text, reading, start, end))
     places |= {at: at for at in range(start + 1, end) if at not in places and _begins(grammar, reading, at)}
-    found = _best(sorted(places.items()), read, start, end)
-    return found if found is not None and not unread(found) else None
+    subjects = grammar.words.subjects
+
+    def told(begin: int, stop: int) -> Clauses:
+        """A piece; what is nothing of an order has a subject of its own, and is no "maybe" to what follows."""
+        made = read(begin, stop)
+        idle = not made.read and not made.unread and subjects.isdisjoint(reading.words[begin:stop])
+        return Clauses((), ((begin, stop),)) if idle else made
+
+    found = _best(sorted(places.items()), told, start, end)
+    if found is None or unread(found) or any(part.intent in READING for piece in found for part in piece.read):
+        return None  # "what kind of money i've spent" is one clause
+    return found
 
 
 def _begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:

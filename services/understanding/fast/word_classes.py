@@ -29,6 +29,7 @@ class WordClasses:
     light: frozenset[str]
     governing: frozenset[str]
     favours: frozenset[str]
+    settling: frozenset[str]
     asking: frozenset[str]
     weak_nouns: frozenset[str]
     joins: frozenset[tuple[str, ...]]
@@ -76,6 +77,7 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
         light=frozenset(words.light),
         governing=frozenset(words.governing),
         favours=frozenset(words.favours),
+        settling=frozenset(words.settling),
         asking=frozenset(words.asking),
         weak_nouns=frozenset(words.weak_nouns),
         joins=frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
