@@ -8,6 +8,7 @@ from schemas.span import Ambiguity, SpanKind
 from services.normalization.cardinals import HUNDRED, MAX_VALUE, TEN, cardinal, cardinal_after_article, spoken_pair
 from services.normalization.pairs import neighbours, pair
 from services.normalization.scan import Cardinal, Match, Number, Scan
+from services.normalization.words import Word
 
 _MAX_FRACTION: Final = 12
 """Digits considered behind a decimal point."""
@@ -58,7 +59,9 @@ def dash(scan: Scan, at: int) -> bool:
 def _unsigned(scan: Scan, at: int) -> Number | None:
     word = scan.words[at]
     if word.article or word.fraction is not None:
-        return _fraction(scan, at) or _after_article(scan, at)
+        return _fraction(scan, at) or _after_article(scan, at) or _couple(scan, at, at + 1)
+    if word.pair:
+        return _couple(scan, at, at)
     if word.point:
         return _decimal(scan, at, at, Decimal(0))
     if not scan.quantity(at) or (word.scale is not None and _multiplied(scan, at - 1)):
@@ -167,6 +170,21 @@ def _after_article(scan: Scan, at: int) -> Number | None:
     if rest is None:
         return None
     return Number(Decimal(rest.value), at, rest.end, "cardinal", money=rest.money)
+
+
+def _couple(scan: Scan, at: int, pair: int) -> Number | None:
+    """As in "a couple hundred": two of a scale, or so."""
+    scale, behind = scan.words[pair + 1].scale, scan.words[pair + 2]
+    if not scan.words[pair].pair or scale is None or scale.glued or scale.value < HUNDRED or _measures(behind):
+        return None
+    return Number(
+        Decimal(2 * scale.value), at, pair + 2, "cardinal", ambiguity=Ambiguity.APPROXIMATE, money=scale.money
+    )
+
+
+def _measures(word: Word) -> bool:
+    """Whether a number goes on: "a couple hundred thousand"."""
+    return word.scale is not None or word.value is not None or word.joiner
 
 
 def _fraction(scan: Scan, at: int) -> Number | None:

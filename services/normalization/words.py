@@ -69,6 +69,7 @@ class Word:
     approximate: bool = False  # about
     approximate_after: bool = False  # or so, くらい
     vague: bool = False  # several, 数
+    pair: bool = False  # couple: two of a scale, and vague before all else
     between: bool = False  # opens a range
     to: bool = False  # joins a range
     currency: Currency | None = None

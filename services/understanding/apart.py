@@ -79,7 +79,7 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
     (span, value), text = others[0], heard.transcript.text
     begin = max(slot.evidence.end for slot in values(found.slots).values() if slot.evidence.end <= span.start)
     left = Evidence(begin, len(text), text[begin:].strip(_MARKS), _rule(rules, "either"))
-    both = replace(amount, readings=(value,))
+    both = replace(amount, readings=() if _on_condition(rules, text[begin : span.start]) else (value,))
     return replace(
         found,
         slots=replace(found.slots, amount=both),
@@ -87,6 +87,13 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
         rule=_rule(rules, "either"),
         unread=(*found.unread, left),
     )
+
+
+def _on_condition(rules: Grammar, between: str) -> bool:
+    """Whether a later amount is a condition's: "fifty, if she has less than twenty"."""
+    words = rules.units(between).words
+    met = rules.spaced and any(rules.accounts.conditions.scan(words, at) for at in range(len(words)))
+    return met and not _corrects(rules, between)
 
 
 def in_part(heard: Annotation, found: Understood) -> Understood | None:

@@ -56,9 +56,17 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     rules = grammar(language(heard.transcript.locale))
     said = Mentions(rules, heard, context, read(rules, heard, context), find)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
-    if vetoes & _STOPS or (sure and not _left_out(said, found)):
+    if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said):
         return None
     return _of_a_command(said, found, vetoes) if context.idle else _answered(said, found, vetoes)
+
+
+def _conditional(said: Mentions) -> bool:
+    """Whether a condition stands behind the first value, with none announced after it: "fifty if she has less than"."""
+    if not said.rules.spaced or not said.context.idle or said.repairs():
+        return False
+    reading, first = said.reading, min(said.reading.taken, default=len(said.reading.words))
+    return "conditional" in vetoes_met(said.rules, reading, first, len(reading.words))
 
 
 def _of_a_command(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:

@@ -73,7 +73,7 @@ def smoothed(
         return None
     changed = text
     for (start, end), words in places.items():
-        changed = _with(changed, units.starts[start], units.ends[end - 1], words)
+        changed = _with(changed, units.starts[start], _past_dashes(text, units.ends[end - 1], words), words)
     found = said_in(again(changed), text)
     if found.intent not in COUNTED or found.rule is None:
         return None
@@ -148,6 +148,13 @@ def _with(text: str, start: int, end: int, words: str) -> str:
     return text[:start] + words.ljust(end - start) + text[end:]
 
 
+def _past_dashes(text: str, end: int, words: str) -> int:
+    """Where what was left out ends: behind the dash of "f-forty", which is no minus."""
+    while not words and end < len(text) and text[end] in _DASHES:
+        end += 1
+    return end
+
+
 def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """Words broken off, that are none by themselves; never before a word that a number needs."""
     text, size = heard.transcript.text, len(units.words)
@@ -164,7 +171,7 @@ def _stutters(units: Units, text: str, at: int) -> bool:
     """Whether a word is the first sound of the next: "f-forty"."""
     word, stop = units.words[at], units.ends[at]
     joined = text[stop : units.starts[at + 1]] in _DASHES
-    return joined and len(word) <= _SHORTEST and units.words[at + 1].startswith(word) and not word.isdigit()
+    return joined and len(word) <= _LONGEST and units.words[at + 1].startswith(word) and not word.isdigit()
 
 
 def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:

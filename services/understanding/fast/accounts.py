@@ -33,7 +33,8 @@ DENIED: Final = 4
 class AccountsFile(RuleFile):
     """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
 
-    A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call").
+    A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"), nor
+    one with an `elapsed` word behind `purposes` ("for the beer last week").
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
@@ -54,6 +55,8 @@ class AccountsFile(RuleFile):
     places: tuple[str, ...]
     things: tuple[str, ...] = ()
     speaking: tuple[str, ...] = ()
+    elapsed: tuple[str, ...] = ()
+    purposes: frozenset[str] = frozenset()
     repairs: tuple[str, ...]
     links: tuple[str, ...]
     tails: tuple[str, ...]
@@ -105,6 +108,8 @@ class Accounts:
     places: Trie
     things: Trie
     speaking: frozenset[tuple[str, ...]]
+    elapsed: Trie
+    purposes: frozenset[str]
     repairs: Trie
     links: Trie
     tails: Trie
@@ -168,6 +173,7 @@ _PLAIN: Final = (
     "times",
     "places",
     "things",
+    "elapsed",
     "links",
     "tails",
     "falters",
@@ -222,6 +228,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         hesitations=trie(file.falters, file.hesitations),
         undoing=trie(file.undoing, file.from_start),
         verbs=frozenset(file.verbs),
+        purposes=file.purposes,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
         particles=frozenset(file.particles),

@@ -19,6 +19,8 @@ _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _VAGUE: Final = frozenset({Ambiguity.APPROXIMATE, Ambiguity.RANGE})
 _RULE: Final = RuleId("intents.accounts@1")
 _POSSESSIVES: Final = ("'s", "’s")
+_MAX_PURPOSE: Final = 7
+"""Words that tell what money is for, at most."""
 _MAX_WORDS: Final = 4
 """Words before a day that tell when the caller speaks, at most."""
 
@@ -136,7 +138,25 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span) ->
     owned = text.startswith(_POSSESSIVES, span.end) or text.endswith(_POSSESSIVES, 0, units.ends[end - 1])
     if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
         return True
+    if elapsed(rules, units, begin, end) and _spent_on(rules, heard, units, begin):
+        return True
     return any(units.words[begin - size : begin] in rules.speaking for size in range(1, min(_MAX_WORDS, begin) + 1))
+
+
+def elapsed(rules: Accounts, units: Units, begin: int, end: int) -> bool:
+    """Whether a day was before the caller speaks, as it is named: "last weekend", "two days ago"."""
+    return any(edge.end <= end for at in range(begin, end) for edge in rules.elapsed.scan(units.words, at))
+
+
+def _spent_on(rules: Accounts, heard: Annotation, units: Units, end: int) -> bool:
+    """Whether the words before unit `end` tell what the money is for, and nothing of the order behind that."""
+    begin = next((at for at in reversed(range(max(0, end - _MAX_PURPOSE), end)) if units.words[at] in rules.purposes), end)
+    if begin >= end - 1:
+        return False
+    first, last = units.starts[begin], units.starts[end]
+    match = heard.payees
+    named = match is not None and match.choice is not None and first <= match.start < last
+    return not named and not any(first <= span.start < last for span in heard.spans)
 
 
 def _widened(rules: Accounts, heard: Annotation, units: Units, mention: Mention) -> Mention:

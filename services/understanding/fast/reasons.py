@@ -14,6 +14,7 @@ from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import Span, SpanKind
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
+from services.understanding.fast.left import elapsed
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.vocabulary import vocabulary
 
@@ -84,16 +85,31 @@ def reason(clause: ClauseSpan) -> bool:
     begin, stop = clause.points
     if another_named(clause):
         return False  # "that is, bob"
+    if said[0] in CALLER and not grammar.words.settling.isdisjoint(said):
+        return False  # "i paid him"
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
-    if any(span.kind in PARTS or _by_itself(clause, span) for span in within):
+    if any((span.kind in PARTS and not _elapsed(clause, span)) or _by_itself(clause, span) for span in within):
         return False  # "that was meant to be sixteen"
     repairs = reading.phrases(grammar.accounts.repairs)
     if any(repairs[at] for at in range(clause.end) if at not in reading.taken):
         return False  # "no, it's maria"
     if any(reading.phrases(grammar.phrases.objecting)[at] for at in clause.places):
         return False  # "I've changed my mind"
-    parts = any(tells(clause, at) for at in clause.places)
+    parts = any(tells(clause, at) for at in clause.places if not _favoured(clause, at))
     return 1 < len(said) <= MOST and not parts and not clause.acts()
+
+
+def _elapsed(clause: ClauseSpan, span: Span) -> bool:
+    """Whether a span is a day that was: "he got lunch yesterday"."""
+    place = clause.reading.units.covering(span.start, span.end)
+    return span.kind is SpanKind.DATE and place is not None and elapsed(clause.grammar.accounts, clause.reading.units, *place)
+
+
+def _favoured(clause: ClauseSpan, at: int) -> bool:
+    """Whether it is the caller for whom another did something: "she bought me a coffee"."""
+    words, classes = clause.reading.words, clause.grammar.words
+    mine = words[at] in {"me", "us"} and clause.words[0] not in CALLER
+    return mine and at > clause.start and words[at - 1] in classes.favours
 
 
 def _by_itself(clause: ClauseSpan, span: Span) -> bool:

@@ -22,6 +22,9 @@ class WordsFile(RuleFile):
     time but `passing`; with one of `owing` it tells the sum, and with one of `omitted` which bill was not paid; `them`
     point back to who was named there; those of `light` say nothing beside an order; with one of `twists` it is not
     what its parts say.
+    Without a mark a clause begins at one of `requests`, or of `tellings` where no verb stands before it, and at
+    neither behind one of `governing`. Behind one of `favours` the caller got something: "she bought me a coffee";
+    of the caller one of `settling` may say that nothing is owed any more.
     Words that begin with one of `asking` are a question, unless something is asked for before.
     With one of `objecting`, what is said to a read-back and not understood is a no to it,
     and with one of `relative` it tells by how much, not how much. Beside one of `mentioning`, or behind one of
@@ -34,6 +37,11 @@ class WordsFile(RuleFile):
     maybe_particles: str = ""
     fillers: tuple[str, ...]
     conjunctions: tuple[str, ...]
+    requests: tuple[str, ...] = ()
+    tellings: tuple[str, ...] = ()
+    governing: tuple[str, ...] = ()
+    favours: tuple[str, ...] = ()
+    settling: tuple[str, ...] = ()
     asides: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     closings: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from services.understanding.fast.clauses import Clauses, pauses
+from services.understanding.fast.clauses import READING, Clauses, pauses
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.reading import UtteranceLattice
@@ -20,7 +20,47 @@ def segmented(
     conjunctions: Trie, read: Read, text: str, reading: UtteranceLattice, start: int, end: int
 ) -> list[Clauses] | None:
     """The pieces of units `start` … `end`, in order; None where there is no place to cut, or two amounts are named."""
-    cuts = [(start, start), *_places(conjunctions, text, reading, start, end), (end, end)]
+    return _best(list(_places(conjunctions, text, reading, start, end)), read, start, end)
+
+
+def run_on(
+    grammar: Grammar, read: Read, text: str, reading: UtteranceLattice, start: int, end: int
+) -> list[Clauses] | None:
+    """The pieces, cut also where a clause begins without mark or conjunction, as recognisers write; None if any is
+    left unread, for what stood before may have governed it.
+    """
+    places = dict(_places(grammar.phrases.conjunctions, text, reading, start, end))
+    places |= {at: at for at in range(start + 1, end) if at not in places and _begins(grammar, reading, at)}
+    subjects = grammar.words.subjects
+
+    def told(begin: int, stop: int) -> Clauses:
+        """A piece; what is nothing of an order has a subject of its own, and is no "maybe" to what follows."""
+        made = read(begin, stop)
+        idle = not made.read and not made.unread and subjects.isdisjoint(reading.words[begin:stop])
+        return Clauses((), ((begin, stop),)) if idle else made
+
+    found = _best(sorted(places.items()), told, start, end)
+    if found is None or unread(found) or any(part.intent in READING for piece in found for part in piece.read):
+        return None  # "what kind of money i've spent" is one clause
+    return found
+
+
+def _begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
+    """Whether a clause of its own begins at unit `at`, and not one that the word before it governs: "he thinks i"."""
+    words, classes = reading.words, grammar.words
+    before = words[at - 1]
+    if {at - 1, at} <= reading.within or before in classes.governing:
+        return False
+    if grammar.phrases.requests.scan(words, at):
+        return True
+    governs = classes.finite | classes.asking | classes.light | classes.onto | classes.outof
+    verb = before.endswith(("ed", "s")) and at - 1 not in reading.within  # "the letter states i must"
+    return not verb and before not in governs and at not in reading.taken and bool(grammar.phrases.tellings.scan(words, at))
+
+
+def _best(places: list[tuple[int, int]], read: Read, start: int, end: int) -> list[Clauses] | None:
+    """The pieces of which most is read, and the fewest."""
+    cuts = [(start, start), *places, (end, end)]
     if not 2 < len(cuts) <= MAX_CUTS + 2:  # noqa: PLR2004 - a place besides the two ends
         return None
     best: dict[int, tuple[_Cost, list[Clauses]]] = {0: ((0, 0), [])}

@@ -39,7 +39,7 @@ from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasoned import named_behind, reasoned
 from services.understanding.fast.reasons import ClauseSpan, with_payee
 from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
-from services.understanding.fast.segments import Read, corrects, segmented, unread
+from services.understanding.fast.segments import Read, corrects, run_on, segmented, unread
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.telling import tells
@@ -180,7 +180,8 @@ class Understander:
         if not hearing.context.idle or not any(part.unread for part in made) or corrects(self._grammar, reading):
             return made
         cut = segmented(conjunctions, read, text, reading, start, end)
-        return cut if cut and unread(cut) < unread(made) else made
+        made = cut if cut and unread(cut) < unread(made) else made
+        return (unread(made) and run_on(self._grammar, read, text, reading, start, end)) or made
 
     def _clause(
         self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int

@@ -27,6 +27,9 @@ class WordClasses:
     omitted: frozenset[str]
     them: frozenset[str]
     light: frozenset[str]
+    governing: frozenset[str]
+    favours: frozenset[str]
+    settling: frozenset[str]
     asking: frozenset[str]
     weak_nouns: frozenset[str]
     joins: frozenset[tuple[str, ...]]
@@ -38,6 +41,8 @@ class Phrases:
     """Words and phrases that are looked for from a unit on."""
 
     conjunctions: Trie
+    requests: Trie
+    tellings: Trie
     asides: Trie
     asides_unasked: Trie
     closings: Trie
@@ -70,6 +75,9 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
         omitted=frozenset(words.omitted),
         them=frozenset(words.them),
         light=frozenset(words.light),
+        governing=frozenset(words.governing),
+        favours=frozenset(words.favours),
+        settling=frozenset(words.settling),
         asking=frozenset(words.asking),
         weak_nouns=frozenset(words.weak_nouns),
         joins=frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
@@ -86,6 +94,8 @@ def phrases(words: WordsFile) -> Phrases:
     asides = words.asides and words.asides + words.fillers + words.conjunctions
     return Phrases(
         conjunctions=compiled(words.conjunctions),
+        requests=compiled(words.requests),
+        tellings=compiled(words.tellings),
         asides=compiled(asides),
         asides_unasked=compiled(asides + words.answers),
         closings=compiled(words.closings),
