@@ -20,7 +20,8 @@ SEED: Final = weights.SEED
 
 def cases_of(manifest: Path) -> Cases:
     """The lines of a manifest."""
-    return [orjson.loads(line) for line in (lzma.open if manifest.suffix == ".xz" else open)(manifest, "rb")]
+    body = manifest.read_bytes()
+    return [orjson.loads(line) for line in (lzma.decompress(body) if manifest.suffix == ".xz" else body).splitlines()]
 
 
 def _written(manifest: Path, cases: Cases) -> None:
