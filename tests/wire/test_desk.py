@@ -251,7 +251,26 @@ async def test_what_does_not_read_is_left_out(app: RunningApp) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed_message")
 
 
-PATHS = ("", "/choices", "/agreement", "/one/1", "/one/1/sound", "/one/1/case")
+async def test_why_turns_failed_is_told_by_what_people_say_and_not_before_ones_own_word(app: RunningApp) -> None:
+    await say(app, "ann", "machine", labels={"intent": "transfer_money", "payee": "sean-doyle"})
+    await say(app, "ann", "machine", turn="one/3", labels={"intent": "qna"})
+    groups = {(one["stage"], one["slot"], one["cause"]): one for one in await get(app, "/failures")}
+    payee = groups["payee search", "payee", "another was chosen"]
+    assert groups["understanding", "intent", "human_handoff for qna"]["turns"] == payee["turns"] == 1
+    found = await get(app, "", failure=payee["id"])
+    assert [(row["call"], row["turn"]) for row in found["turns"]] == [("one", 1)]
+    assert await get(app, "/failures", who="bob") == [], "blind"
+    assert (await get(app, "", who="bob", failure=payee["id"]))["total"] == 0, "blind"
+    await say(app, "bob", "reviewed", labels={"intent": "transfer_money", "payee": "sean-doyle"})
+    assert [one["id"] for one in await get(app, "/failures", who="bob")] == [payee["id"]], "settled: all know it"
+
+
+async def test_money_that_nobody_speaks_of_is_no_failure(app: RunningApp) -> None:
+    await say(app, "ann", "machine", turn="one/2", labels={"decision": "execute"})
+    assert await get(app, "/failures") == []
+
+
+PATHS = ("", "/choices", "/agreement", "/failures", "/one/1", "/one/1/sound", "/one/1/case")
 
 
 @pytest.mark.parametrize("path", PATHS)

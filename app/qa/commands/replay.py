@@ -169,6 +169,24 @@ def diff(
     raise typer.Exit(1 if findings else 0)
 
 
+@replay.command("coverage")
+def coverage_(
+    out: Annotated[Path, typer.Argument(help="folder of a finished run")],
+) -> None:
+    """Tell which templates, answers, vetoes and ways to read values the recordings of a run never reach."""
+    from rich.console import Console
+
+    from app.qa.replay.coverage import coverage
+    from app.qa.replay.journal import read_run
+    from app.qa.replay.summary import print_coverage
+
+    try:
+        found = coverage(result.record for result in read_run(out).results)
+    except TellerlineError as error:
+        raise _stop(error) from error
+    print_coverage(found, Console())
+
+
 @replay.command()
 def report(
     out: Annotated[Path, typer.Argument(help="folder of a finished run")],

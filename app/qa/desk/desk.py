@@ -15,6 +15,7 @@ from app.qa.desk.agreement import Agreement, by_field
 from app.qa.desk.reviews import Review, ReviewAction, ReviewEntry, ReviewState, read_labels
 from app.qa.desk.shelf import RecordingShelf, review_of, still_there
 from app.qa.desk.turns import Filters, ListedTurn, Page, page, sample
+from app.qa.replay.failures import FailureGroup, grouped
 from app.qa.replay.labels import Correction
 from app.qa.replay.labels import apply as with_labels
 from app.qa.replay.manifest import Manifest, dump_jsonl
@@ -139,6 +140,13 @@ class Desk:
         pairs = await asyncio.to_thread(self.shelf.pairs)
         await self._note("qa.compared", who, None, {"pairs": len(pairs)})
         return by_field(pairs)
+
+    async def failures(self, who: str) -> tuple[FailureGroup, ...]:
+        """Why turns failed, by what people say, grouped; without what `who` may not know yet."""
+        turns = await asyncio.to_thread(self.shelf.turns)
+        found = grouped((f"{turn.call}/{turn.turn}", turn.failed(who)) for turn in turns)
+        await self._note("qa.compared", who, None, {"groups": len(found)})
+        return found
 
     async def _note(self, event: str, who: str, call: str | None, facts: dict[str, AuditValue]) -> None:
         by: dict[str, AuditValue] = {"by": _NO_CODE.sub("_", who)[:128]}

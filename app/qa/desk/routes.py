@@ -16,7 +16,7 @@ from app.keys import audit_keys
 from app.openapi import CREDENTIALS, body_of
 from app.qa.desk.desk import Desk
 from app.qa.desk.shelf import RecordingShelf
-from app.qa.desk.wire import AgreementOut, ChoicesOut, ListQuery, ReviewIn, ReviewOut, RowsOut, TurnOut
+from app.qa.desk.wire import AgreementOut, ChoicesOut, FailureOut, ListQuery, ReviewIn, ReviewOut, RowsOut, TurnOut
 from app.transports.http import parsed
 from schemas.errors import BadInput, MalformedMessage, NotFound, StoreUnavailable, TooLarge, WrongState
 
@@ -88,6 +88,11 @@ def _add_lists(routes: APIRouter, desk: Desk, qa: Who) -> None:
     async def agreement(by: who) -> dict[str, AgreementOut]:
         """How far two people agree who reviewed the same turns, by field."""
         return {name: AgreementOut.of(found) for name, found in (await desk.agreement(by)).items()}
+
+    @routes.get("/failures")
+    async def failures(by: who) -> list[FailureOut]:
+        """Why turns failed, by what people say of them, grouped; `failure` in a list asks for a group's turns."""
+        return [FailureOut.of(group) for group in await desk.failures(by)]
 
 
 def _add_turns(routes: APIRouter, desk: Desk, qa: Who) -> None:

@@ -122,7 +122,9 @@ def _heard(turn: TurnRecord, expect: Expectation) -> dict[str, Any]:
 
 def money_verdict(turn: TurnRecord, expect: Expectation) -> MoneyVerdict:
     """Booked money that was not asked for is the worst; a read-back of the wrong order, or in wrong words, is next."""
-    unasked, missed = _unmatched(turn.money, (*expect.moves, *turn.owed)), _unmatched(expect.moves, turn.money)
+    machines = by_machine(turn.expect)  # what was booked then is no false accept now, though nobody has looked at it
+    allowed = (*expect.moves, *turn.owed, *(machines.moves if machines and expect.money is None else ()))
+    unasked, missed = _unmatched(turn.money, allowed), _unmatched(expect.moves, turn.money)
     if unasked or _unaccounted(turn):
         return MoneyVerdict.FALSE_ACCEPT
     if turn.proposal is not None and (_contradicts(turn.proposal, expect) or misread(turn)):

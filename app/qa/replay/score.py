@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from app.qa.replay.failures import FailureGroup, failures, grouped
 from app.qa.replay.judge import RECALL_AT, Judgement, MoneyVerdict, Tally, judge, judge_by_machine
 from app.qa.replay.manifest import by_people
 from app.qa.replay.record import TurnRecord, TurnResult
@@ -39,7 +40,8 @@ class Latency:
 class Scores:
     """All that is said of a run. `confusion[wanted][got]` counts intents; `flows[route][decision]` counts turns.
 
-    `reasons` says why turns failed; `misheard[language]` has (said, heard, how often), most often first.
+    `reasons` says why turns broke off, `failures` why they are wrong; `misheard[language]` has (said, heard, how
+    often), most often first.
     """
 
     cases: int
@@ -55,6 +57,7 @@ class Scores:
     errors: dict[str, int]
     reasons: dict[str, int]
     misheard: dict[str, tuple[tuple[str, str, int], ...]]
+    failures: tuple[FailureGroup, ...]
 
 
 Pairs = dict[str, tuple[float, float]]
@@ -81,6 +84,7 @@ def score(results: Sequence[TurnResult]) -> Scores:
         errors=dict(Counter(t.error for t, _ in judged if t.error)),
         reasons=dict(Counter(f"{t.error}: {t.reason}" for t, _ in judged if t.error).most_common(MAX_REASONS)),
         misheard=_misheard(judged),
+        failures=grouped((turn.id, failures(turn, judgement)) for turn, judgement in judged),
     )
 
 

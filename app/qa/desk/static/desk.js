@@ -176,6 +176,29 @@ async function agreed() {
   }));
 }
 
+// Groups of failures: a line lists its turns.
+async function failures() {
+  const found = await (await ask("/failures")).json();
+  const box = $("filters").elements.failure;
+  const kept = box.value;
+  const told = (one) => [one.stage, one.slot, one.cause].filter(Boolean).join(" · ");
+  box.replaceChildren(box.firstElementChild, ...found.map((one) => element("option", told(one), { value: one.id })));
+  box.value = found.some((one) => one.id === kept) ? kept : "";
+  $("groups").replaceChildren(...found.map((one) => {
+    const line = element("tr", "", { onclick: say(() => only(one.id)) });
+    const press = element("button", one.stage, { type: "button" });
+    line.append(element("td"), ...[one.slot, one.cause, String(one.turns)].map((cell) => element("td", cell)));
+    line.firstElementChild.append(press);
+    return line;
+  }));
+}
+
+async function only(id) {
+  $("filters").elements.todo.checked = false;
+  $("filters").elements.failure.value = id;
+  await list();
+}
+
 async function sign() {
   token = $("token").value.trim();
   choices = await (await ask("/choices")).json();
@@ -184,6 +207,7 @@ async function sign() {
     const box = $("filters").elements[name];
     box.replaceChildren(box.firstElementChild, ...choices[name].map((one) => element("option", one, { value: one })));
   }
+  await failures();
   for (const part of [$("filters"), document.querySelector("main")]) part.hidden = false;
   await list();
 }
@@ -208,4 +232,5 @@ submitted("labels", save);
 $("more").addEventListener("click", say(() => list(true)));
 $("play").addEventListener("click", () => wave.toggle());
 $("test").addEventListener("click", say(makeTest));
+$("why").addEventListener("toggle", say(async () => { if ($("why").open) await failures(); }));
 $("agreed").addEventListener("toggle", say(async () => { if ($("agreed").open) await agreed(); }));

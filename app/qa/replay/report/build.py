@@ -11,6 +11,8 @@ import orjson
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from app.qa.replay.coverage import coverage
+from app.qa.replay.failures import by_stage
 from app.qa.replay.journal import Run
 from app.qa.replay.report.charts import all_charts
 from app.qa.replay.report.rows import COLUMNS, detail, judged, recordings, row
@@ -86,6 +88,9 @@ def render(run: Run, base: Path, page: Path, scores: Scores | None = None) -> st
         slices=found.slices,
         slice_columns=_SLICE_COLUMNS,
         ratios=found.ratios,
+        failures=found.failures,
+        stages=by_stage(found.failures),
+        coverage=coverage(result.record for result in run.results),
         scores=found,
         percent=percent,
     )
