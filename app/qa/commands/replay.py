@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from app.qa.replay.command import Request
 
 _RUN = "run"
+HISTORY = Path("out/history")
 
 
 class _RunByDefault(TyperGroup):
@@ -135,7 +136,7 @@ def schema() -> None:
 
 @replay.command()
 def diff(
-    before: Annotated[Path, typer.Argument(help="folder of the earlier run")],
+    before: Annotated[Path, typer.Argument(help="folder of the earlier run, or a baseline's name")],
     after: Annotated[Path, typer.Argument(help="folder of the later run")],
     fail_on: Annotated[
         str, typer.Option(help="money, regression, missing, labels, slower, changed; commas between")
@@ -143,6 +144,7 @@ def diff(
     policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "",
     junit: Annotated[Path | None, typer.Option(help="write JUnit XML here")] = None,
     markdown: Annotated[Path | None, typer.Option(help="write a summary for a pull request here")] = None,
+    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
 ) -> None:
     """Compare two runs: values, rules, scores, and whether a change is noise. Exits with 1 where a policy is broken."""
     from rich.console import Console
@@ -150,6 +152,7 @@ def diff(
     from app.qa.replay import policy as policies
     from app.qa.replay.diff import compare
     from app.qa.replay.diff import policies as named
+    from app.qa.replay.history import RunHistory, folder_named
     from app.qa.replay.journal import read_run
     from app.qa.replay.junit import junit as as_junit
     from app.qa.replay.markdown import markdown as as_markdown
@@ -157,7 +160,7 @@ def diff(
 
     try:
         wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
-        compared = compare(read_run(before), read_run(after))
+        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
     except TellerlineError as error:
         raise _stop(error) from error
     findings = compared.findings(wanted)
@@ -167,6 +170,52 @@ def diff(
     if markdown is not None:
         markdown.write_text(as_markdown(compared, findings), encoding="utf-8")
     raise typer.Exit(1 if findings else 0)
+
+
+@replay.command()
+def baseline(
+    name: Annotated[str, typer.Argument(help="what later runs are held to by this name")],
+    out: Annotated[Path, typer.Argument(help="folder of a finished run")],
+    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+) -> None:
+    """Keep a run as the baseline of a name, in place of an earlier one of that name."""
+    from app.qa.replay.history import RunHistory
+
+    try:
+        RunHistory(history).keep(name, out)
+    except TellerlineError as error:
+        raise _stop(error) from error
+    typer.echo(f"{out} is the baseline {name}")
+
+
+@replay.command("history")
+def history_(
+    out: Annotated[Path | None, typer.Argument(help="a finished run to note")] = None,
+    against: Annotated[str, typer.Option(help="the baseline it is held to")] = "",
+    policy: Annotated[str, typer.Option(help="what it fails on: a policy of rules/qa/policies.yaml")] = "ci",
+    page: Annotated[Path | None, typer.Option(help="write a page with every figure over all runs here")] = None,
+    history: Annotated[Path, typer.Option(help="where runs are noted and baselines kept")] = HISTORY,
+) -> None:
+    """Note a run, tell all that are noted, and exit with 1 and a line where this one is worse than its baseline."""
+    from rich.console import Console
+
+    from app.qa.replay import policy as policies
+    from app.qa.replay.history import RunHistory
+    from app.qa.replay.report.history import history_page
+    from app.qa.replay.summary import print_history
+
+    kept = RunHistory(history)
+    try:
+        noted = None if out is None else kept.note(out, against, policies.policy(policy))[0]
+        runs = kept.runs()
+    except TellerlineError as error:
+        raise _stop(error) from error
+    print_history(runs, kept.baselines(), Console())
+    if page is not None:
+        page.write_text(history_page(runs), encoding="utf-8")
+    for alert in noted.alerts if noted else ():
+        typer.echo(f"alert: worse than {against}: {alert}", err=True)
+    raise typer.Exit(1 if noted and noted.alerts else 0)
 
 
 @replay.command("coverage")

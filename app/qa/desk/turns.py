@@ -19,7 +19,7 @@ MAX_PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ListedTurn:
-    """A recorded turn without anything that was said. `first` is who reviewed it first, `why` what people say is wrong."""
+    """A recorded turn without anything that was said. `first` is who reviewed it first, `why` what was then wrong."""
 
     call: str
     turn: int

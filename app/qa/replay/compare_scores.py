@@ -53,6 +53,14 @@ class Moved:
         return f"{'real' if self.p < ALPHA else 'noise'} (p = {self.p:.2g}, {self.test})"
 
     @property
+    def worse(self) -> bool:
+        """Whether it fell, or what should be little grew, and not by chance."""
+        if self.shift is None or self.p is None or self.p >= ALPHA:
+            return False
+        less = self.name.startswith(("errors", "money_", "wer", "cer"))
+        return self.shift.change > 0 if less else self.shift.change < 0
+
+    @property
     def worse_hearing(self) -> bool:
         """Whether words are misheard more often, and not by chance."""
         return self.name in HEARING and self.shift is not None and self.shift.change > 0 and (self.p or 0) < ALPHA

@@ -11,6 +11,7 @@ from rich.table import Table
 from app.qa.replay.coverage import RuleCoverage
 from app.qa.replay.diff import Change, PolicyBreach, RunDiff, TurnDiff
 from app.qa.replay.failures import FailureGroup
+from app.qa.replay.history import NotedRun
 from app.qa.replay.journal import Run
 from app.qa.replay.score import Scores
 from app.qa.replay.stats import Ratio
@@ -21,6 +22,8 @@ _SHOWN_TURNS: Final = 40
 _SHOWN_SOURCES: Final = 20
 _SHOWN_WORDS: Final = 8
 _SHOWN_GROUPS: Final = 12
+_SHOWN_RUNS: Final = 20
+_OVER_TIME: Final = ("right", "money_false_accepts", "wer_normalized", "cer_normalized")
 _STYLE: Final = {Change.WORSE: "red", Change.BETTER: "green", Change.CHANGED: "yellow"}
 
 
@@ -66,6 +69,17 @@ def print_coverage(found: tuple[RuleCoverage, ...], console: Console) -> None:
     for one in found:
         for rule in one.unreached:
             console.print(f"{one.kind[:-1]} that nothing reaches: {rule}", soft_wrap=True)
+
+
+def print_history(runs: tuple[NotedRun, ...], baselines: tuple[str, ...], console: Console) -> None:
+    """The latest runs, oldest first, and the names that runs can be held to."""
+    table = Table("begun", "commit", "rules", "turns", *_OVER_TIME, "held to", "alerts", title=f"{len(runs)} runs")
+    for run in runs[-_SHOWN_RUNS:]:
+        figures = (f"{run.ratios[name][0]:.4f}" if name in run.ratios else "–" for name in _OVER_TIME)
+        cells = (run.at, run.commit[:12], run.ruleset[:12], str(run.turns), *figures, run.against, str(len(run.alerts)))
+        table.add_row(*map(escape, cells), style="red" if run.alerts else "")
+    console.print(table)
+    console.print(f"baselines: {', '.join(baselines) or 'none'}")
 
 
 def _interval(ratio: Ratio) -> str:
