@@ -173,6 +173,32 @@ def diff(
 
 
 @replay.command()
+def beside(
+    before: Annotated[Path, typer.Argument(help="folder of the earlier run, or a baseline's name")],
+    after: Annotated[Path, typer.Argument(help="folder of the later run")],
+    page: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("out/beside.html"),
+    manifest: Annotated[Path | None, typer.Option(help="the later run's manifest: brings the sound")] = None,
+    policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "ci",
+    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+) -> None:
+    """Write two runs side by side as a page: sound, values and rules of every turn that differs, what moved."""
+    from app.qa.replay import policy as policies
+    from app.qa.replay.diff import compare
+    from app.qa.replay.history import RunHistory, folder_named
+    from app.qa.replay.journal import read_run
+    from app.qa.replay.report.beside import beside_page
+
+    try:
+        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
+        findings = compared.findings(policies.policy(policy).fail_on)
+    except TellerlineError as error:
+        raise _stop(error) from error
+    base = None if manifest is None else manifest if manifest.is_dir() else manifest.parent
+    page.write_text(beside_page(compared, findings, base, page), encoding="utf-8")
+    typer.echo(f"{page}: {', '.join(f'{count} {name}' for name, count in compared.counts.items())}")
+
+
+@replay.command()
 def baseline(
     name: Annotated[str, typer.Argument(help="what later runs are held to by this name")],
     out: Annotated[Path, typer.Argument(help="folder of a finished run")],

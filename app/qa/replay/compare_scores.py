@@ -53,9 +53,14 @@ class Moved:
         return f"{'real' if self.p < ALPHA else 'noise'} (p = {self.p:.2g}, {self.test})"
 
     @property
+    def real(self) -> bool:
+        """Whether it moved, and not by chance."""
+        return self.p is not None and self.p < ALPHA
+
+    @property
     def worse(self) -> bool:
         """Whether it fell, or what should be little grew, and not by chance."""
-        if self.shift is None or self.p is None or self.p >= ALPHA:
+        if self.shift is None or not self.real:
             return False
         less = self.name.startswith(("errors", "money_", "wer", "cer"))
         return self.shift.change > 0 if less else self.shift.change < 0

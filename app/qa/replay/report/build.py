@@ -20,7 +20,7 @@ from app.qa.replay.score import Scores, score
 from app.qa.replay.stats import Ratio
 from app.qa.replay.summary import made_by
 
-_SCRIPTS: Final = ("data.js", "table.js", "detail.js", "labels.js", "page.js")
+_SCRIPTS: Final = ("make.js", "data.js", "table.js", "detail.js", "labels.js", "page.js")
 _PERCENT: Final = 100.0
 _CARDS: Final = (
     ("money_false_accepts", "money moved wrongly", "count"),
