@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _RUN = "run"
 HISTORY = Path("out/history")
+MIRROR = Path("out/remote")
 
 
 class _RunByDefault(TyperGroup):
@@ -51,7 +52,7 @@ def _stop(error: TellerlineError) -> typer.Exit:
 
 @replay.command(_RUN)
 def run(
-    manifest: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, or a folder: see deploy/replay.md")],
+    manifest: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, a folder, or a URL: see deploy/replay.md")],
     out: Annotated[Path, typer.Option(help="folder of the run: journal, decisions, timings, scores, report")],
     jobs: Annotated[int, typer.Option(min=0, help="processes; 0 is one a core")] = 0,
     fresh: Annotated[bool, typer.Option(help="forget what the folder holds, instead of going on")] = False,
@@ -65,7 +66,7 @@ def run(
     """Play every case of a manifest and score it. Exits with 1 where the policy is broken, with 2 where it can't be."""
     from app.qa.replay.command import Request
 
-    _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words))
+    _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words, MIRROR))
 
 
 @replay.command(hidden=True)
@@ -91,14 +92,14 @@ def _run(request: "Request") -> None:
 
 @replay.command()
 def check(
-    manifest: Annotated[Path, typer.Argument(help="what `replay` takes: a file or a folder")],
+    manifest: Annotated[Path, typer.Argument(help="what `replay` takes: a file, a folder, a URL")],
     policy: Annotated[str, typer.Option(help="also whether the set has what this policy needs")] = "",
 ) -> None:
     """Tell everything that is wrong with a manifest at once, and what is in it. Exits with 1 where anything is."""
     from app.qa.replay.check import examine
 
     try:
-        found = examine(manifest, policy)
+        found = examine(manifest, policy, MIRROR)
     except TellerlineError as error:
         raise _stop(error) from error
     for fault in found.faults:

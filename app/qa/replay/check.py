@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from app.qa.replay import policy as policies
-from app.qa.replay import readers
+from app.qa.replay import readers, remote
 from app.qa.replay.audio import Clip, decode
 from app.qa.replay.manifest import Case, CaseTurn, Manifest, by_people
 from app.qa.replay.player import source_of
@@ -27,9 +27,14 @@ class CheckReport:
     says: tuple[str, ...]
 
 
-def examine(path: Path, policy: str = "") -> CheckReport:
-    """Read all of a manifest, decode all of its recordings. Raises NotFound, TooLarge."""
-    manifest, unread = readers.read(path)
+def examine(path: Path, policy: str = "", mirror: Path | None = None) -> CheckReport:
+    """Read all of a manifest, decode all of its recordings; what lies elsewhere is brought into `mirror`.
+
+    Raises NotFound, TooLarge, BadInput, DependencyFailed.
+    """
+    manifest, unread = readers.read(path if mirror is None else remote.brought(path, mirror))
+    if mirror is not None:
+        manifest = remote.with_sound(manifest, path, mirror)
     faults = [*unread, *_named(manifest)]
     seconds, channels = 0.0, Counter[str]()
     with ThreadPoolExecutor(_THREADS) as pool:

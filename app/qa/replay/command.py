@@ -10,7 +10,7 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from app.qa.replay import policy, readers
+from app.qa.replay import policy, readers, remote
 from app.qa.replay.house import PipelineSpec
 from app.qa.replay.journal import REPORT, SCORES, read_run
 from app.qa.replay.live import LiveSpec
@@ -27,7 +27,10 @@ from schemas.errors import MalformedMessage
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of `tellerline replay`. `jobs` 0 is one a core; `realtime` is a gateway's URL, or empty."""
+    """The options of `tellerline replay`. `jobs` 0 is one a core; `realtime` is a gateway's URL, or empty.
+
+    `mirror` is where recordings are brought that lie elsewhere; without it they are not.
+    """
 
     manifest: Path
     out: Path
@@ -37,14 +40,13 @@ class Request:
     token: str = ""
     policy: str = ""
     words: bool = False
+    mirror: Path | None = None
 
 
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
     """Do it; the bounds of the policy that are broken, in words. Raises the errors of the tree."""
     shown = console or Console()
-    manifest = readers.load(request.manifest)
-    if request.words:
-        manifest = as_words(manifest)
+    manifest = _read(request)
     unknown = label_faults(manifest)
     if unknown:
         raise MalformedMessage("; ".join(unknown))
@@ -69,6 +71,15 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
     print_played(run, shown)
     shown.print(f"report: {request.out / REPORT}")
     return bounds.broken(scores, manifest) if bounds else ()
+
+
+def _read(request: Request) -> Manifest:
+    """The manifest as it is played, with what it needs from elsewhere."""
+    path, mirror = request.manifest, request.mirror
+    manifest = readers.load(path if mirror is None else remote.brought(path, mirror))
+    if request.words:
+        manifest = as_words(manifest)
+    return manifest if mirror is None else remote.with_sound(manifest, path, mirror)
 
 
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
