@@ -69,6 +69,21 @@ def run(
     _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words, MIRROR))
 
 
+@replay.command()
+def follow(
+    manifest: Annotated[Path, typer.Argument(help="calls of several turns; what was asked stands in their labels")],
+    out: Annotated[Path, typer.Option(help="folder of the run")],
+    jobs: Annotated[int, typer.Option(min=0, help="processes; 0 is one a core")] = 0,
+    fresh: Annotated[bool, typer.Option(help="forget what the folder holds, instead of going on")] = False,
+    policy: Annotated[str, typer.Option(help="bounds of rules/qa/policies.yaml to hold to")] = "",
+    words: Annotated[bool, typer.Option(help="take the references as heard")] = False,
+) -> None:
+    """Play conversations; where other things are asked than were, go on with a turn that answers them, or stop."""
+    from app.qa.replay.command import Request
+
+    _run(Request(manifest, out, jobs, fresh, policy=policy, words=words, mirror=MIRROR, follow=True))
+
+
 @replay.command(hidden=True)
 def job(manifest: Path, out: Path) -> None:
     """Play a manifest for a gateway: end, and the pool with us, as soon as standard input is closed."""

@@ -41,6 +41,7 @@ class Request:
     policy: str = ""
     words: bool = False
     mirror: Path | None = None
+    follow: bool = False
 
 
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ def _read(request: Request) -> Manifest:
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     if request.realtime:
         return LiveSpec(request.realtime, request.token)
-    return PipelineSpec.of(read_settings(), manifest)
+    return PipelineSpec.of(read_settings(), manifest, follow=request.follow)
 
 
 @contextmanager

@@ -73,7 +73,11 @@ def failures(turn: TurnRecord, judged: Judgement | None = None) -> tuple[Failure
     if verdict.right is not False or expect is None:
         return ()
     if verdict.failed:
-        return (Failure(FailedStage.FAILURE, "", turn.error or "not played"),)
+        return (
+            Failure(
+                FailedStage.FAILURE, "", turn.error or ("not played" if turn.reached else "the call had parted before")
+            ),
+        )
     found = dict.fromkeys(_wrong(turn, verdict, expect))
     return tuple(found) or (Failure(FailedStage.DIALOGUE, "", "unknown"),)
 

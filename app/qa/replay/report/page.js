@@ -12,6 +12,7 @@ const Page = (() => {
     money: (row) => ["false_accept", "wrong_read_back"].includes(Data.get(row, "money")),
     misheard: (row) => Data.get(row, "errors") > 0,
     model: (row) => Data.get(row, "models") > 0,
+    parted: (row) => Data.get(row, "parted"),
     error: (row) => Data.get(row, "error") !== null,
   };
 

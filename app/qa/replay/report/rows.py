@@ -24,7 +24,7 @@ SOUND: Final = "sound"
 """Folder beside the page for decoded sound that is too large to be put into it."""
 COLUMNS: Final = (
     "id", "locale", "tags", "right", "money", "said", "heard", "errors", "length", "wanted", "intent", "decision",
-    "reply", "route", "ms", "audio_s", "models", "error", "why",
+    "reply", "route", "ms", "audio_s", "models", "error", "why", "parted",
 )  # fmt: skip
 _PLAYABLE: Final = {
     ".wav": "audio/wav", ".flac": "audio/flac", ".mp3": "audio/mpeg", ".opus": "audio/ogg", ".ogg": "audio/ogg",
@@ -56,6 +56,7 @@ def row(result: TurnResult, judged: Judgement) -> list[JsonValue]:
         len(turn.models),
         turn.error,
         [failure.id for failure in failures(turn, judged)],
+        bool(turn.parting) or not turn.reached,
     ]
 
 
