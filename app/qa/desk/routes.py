@@ -126,9 +126,14 @@ def _add_files(routes: APIRouter, desk: Desk, qa: Who) -> None:
         return Response(await desk.heard(by, call, turn), media_type="audio/flac")
 
     @routes.get("/{call}/{turn}/case", response_class=Response, responses=gone | _file("application/zip"))
-    async def case(call: CallName, turn: TurnNumber, by: who) -> Response:
-        """The call up to a turn as a test: a ZIP file of a manifest for `tellerline replay`, and its sound."""
-        made = await desk.exported(by, call, turn)
+    async def case(
+        call: CallName,
+        turn: TurnNumber,
+        by: who,
+        personal: Annotated[bool, Query(description="also the caller's words, facts and voice, unsealed")] = False,
+    ) -> Response:
+        """The call up to a turn as a test for `tellerline replay`: a ZIP of a manifest that names the recording."""
+        made = await desk.exported(by, call, turn, personal=personal)
         name = f'attachment; filename="{call}-{turn:02d}.zip"'
         return Response(made, media_type="application/zip", headers={"Content-Disposition": name})
 

@@ -58,7 +58,7 @@ class ListedTurn:
 
     def failed(self, person: str) -> tuple[Failure, ...]:
         """Why it failed, as far as `person` may know: another's first look is not shown before one's own."""
-        known = self.state is ReviewState.SETTLED or self.first == person
+        known = self.state is not ReviewState.REVIEWED or self.first == person
         return self.why if known else ()
 
     @property

@@ -10,6 +10,7 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from app.qa.desk import exported
 from app.qa.replay import policy, readers, remote
 from app.qa.replay.house import PipelineSpec
 from app.qa.replay.journal import REPORT, SCORES, read_run
@@ -47,7 +48,11 @@ class Request:
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
     """Do it; the bounds of the policy that are broken, in words. Raises the errors of the tree."""
     shown = console or Console()
-    manifest = _read(request)
+    with _read(request) as (manifest, sound):
+        return _played(request, manifest, sound, shown)
+
+
+def _played(request: Request, manifest: Manifest, sound: Path, shown: Console) -> tuple[str, ...]:
     unknown = label_faults(manifest)
     if unknown:
         raise MalformedMessage("; ".join(unknown))
@@ -67,20 +72,30 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
     run = read_run(request.out)
     scores = score(run.results)
     (request.out / SCORES).write_bytes(orjson.dumps(scores, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
-    write_report(request.out / REPORT, run, manifest.base, scores)
+    write_report(request.out / REPORT, run, sound, scores)
     print_scores(scores, shown)
     print_played(run, shown)
     shown.print(f"report: {request.out / REPORT}")
     return bounds.broken(scores, manifest) if bounds else ()
 
 
-def _read(request: Request) -> Manifest:
-    """The manifest as it is played, with what it needs from elsewhere."""
+@contextmanager
+def _read(request: Request) -> Iterator[tuple[Manifest, Path]]:
+    """The manifest as it is played, with what it needs from elsewhere, and the folder of what its report may play.
+
+    Sealed recordings are open while they are played, and no longer: their report has no sound.
+    """
     path, mirror = request.manifest, request.mirror
+    if mirror is not None and (sealed := exported.references(path)):
+        request.out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with exported.unsealed(sealed, read_settings()) as manifest:
+            yield as_words(manifest) if request.words else manifest, request.out / "no sound"
+        return
     manifest = readers.load(path if mirror is None else remote.brought(path, mirror))
     if request.words:
         manifest = as_words(manifest)
-    return manifest if mirror is None else remote.with_sound(manifest, path, mirror)
+    manifest = manifest if mirror is None else remote.with_sound(manifest, path, mirror)
+    yield manifest, manifest.base
 
 
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:

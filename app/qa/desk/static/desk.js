@@ -158,8 +158,10 @@ async function settleBy(which) {
   await settle(turn.review.entries.length - 2 + which);
 }
 
-async function makeTest() {
-  const made = await (await ask(`${place()}/case`)).blob();
+// The test names the recording, which stays sealed; with words and voice only where a person says so, which is on record.
+async function makeTest(personal = false) {
+  if (personal && !confirm("The file will hold the caller's words, accounts, payees and voice, beyond retention and erasure. Make it?")) return;
+  const made = await (await ask(`${place()}/case${personal ? "?personal=true" : ""}`)).blob();
   const link = element("a", "", { href: URL.createObjectURL(made), download: `${rows[chosen].call}-${rows[chosen].turn}.zip` });
   link.click();
   URL.revokeObjectURL(link.href);
@@ -213,7 +215,7 @@ async function sign() {
 }
 
 const KEYS = {
-  j: () => choose(chosen + 1), k: () => choose(chosen - 1), " ": () => wave.toggle(), Enter: () => turn.review.state !== "disputed" && save(), s: save, t: makeTest,
+  j: () => choose(chosen + 1), k: () => choose(chosen - 1), " ": () => wave.toggle(), Enter: () => turn.review.state !== "disputed" && save(), s: save, t: () => makeTest(),
   e: () => $("label-intent").focus(), 1: () => settleBy(0), 2: () => settleBy(1),
 };
 
@@ -231,6 +233,7 @@ submitted("filters", () => list());
 submitted("labels", save);
 $("more").addEventListener("click", say(() => list(true)));
 $("play").addEventListener("click", () => wave.toggle());
-$("test").addEventListener("click", say(makeTest));
+$("test").addEventListener("click", say(() => makeTest()));
+$("personal").addEventListener("click", say(() => makeTest(true)));
 $("why").addEventListener("toggle", say(async () => { if ($("why").open) await failures(); }));
 $("agreed").addEventListener("toggle", say(async () => { if ($("agreed").open) await agreed(); }));
