@@ -102,7 +102,11 @@ def reason(clause: ClauseSpan) -> bool:
 def _elapsed(clause: ClauseSpan, span: Span) -> bool:
     """Whether a span is a day that was: "he got lunch yesterday"."""
     place = clause.reading.units.covering(span.start, span.end)
-    return span.kind is SpanKind.DATE and place is not None and elapsed(clause.grammar.accounts, clause.reading.units, *place)
+    return (
+        span.kind is SpanKind.DATE
+        and place is not None
+        and elapsed(clause.grammar.accounts, clause.reading.units, *place)
+    )
 
 
 def _favoured(clause: ClauseSpan, at: int) -> bool:

@@ -55,7 +55,12 @@ def _begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
         return True
     governs = classes.finite | classes.asking | classes.light | classes.onto | classes.outof
     verb = before.endswith(("ed", "s")) and at - 1 not in reading.within  # "the letter states i must"
-    return not verb and before not in governs and at not in reading.taken and bool(grammar.phrases.tellings.scan(words, at))
+    return (
+        not verb
+        and before not in governs
+        and at not in reading.taken
+        and bool(grammar.phrases.tellings.scan(words, at))
+    )
 
 
 def _best(places: list[tuple[int, int]], read: Read, start: int, end: int) -> list[Clauses] | None:
