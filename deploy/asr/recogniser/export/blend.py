@@ -1,7 +1,7 @@
 """Begin again from a mixture of trainings, to train its CTC heads: `recogniser blend FOLDER/out/{a,b}/next --out NEXT`.
 
 NEXT is a folder that `recogniser fine-tune` begins with: the mixture's weights, and by links what else FOLDER holds.
-The heads are the first checkpoint's: two that put their labels in other places make one that hears nothing, and stays so.
+The heads are the first checkpoint's: two that put labels in other places make one that hears nothing, and stays so.
 """
 
 from __future__ import annotations
