@@ -43,7 +43,7 @@ from services.banking.stepup import CodeSender
 from services.execution import Banking
 from services.guard.admission import Admission
 from services.guard.nonces import Nonces
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 from services.ports import Answerer, AuditLog, Clock, CoreBank, Recognizer
 from services.record import audit_spool
 from services.record.audit import ChainedAudit
@@ -53,7 +53,7 @@ from services.record.heads import FileHead
 from services.record.spool import broken, left_behind, own
 from services.speech.speaker import Speaker
 from services.store import Store
-from services.timing.clock import SystemClock
+from services.timing import SystemClock
 
 log = logging.getLogger(__name__)
 

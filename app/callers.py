@@ -12,14 +12,14 @@ from services.call.agent import Agent
 from services.call.stranger import NOBODY, Stranger
 from services.execution import Banking
 from services.interpretation import warm_up as load_interpretation_rules
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 from services.payees import IndexCache, PayeeIndex, content_version
 from services.payees import warm_up as load_payee_rules
 from services.ports import Answerer, AuditLog, Extractor
 from services.record import TurnRecorder
 from services.response import PhraseBook
 from services.session import Caller
-from services.timing.deadline import ANSWER_S, within
+from services.timing import ANSWER_S, within
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from app.settings import Settings
 from schemas.errors import ConfigInvalid, RecognizerUnavailable
 from services.asr import load
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 from services.ports import Recognizer
 
 

@@ -20,7 +20,7 @@ from schemas.errors import (
     TellerlineError,
     Unauthenticated,
 )
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 
 log = logging.getLogger(__name__)
 

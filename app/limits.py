@@ -9,7 +9,7 @@ from app.settings import Settings
 from services.guard.shared_calls import RENEW_EVERY_S, SharedCalls
 from services.guard.shared_rates import SharedRates
 from services.guard.shares import Allowance, Shares
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 from services.ports import Clock
 from services.store import Store
 

@@ -11,7 +11,7 @@ from services.ports import Clock
 from services.record import tables as audit_tables
 from services.record.audit_spool import SpooledAudit
 from services.store import Store, micros, probe
-from services.timing.deadline import within
+from services.timing import within
 
 _FRESH_S: Final = 1.0
 """An answer serves for so long, however often it is asked for."""

@@ -9,7 +9,7 @@ from rules.load import RuleFile, load, locales
 from schemas.ids import Locale, language
 from services.guard.breaker import CircuitBreaker
 from services.ports import Clock, Synthesizer
-from services.response.phrases import BLANK, outlines
+from services.response import BLANK, outlines
 from services.speech.clauses import clauses
 from services.speech.engine import SpeechEngine
 from services.speech.kokoro import KokoroEngine, KokoroSettings

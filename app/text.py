@@ -18,7 +18,7 @@ from schemas.text import TextCandidate, TextIn, TextMicros, TextOut, TextPayee, 
 from schemas.transcript import Transcript
 from services.dialogue import DialogueState, Facts, UserUtterance, context_of, decide
 from services.interpretation import InterpretationContext, Interpreter, interpret
-from services.observability.metrics import Stamp, Stamps
+from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex
 from services.ports import Clock
 from services.response import PhraseBook

@@ -48,7 +48,7 @@ async def _spoken(text: str, locale: Locale, voice: str) -> tuple[float, list[Sp
     """When the first chunk came, and all of them. Raises SpeechUnavailable where nobody speaks."""
     from app.settings import read_settings
     from app.speech import voice as voice_of
-    from services.timing.clock import SystemClock
+    from services.timing import SystemClock
 
     async with AsyncExitStack() as stack:
         made = voice_of(stack, read_settings(), SystemClock())

@@ -25,7 +25,7 @@ from services.answering.quote import Library, QuotingAnswerer
 from services.banking.banks.seed import open_demo_bank
 from services.banking.code_senders import DemoPhone
 from services.banking.promises import Promises
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 from services.payees import IndexCache
 from services.ports import Clock, CoreBank, TurnHandler
 from services.record.audit import ChainedAudit
@@ -34,7 +34,7 @@ from services.record.audit_spool import SpooledAudit
 from services.record.heads import FileHead
 from services.record.spool import own
 from services.store import Store
-from services.timing.clock import ManualClock, SystemClock
+from services.timing import ManualClock, SystemClock
 
 _KEY: Final = b"a rehearsal's key seals no money."
 _SPOOL_BYTES: Final = 1 << 16

@@ -13,7 +13,7 @@ from schemas.ids import CallId, CustomerId, Locale
 from services.audio.vad import SileroVad
 from services.guard.admission import Admission
 from services.guard.shares import Shares
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 from services.ports import Clock, Recognizer, Synthesizer, TurnHandler
 
 FIRST_MESSAGE_S: Final = 20.0

@@ -18,7 +18,7 @@ from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Faul
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
 from schemas.ids import CallId
 from services.call import CAPACITY, CallPorts, LiveCall, OutboundQueue
-from services.timing.finish import finish
+from services.timing import finish
 
 SEND_S: Final = 10.0
 """A message that the client does not take within this time ends the call."""

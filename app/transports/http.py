@@ -28,7 +28,7 @@ from schemas.errors import (
 )
 from schemas.ids import CallId, Locale
 from schemas.text import TextIn, TextOut
-from services.observability.metrics import Stamp, Stamps
+from services.observability import Stamp, Stamps
 
 Body = TypeVar("Body", bound=BaseModel)
 MAX_TEXT_BYTES: Final = 512 * 1024

@@ -32,7 +32,7 @@ from services.banking.entries import LedgerEntry, Spending
 from services.banking.proposals import LedgerDeps, Proposals, binding
 from services.banking.submit import Submitter
 from services.store import micros
-from services.timing.deadline import ANSWER_S, left, unbounded, within
+from services.timing import ANSWER_S, left, unbounded, within
 
 log = logging.getLogger(__name__)
 

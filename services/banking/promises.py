@@ -16,8 +16,7 @@ from schemas.errors import StoreUnavailable
 from schemas.ids import CallId, CustomerId, ProposalId
 from services.banking import transfers
 from services.ports import Clock
-from services.record.spool import BROKEN, Spool
-from services.record.spools import Spools
+from services.record import BROKEN, Spool, Spools
 from services.store import Store, instant, micros
 
 log = logging.getLogger(__name__)

@@ -13,15 +13,15 @@ from schemas.transcript import Transcript
 from schemas.transfer import Owed, Proposal
 from schemas.turn import ReadBackReady, ReplyEvent, ReplyId
 from services.dialogue import ProposalResumed, ReadbackDelivered, ReadbackUnheard, Silence
-from services.execution import ActionExecutor, Banking, Deeds, News
+from services.execution import ActionExecutor, Banking, Deeds, News, Tidings
 from services.interpretation import Interpreter
-from services.observability.metrics import Stamps
+from services.observability import Stamps
 from services.pipeline import Pipeline, ReplyEvents
 from services.ports import Amendable, Answerer, Extractor
 from services.record import TurnRecorder, TurnTrace
-from services.response.renderer import ResponseRenderer, said_as
-from services.session import Caller, DialogueSession
-from services.timing.finish import finish
+from services.response import ResponseRenderer, said_as
+from services.session import Caller, DialogueSession, ExtractionStage
+from services.timing import finish
 
 log = logging.getLogger(__name__)
 
@@ -49,10 +49,10 @@ class Agent:
         self._session = DialogueSession(banking.clock, caller)
         self._interpreter = Interpreter(caller.index, banking.clock.monotonic)
         self._deeds = Deeds(self._executor, self._news, self._session)
+        self._tidings = Tidings(self._session, self._deeds, self._news)
+        extraction = ExtractionStage(caller.customer, self._session, extractor, recorder)
         renderer = ResponseRenderer(answerer, caller.customer)
-        self._pipeline = Pipeline(
-            caller.customer, self._session, self._interpreter, extractor, self._deeds, renderer, self._news, recorder
-        )
+        self._pipeline = Pipeline(self._interpreter, extraction, self._session, self._deeds, self._tidings, renderer)
         self._answering: ReplyId | None = None
         self._confirmable: tuple[ReplyId, ProposalId] | None = None
 
@@ -123,7 +123,7 @@ class Agent:
         yield trace.done()
 
     async def _told(self, trace: TurnTrace) -> ReplyEvents:
-        for event in self._pipeline.tidings(trace):
+        for event in self._tidings.unasked(trace.reply):
             yield event
         yield trace.done()
 

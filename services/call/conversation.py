@@ -20,7 +20,7 @@ from services.call.reply_queue import Fate, ReplyQueue
 from services.call.reply_stream import Draft, ReplyStream
 from services.call.user_turn import Commitment
 from services.ports import Clock, Synthesizer, TurnHandler
-from services.response.reply import AgentReply, ReplyState, ReplyStep
+from services.response import AgentReply, ReplyState, ReplyStep
 
 
 class Conversation:

@@ -32,7 +32,7 @@ from services.call.outbound import OutboundQueue
 from services.call.own_voice import OwnVoice
 from services.call.ports import CallPorts
 from services.call.turn_taking import TurnTaking
-from services.timing.finish import finish
+from services.timing import finish
 
 log = logging.getLogger(__name__)
 

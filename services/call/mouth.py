@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas.speech import SpokenChunk
 from services.ports import Clock
-from services.response.reply import AgentReply
+from services.response import AgentReply
 
 AHEAD_S: Final = 5.0
 """So much sound is given out before it is heard, and no more: what is cut off need not have been sent."""

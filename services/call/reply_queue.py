@@ -11,8 +11,8 @@ from schemas.turn import ItemId
 from services.call.reply_stream import Draft, ReplyStream
 from services.call.user_turn import Commitment, Life, UserTurn
 from services.ports import TurnHandler
-from services.response.reply import AgentReply, ReplyState, ReplyStep
-from services.timing.finish import finish
+from services.response import AgentReply, ReplyState, ReplyStep
+from services.timing import finish
 
 _WAITING: Final = 16
 """Things that may wait for the turn handler."""

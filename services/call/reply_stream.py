@@ -15,7 +15,7 @@ from services.audio.endpointing import endpointing, timing
 from services.call.mouth import Mouth
 from services.call.user_turn import Commitment
 from services.ports import Clock, Synthesizer
-from services.response.reply import AgentReply, ReplyState, ReplyStep
+from services.response import AgentReply, ReplyState, ReplyStep
 
 log = logging.getLogger(__name__)
 

@@ -17,12 +17,12 @@ from schemas.transcript import Transcript
 from schemas.turn import Decided, Normalized, ReplyEvent, ReplyId
 from services.dialogue import ActionFailed, Event, Silence, UserUtterance
 from services.interpretation import Interpreter
-from services.observability.metrics import Stamps
+from services.observability import Stamps
 from services.ports import Amendable, Answerer, Clock
 from services.record import TurnRecorder, TurnTrace
-from services.response.renderer import ResponseRenderer, said_as
+from services.response import ResponseRenderer, said_as
 from services.session import Caller, DialogueSession
-from services.timing.finish import finish
+from services.timing import finish
 
 NOBODY: Final = CustomerId("")
 """No credential can name this customer."""

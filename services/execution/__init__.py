@@ -3,5 +3,6 @@
 from services.execution.deeds import Deeds
 from services.execution.executor import ActionExecutor, Banking
 from services.execution.news import News
+from services.execution.tidings import Tidings
 
-__all__ = ["ActionExecutor", "Banking", "Deeds", "News"]
+__all__ = ["ActionExecutor", "Banking", "Deeds", "News", "Tidings"]

@@ -13,7 +13,7 @@ from services.dialogue import ActionFailed, Event, StepUpFailed, StepUpStarted, 
 from services.execution.executor import ActionExecutor
 from services.execution.news import News
 from services.session import IRREVOCABLE, DialogueSession, beyond
-from services.timing.deadline import ANSWER_S, within
+from services.timing import ANSWER_S, within
 
 _REFRESH_S: Final = 0.5
 _GRACE_S: Final = 0.3

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from schemas.errors import Busy, Draining
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 
 RETRY_AFTER_S = 5.0
 """What a refused caller is told to wait."""

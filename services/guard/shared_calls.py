@@ -16,7 +16,7 @@ from schemas.ids import CallId, CustomerId
 from services.guard.shared_rates import Kind, SharedRates
 from services.ports import Clock
 from services.store import Store, alone, metadata, micros
-from services.timing.finish import finish
+from services.timing import finish
 
 log = logging.getLogger(__name__)
 

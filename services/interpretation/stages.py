@@ -13,7 +13,7 @@ from schemas.payee import PayeeMatch
 from schemas.span import Span
 from schemas.transcript import Transcript
 from services.normalization import Normalizer
-from services.observability.metrics import Stamp, Stamps
+from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
 from services.understanding.afterthought import afterthought, named_last
 from services.understanding.apart import either, in_part, put_together, undated

@@ -19,12 +19,12 @@ from cryptography.exceptions import InvalidTag
 from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import AuditBroken, NotFound, StoreUnavailable
 from schemas.ids import CustomerId
-from services.guard.redact import open_facts
+from services.guard import open_facts
 from services.record import tables as t
 from services.record.audit_keys import AuditKeys
 from services.record.chain import ChainHead, chain_hash, lock_head, move_head
 from services.store import Store, insert_new, instant, micros
-from services.timing.finish import finish
+from services.timing import finish
 
 log = logging.getLogger(__name__)
 

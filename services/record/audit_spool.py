@@ -22,8 +22,7 @@ from services.record.audit import ChainedAudit, Given
 from services.record.spool import BROKEN, Spool
 from services.record.spools import Spools
 from services.store import changed, insert_new, instant, micros
-from services.timing.deadline import within
-from services.timing.finish import finish
+from services.timing import finish, within
 
 log = logging.getLogger(__name__)
 

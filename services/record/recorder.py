@@ -7,7 +7,7 @@ from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import TellerlineError
 from schemas.ids import CallId, CustomerId
 from schemas.interpretation import Interpretation
-from services.observability.metrics import Metrics
+from services.observability import Metrics
 from services.ports import AuditLog, Clock
 from services.record.trace import TurnTrace
 

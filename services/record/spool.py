@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
-from services.timing.deadline import left
+from services.timing import left
 
 log = logging.getLogger(__name__)
 

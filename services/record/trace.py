@@ -6,7 +6,7 @@ from schemas.decision import Decision, DecisionKind
 from schemas.intent import Understood
 from schemas.interpretation import Interpretation
 from schemas.turn import Awaits, ModelUse, ReplyDone, ReplyId
-from services.observability.metrics import Stamp, Stamps
+from services.observability import Stamp, Stamps
 
 
 @dataclass(slots=True)

@@ -1,5 +1,18 @@
 """From a reply's id and values to one short sentence that can be spoken and read."""
 
-from services.response.phrases import PhraseBook, speak, template_params
+from services.response.phrases import BLANK, PhraseBook, outlines, speak, template_params
+from services.response.renderer import ResponseRenderer, said_as
+from services.response.reply import AgentReply, ReplyState, ReplyStep
 
-__all__ = ["PhraseBook", "speak", "template_params"]
+__all__ = [
+    "BLANK",
+    "AgentReply",
+    "PhraseBook",
+    "ReplyState",
+    "ReplyStep",
+    "ResponseRenderer",
+    "outlines",
+    "said_as",
+    "speak",
+    "template_params",
+]

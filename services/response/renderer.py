@@ -8,7 +8,7 @@ from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, Handof
 from schemas.ids import CustomerId, Locale, RuleId
 from schemas.intent import Understood
 from schemas.turn import Awaits, HandedOff, ModelUse, ReplyEvent, ReplyText
-from services.observability.metrics import Stamp
+from services.observability import Stamp
 from services.ports import Answerer
 from services.record import TurnTrace
 from services.response.phrases import PhraseBook

@@ -24,7 +24,7 @@ from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
 from services.store.embedded import EmbeddedDatabase
 from services.store.shared import SharedDatabase
 from services.store.work import ANSWER_S, WRITES, WorkItem, end, refused
-from services.timing.deadline import left
+from services.timing import left
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from schemas.directory import DirectoryLine
 from services.banking.banks.directory import Directory
 from services.banking.directory_import import Changes, DirectoryImport, LineFault, households
 from services.store import Store
-from tests.harness.machine import RunClock
+from tests.harness.money import RunClock
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = [orjson.loads(line) for line in (ROOT / "deploy/examples/customers.jsonl").read_bytes().splitlines()]

@@ -76,6 +76,18 @@ class Gateway:
         return self.handlers[-1]
 
 
+async def _authenticated(websocket: WebSocket, seconds: float | None) -> Admitted:
+    if websocket.headers.get("authorization") == "Bearer wrong":
+        raise Unauthenticated("the token does not verify")
+    return Admitted(CustomerId("c1"), seconds)
+
+
+async def _verified(token: str) -> Admitted:
+    if not token.startswith("good"):
+        raise Unauthenticated("the token does not verify")
+    return Admitted(CustomerId(token.partition(" ")[2] or "c1"), 60.0)
+
+
 @asynccontextmanager
 async def gateway(
     words: Callable[[float], str],
@@ -90,16 +102,6 @@ async def gateway(
     metrics = Metrics()
     running = Gateway("", FakeRecognizer(words, delay_s), [], Admission(calls, metrics), metrics)
 
-    async def authenticate(websocket: WebSocket) -> Admitted:
-        if websocket.headers.get("authorization") == "Bearer wrong":
-            raise Unauthenticated("the token does not verify")
-        return Admitted(CustomerId("c1"), token_seconds)
-
-    async def verify(token: str) -> Admitted:
-        if not token.startswith("good"):
-            raise Unauthenticated("the token does not verify")
-        return Admitted(CustomerId(token.partition(" ")[2] or "c1"), 60.0)
-
     async def open_call(_customer: CustomerId, _call: CallId, _locale: Locale) -> FakeTurnHandler:
         running.handlers.append(handler())
         return running.handlers[-1]
@@ -107,13 +109,13 @@ async def gateway(
     deps = CallDeps(
         running.admission,
         Shares(Allowance(1000, 100_000, 100_000, 100_000), time.monotonic),
-        authenticate,
+        lambda websocket: _authenticated(websocket, token_seconds),
         open_call,
         running.recognizer,
         vad(),
         SystemClock(),
         metrics,
-        verify,
+        _verified,
         lambda _call, _agreed: None,
         synthesizer,
         call_seconds,

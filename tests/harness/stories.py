@@ -4,8 +4,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from schemas.ids import CallId
-from tests.harness.machine import ANSWERS, CALLS, MoneyMachine, Promise
+from tests.harness.machine import ANSWERS, CALLS, MoneyMachine
 from tests.harness.money import PER_TRANSFER, STEP_UP_ABOVE
+from tests.harness.money_world import Promise
 
 
 class MoneyStories(MoneyMachine):

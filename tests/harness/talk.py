@@ -26,8 +26,8 @@ from services.dialogue.tasks import task_for
 from services.interpretation import InterpretationContext, interpret
 from services.observability.metrics import Stamps
 from services.payees import PayeeIndex
-from tests.harness.machine import Promise
 from tests.harness.money import ANN
+from tests.harness.money_world import Promise
 from tests.harness.stories import MoneyStories
 
 FOLDER = Path(__file__).parents[1] / "data" / "consent"

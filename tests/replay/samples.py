@@ -67,6 +67,7 @@ def _rich(i: int, random: np.random.Generator, names: tuple[str, ...]) -> TurnRe
     good = bool(random.random() < 0.9)
     money = {"amount_minor": amount * 100, "currency": "USD"}
     scores = sorted((float(s) for s in random.random(3)), reverse=True)
+    candidates = tuple(CandidateRecord(id=f"p{k + 1}", name=names[k], score=s) for k, s in enumerate(scores))
     other = ReadingRecord(kind="number", value=str(amount), rule="number.en@2")
     span = SpanRecord(
         kind="money", surface=f"{amount} dollars", start=5, end=13 + len(str(amount)), value=money, rule="money.en@3",
@@ -77,23 +78,11 @@ def _rich(i: int, random: np.random.Generator, names: tuple[str, ...]) -> TurnRe
         locale="ja-JP" if name[0] > "z" else "en-US",
         tags={"condition": ("clean", "telephone", "noisy")[i % 3], "voice": f"v{i % 7}"},
         heard=text,
-        expect=Expectation(
-            transcript=text if good else text.replace("send", "sent"),
-            intent="transfer_money" if good else "bill_payment",
-            decision="confirm",
-            payee="p1",
-            slots={"amount": money, "payee": "p1"},
-            spans=(ExpectedSpan(kind="money", value=money),),
-        ),
+        expect=_expected(text, money, good=good),
         hypotheses=tuple(HypothesisRecord(text=text + "!" * n, avg_logprob=-0.1 * (n + 1)) for n in range(4)),
         spans=(span,),
         payee=PayeeSearchRecord(
-            heard=name,
-            start=at,
-            end=at + len(name),
-            outcome="clear",
-            choice="p1",
-            candidates=tuple(CandidateRecord(id=f"p{k + 1}", name=names[k], score=s) for k, s in enumerate(scores)),
+            heard=name, start=at, end=at + len(name), outcome="clear", choice="p1", candidates=candidates
         ),
         slots={"amount": money, "payee": "p1"},
         evidence=(EvidenceRecord(slot="amount", surface=f"{amount} dollars", start=5, end=12, rule="money.en@3"),),
@@ -103,9 +92,23 @@ def _rich(i: int, random: np.random.Generator, names: tuple[str, ...]) -> TurnRe
         spoken=f"You want to send {amount} dollars to {name}. Is that right?",
         route=("fast", "fast", "fast", "clarify", "extract")[i % 5],
     )
+    return TurnResult(record=record, timing=_timed(record.case, random))
+
+
+def _expected(text: str, money: dict[str, object], *, good: bool) -> Expectation:
+    return Expectation(
+        transcript=text if good else text.replace("send", "sent"),
+        intent="transfer_money" if good else "bill_payment",
+        decision="confirm",
+        payee="p1",
+        slots={"amount": money, "payee": "p1"},
+        spans=(ExpectedSpan(kind="money", value=money),),
+    )
+
+
+def _timed(case: str, random: np.random.Generator) -> TurnTiming:
     ms = [float(m) for m in random.gamma(3, 8, size=4)]
     stages = tuple(
         Stage(name=n, start_ms=sum(ms[:k]), ms=ms[k]) for k, n in enumerate(("asr", "normalize", "payee", "decide"))
     )
-    timing = TurnTiming(case=record.case, turn=1, audio_s=2.5, total_ms=sum(ms), stages=stages)
-    return TurnResult(record=record, timing=timing)
+    return TurnTiming(case=case, turn=1, audio_s=2.5, total_ms=sum(ms), stages=stages)

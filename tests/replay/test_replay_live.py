@@ -9,7 +9,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-import uvicorn
 from fastapi import FastAPI, WebSocket
 
 from app.qa.rehearsal import Rehearsal
@@ -32,6 +31,7 @@ from services.ports import TurnHandler
 from services.timing.clock import ManualClock, SystemClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import vad
+from tests.harness.listening import listening
 
 AUDIO = Path(__file__).parent.parent / "audio"
 NOW = datetime(2026, 1, 15, 17, 0, tzinfo=UTC)
@@ -67,19 +67,8 @@ async def gateway(hears: str) -> AsyncIterator[str]:
             lambda _call, _agreed: None,
         )
         app.include_router(router(deps))
-        with socket.socket() as listening:
-            listening.bind(("127.0.0.1", 0))
-            listening.listen(8)
-            config = uvicorn.Config(
-                app, ws="websockets-sansio", lifespan="off", log_config=None, timeout_graceful_shutdown=1
-            )
-            server = uvicorn.Server(config)
-            serving = asyncio.create_task(server.serve([listening]))
-            try:
-                yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-            finally:
-                server.should_exit = True
-                await serving
+        async with listening(app) as port:
+            yield f"http://127.0.0.1:{port}"
     await rehearsal.close()
 
 

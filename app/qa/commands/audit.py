@@ -68,7 +68,7 @@ def erase(
     from services.record.audit import ChainedAudit
     from services.record.heads import FileHead
     from services.store import Store
-    from services.timing.clock import SystemClock
+    from services.timing import SystemClock
 
     if not yes:
         typer.confirm(f"Forget all that {customer} said, for ever?", abort=True)

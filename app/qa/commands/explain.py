@@ -10,7 +10,7 @@ from schemas.ids import EN_US, Locale
 from schemas.money import EXPONENTS, Money
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue, TimeValue
 from services.normalization import Normalizer, Note
-from services.timing.clock import SystemClock
+from services.timing import SystemClock
 
 
 def register(main: typer.Typer) -> None:

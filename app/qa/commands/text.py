@@ -58,7 +58,7 @@ def _answer(line: bytes) -> bytes:
     from app.text import TextPath, payee_of
     from schemas.errors import MalformedMessage
     from schemas.text import TextIn
-    from services.timing.clock import SystemClock
+    from services.timing import SystemClock
 
     try:
         given = TextIn.model_validate_json(line)
@@ -77,7 +77,7 @@ def _path_of(file: str | None) -> "TextPath":
     from app.text import TextPath, payee_of
     from schemas.errors import MalformedMessage, TooLarge
     from schemas.text import MAX_BOOK, TextPayee
-    from services.timing.clock import SystemClock
+    from services.timing import SystemClock
 
     if file is None:
         return TextPath.of_payees(SystemClock())

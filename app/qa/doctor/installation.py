@@ -22,9 +22,9 @@ from schemas.errors import TellerlineError
 from schemas.ids import CustomerId, RuleId, language
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
-from services.response.phrases import speak
+from services.response import speak
 from services.store import Store
-from services.timing.clock import SystemClock
+from services.timing import SystemClock
 
 _ANSWER_S: Final = 10.0
 

@@ -19,7 +19,7 @@ from services.answering.knowledge import Passage, load_passages
 from services.answering.quote import MAX_QUESTION, Library
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.ports import Clock
-from services.timing.clock import SystemClock
+from services.timing import SystemClock
 from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 
 STALL_MS: Final = 300.0

@@ -36,7 +36,7 @@ from rules.bank import demo_customers
 from rules.load import ruleset_hash
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import DependencyFailed, Unauthenticated, WrongState
-from services.timing.clock import SystemClock
+from services.timing import SystemClock
 
 TURN_S: Final = 60.0
 """A turn that takes longer is given up."""

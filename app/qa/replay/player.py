@@ -19,7 +19,7 @@ from schemas.ids import Locale, ProposalId
 from schemas.transcript import Source, Transcript
 from schemas.turn import ReplyId
 from services.ports import Clock, Recognizer, TurnHandler
-from services.timing.clock import ManualClock
+from services.timing import ManualClock
 
 SPEAKING_S: Final = 2.0
 """How long the caller listens to a reply, on the replay's clock."""

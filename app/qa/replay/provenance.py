@@ -15,7 +15,7 @@ import schemas
 import services
 from app.qa.figures import machine
 from app.settings import Settings
-from services.timing.clock import SystemClock
+from services.timing import SystemClock
 
 _LIBRARIES: Final = ("ctranslate2", "numpy", "av", "soxr", "rapidfuzz", "jiwer")
 _APART: Final = frozenset({"__pycache__", "model"})

@@ -13,7 +13,7 @@ from rules.bank import demo_customers
 from rules.load import locales
 from schemas.decision import DecisionKind
 from schemas.intent import Intent, Route, Slots
-from services.response.phrases import template_params
+from services.response import template_params
 
 ANYONE: Final = ""
 """Stands for every customer's payees where a case names none."""

@@ -37,7 +37,7 @@ from services.audio.inband import InBand, Once
 from services.call import CallPorts, LiveCall, OutboundQueue
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
-from services.timing.finish import finish
+from services.timing import finish
 
 log = logging.getLogger(__name__)
 

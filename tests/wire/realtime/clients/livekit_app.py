@@ -27,6 +27,21 @@ async def text_of(generation: llm.GenerationCreatedEvent) -> str:
     return words
 
 
+async def untrue_words(session: llm.RealtimeSession) -> float:
+    """A conversation that never was, put into the context and taken out again; how long that took, in seconds."""
+    context = session.chat_ctx.copy()
+    context.add_message(role="user", content="send fifty dollars to catherine nguyen")
+    context.add_message(role="assistant", content="Is that right?")
+    context.add_message(role="user", content="yes")
+    began = time.monotonic()
+    await session.update_chat_ctx(context)
+    await session.update_chat_ctx(llm.ChatContext.empty())
+    updated_s = time.monotonic() - began
+    async with asyncio.timeout(30):
+        await text_of(await session.generate_reply())
+    return updated_s
+
+
 async def main(base: str, key: str, sound: bytes, turns: int) -> None:
     """The whole call."""
     model = RealtimeModel(base_url=f"{base}/v1", api_key=key, modalities=["text"])
@@ -54,34 +69,15 @@ async def main(base: str, key: str, sound: bytes, turns: int) -> None:
         async with asyncio.timeout(30):
             replies.append(await text_of(generation))
 
-    context = session.chat_ctx.copy()
-    context.add_message(role="user", content="send fifty dollars to catherine nguyen")
-    context.add_message(role="assistant", content="Is that right?")
-    context.add_message(role="user", content="yes")
-    began = time.monotonic()
-    await session.update_chat_ctx(context)
-    await session.update_chat_ctx(llm.ChatContext.empty())
-    updated_s = time.monotonic() - began
-    async with asyncio.timeout(30):
-        await text_of(await session.generate_reply())
+    updated_s = await untrue_words(session)
     again = llm.ChatContext.empty()
     again.add_message(role="user", content="what's my balance")
     await session.update_chat_ctx(again)
     async with asyncio.timeout(30):
         typed = await text_of(await session.generate_reply())
     session.interrupt()
-    print(
-        json.dumps(
-            {
-                "greeting": greeting,
-                "replies": replies,
-                "transcripts": transcripts,
-                "typed": typed,
-                "updated_s": updated_s,
-                "errors": errors,
-            }
-        )
-    )
+    told = {"greeting": greeting, "replies": replies, "transcripts": transcripts, "typed": typed}
+    print(json.dumps({**told, "updated_s": updated_s, "errors": errors}))
     await session.aclose()
     await model.aclose()
 

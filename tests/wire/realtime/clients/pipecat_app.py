@@ -57,10 +57,10 @@ class Seen(FrameProcessor):
         await self.push_frame(frame, direction)
 
 
-async def main(base: str, key: str, sound: bytes, turns: int) -> None:
-    """The whole call."""
+def realtime(base: str, key: str) -> OpenAIRealtimeLLMService:
+    """The service, given our address."""
     words = events.AudioConfiguration(input=events.AudioInput(transcription=events.InputAudioTranscription()))
-    service = OpenAIRealtimeLLMService(
+    return OpenAIRealtimeLLMService(
         api_key=key,
         base_url=f"{base.replace('http', 'ws', 1)}/v1/realtime",
         settings=OpenAIRealtimeLLMService.Settings(
@@ -68,6 +68,22 @@ async def main(base: str, key: str, sound: bytes, turns: int) -> None:
             session_properties=events.SessionProperties(audio=words),
         ),
     )
+
+
+async def nonsense(service: OpenAIRealtimeLLMService) -> None:
+    """Events that fit nothing: there is no sound, no reply and no such item."""
+    await service.send_client_event(events.InputAudioBufferCommitEvent())
+    await service.send_client_event(events.ResponseCancelEvent())
+    nobody = events.ConversationItemTruncateEvent(item_id="nobody", content_index=0, audio_end_ms=99_999)
+    await service.send_client_event(nobody)
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(10):
+            await service.retrieve_conversation_item("nobody")
+
+
+async def main(base: str, key: str, sound: bytes, turns: int) -> None:
+    """The whole call."""
+    service = realtime(base, key)
     before, after = Seen(), Seen()
     rates = PipelineParams(audio_in_sample_rate=RATE)
     worker = PipelineWorker(Pipeline([before, service, after]), params=rates, cancel_on_idle_timeout=False)
@@ -89,26 +105,11 @@ async def main(base: str, key: str, sound: bytes, turns: int) -> None:
         for at in range(0, len(sound), 4_800):
             await worker.queue_frame(InputAudioRawFrame(sound[at : at + 4_800], RATE, 1))
         await until(lambda turn=turn: after.done == turn + 2 and len(before.transcripts) == turn + 1, after)
-    await service.send_client_event(events.InputAudioBufferCommitEvent())
-    await service.send_client_event(events.ResponseCancelEvent())
-    nobody = events.ConversationItemTruncateEvent(item_id="nobody", content_index=0, audio_end_ms=99_999)
-    await service.send_client_event(nobody)
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(10):
-            await service.retrieve_conversation_item("nobody")
+    await nonsense(service)
     alive = service._receive_task is not None and not service._receive_task.done()
-    print(
-        json.dumps(
-            {
-                "greeting": greeting,
-                "text": after.text,
-                "transcripts": before.transcripts,
-                "errors": before.errors + after.errors,
-                "alive": alive,
-            }
-        ),
-        flush=True,
-    )
+    errors = before.errors + after.errors
+    told = {"greeting": greeting, "text": after.text, "transcripts": before.transcripts, "errors": errors}
+    print(json.dumps({**told, "alive": alive}), flush=True)
     await worker.cancel()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(5):
