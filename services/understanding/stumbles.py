@@ -160,9 +160,10 @@ def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[in
     text, size = heard.transcript.text, len(units.words)
     for at in range(size - 1):
         stop = units.ends[at]
-        off = _BROKEN.match(text, stop - 1) is not None or _stutters(units, text, at)
+        sound = _stutters(units, text, at)
+        off = _BROKEN.match(text, stop - 1) is not None or sound
         scales = bool(rules.accounts.scales.scan(units.words, at + 1))
-        if off and at not in taken and not scales and not rules.trie.scan(units.words, at):
+        if off and at not in taken and not scales and (not rules.trie.scan(units.words, at) or (sound and stop - units.starts[at] == 1)):
             yield at, at + 1
 
 

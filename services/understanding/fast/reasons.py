@@ -167,7 +167,7 @@ def names_a_part(clause: ClauseSpan, at: int) -> bool:
     if any(nouns.nouns[edge.symbol].id is not None for edge in nouns.trie.scan(words, at)):
         return True
     passing = words[at] in grammar.words.passing
-    return (words[at],) in rules.before or (not passing and bool(rules.times.scan(words, at)))
+    return not passing and ((words[at],) in rules.before or bool(rules.times.scan(words, at)))
 
 
 def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
