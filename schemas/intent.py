@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from schemas.banking import Account, Bill, Card
 from schemas.consent import NO_TERMS, Awaited, Consent, Terms
@@ -107,18 +107,22 @@ class Slots:
     topic: Slot[str] | None = None
     at_least: Slot[MoneyValue] | None = None
     at_most: Slot[MoneyValue] | None = None
-    portion: Slot[str] | None = None  # of a bill: "minimum" or "full"
+    portion: Slot[str] | None = None  # "minimum" or "full"; "more", "less", "half", "double" of what is read
     choice: Slot[int] | None = None  # "the second one": 1-based, −1 the last, 0 "someone else", −2 all of them
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A transcript with what was found in it before it is understood: typed spans, payees."""
+    """A transcript with what was found in it before it is understood: typed spans, payees.
+
+    `laid_out` keeps how its readers have laid it out, for the next one of them.
+    """
 
     transcript: Transcript
     spans: tuple[Span, ...] = ()
     payees: PayeeMatch | None = None
+    laid_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,10 @@ class Context:
     cards: tuple[Card, ...] = ()
     bills: tuple[Bill, ...] = ()
     terms: Terms = NO_TERMS  # what a yes would agree to
+
+    def __hash__(self) -> int:
+        """By what tells contexts of one call apart: many are looked up within one utterance."""
+        return hash((self.confirming, self.choices, self.code, self.terms.to))
 
     @property
     def idle(self) -> bool:

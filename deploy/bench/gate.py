@@ -21,7 +21,7 @@ MOST_MISSED: Final = 1
 
 
 def bench(
-    manifest: Annotated[Path, typer.Argument(help="the corpus")] = Path("tests/data/corpus/manifest.jsonl"),
+    manifest: Annotated[Path, typer.Argument(help="the corpus")] = Path("tests/data/corpus/manifest.jsonl.xz"),
     only: Annotated[str, typer.Option(help="changes whose name has these words")] = "",
     part: Annotated[str, typer.Option(help="K/N: the K-th of N equal parts of all changes")] = "1/1",
     every: Annotated[int, typer.Option(min=1, help="play every n-th case by its sound")] = 8,

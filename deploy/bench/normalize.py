@@ -1,6 +1,7 @@
 """`tellerline bench normalize [CASES]`: right, silently wrong, missed by category; speed; the peers beside it."""
 
 import gc
+import lzma
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,10 +72,11 @@ class Score:
 
 
 def cases(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """The labelled cases of files, or of folders of JSONL files."""
+    """The labelled cases of files, or of folders of JSONL files, large ones compressed."""
     for path in paths:
-        for file in sorted(path.glob("*.jsonl")) if path.is_dir() else [path]:
-            yield from (orjson.loads(line) for line in file.read_bytes().splitlines() if line.strip())
+        for file in sorted([*path.glob("*.jsonl"), *path.glob("*.jsonl.xz")]) if path.is_dir() else [path]:
+            said = lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
+            yield from (orjson.loads(line) for line in said.splitlines() if line.strip())
 
 
 def same(kind: SpanKind, value: object, accepted: Sequence[object]) -> bool:

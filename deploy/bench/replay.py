@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def bench(
-    manifest: Annotated[Path, typer.Argument(help="the corpus")] = Path("tests/data/corpus/manifest.jsonl"),
+    manifest: Annotated[Path, typer.Argument(help="the corpus")] = Path("tests/data/corpus/manifest.jsonl.xz"),
     jobs: Annotated[int, typer.Option(min=1, help="processes")] = 2,
     json: Annotated[Path | None, typer.Option(help="write the figures here")] = None,
 ) -> None:

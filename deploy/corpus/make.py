@@ -6,6 +6,7 @@ that exist are kept: the command can be stopped and run again. Engines and licen
 
 import argparse
 import hashlib
+import lzma
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -65,7 +66,8 @@ def main() -> None:
     told = track(list(scripts()), "speaking")
     cases = [case(script, given.noise, given.voices, given.out, speak_it=speak_it) for script in told]
     lines = [orjson.dumps(line, option=orjson.OPT_SORT_KEYS) for line in cases]
-    (given.out / "manifest.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    body = lzma.compress(b"\n".join(lines) + b"\n", preset=9 | lzma.PRESET_EXTREME)
+    (given.out / "manifest.jsonl.xz").write_bytes(body)
     print(f"{len(cases)} cases, {sum(p.stat().st_size for p in given.out.rglob('*.opus')) / 1e6:.1f} MB")
 
 

@@ -1,4 +1,4 @@
-"""Build rules/payees/surnames_ja.tsv and given_ja.xz from japanese-personal-name-dataset (MIT).
+"""Build rules/payees/surnames_ja.xz and given_ja.xz from japanese-personal-name-dataset (MIT).
 
     python deploy/payees/readings.py .../japanese_personal_name_dataset/dataset
 
@@ -57,6 +57,6 @@ def _text(title: str, table: dict[str, list[str]]) -> str:
 
 if __name__ == "__main__":
     source = Path(sys.argv[1])
-    (TARGET / "surnames_ja.tsv").write_text(_text("payees.surnames", surnames(source)), encoding="utf-8")
-    forms = _text("payees.given", given(source)).encode()
-    (TARGET / "given_ja.xz").write_bytes(lzma.compress(forms, preset=9 | lzma.PRESET_EXTREME))
+    for name, table in (("surnames", surnames(source)), ("given", given(source))):
+        packed = lzma.compress(_text(f"payees.{name}", table).encode(), preset=9 | lzma.PRESET_EXTREME)
+        (TARGET / f"{name}_ja.xz").write_bytes(packed)

@@ -1,5 +1,9 @@
 """What a yes, a no, a wish to stop or a value does: a `match` a phase."""
 
+import re
+from dataclasses import replace
+from typing import Final
+
 from schemas.decision import Clarify, Confirm, Execute, Handoff, VerifyStepUp
 from schemas.intent import Intent, SlotName, Understood
 from services.dialogue.advance import advance
@@ -30,6 +34,9 @@ from services.dialogue.resume import cancelled, declined, dropped, go_on, going_
 from services.dialogue.tasks import is_money
 from services.dialogue.terms import agreed, surely
 from services.dialogue.values import choose, value
+
+_ENDINGS: Final = re.compile("[ぁ-んー]{1,3}(?: … [ぁ-んー]{1,3})*")
+"""Ends of Japanese words that no rule read: beside an order that was named and agreed to they are not asked about."""
 
 
 def answered(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: C901, PLR0911 - a case a phase
@@ -158,7 +165,9 @@ def _offering(state: DialogueState, task: Task, heard: Understood, facts: Facts)
     """A yes does what was offered; a value is none."""
     match heard.intent:
         case Intent.CONFIRM if agreed(state, heard, facts) and surely(heard):
-            return advance(state.memory, task, facts)
+            named = bool(task.amounts and task.payee) or task.bill is not None
+            heard_whole = named and _ENDINGS.fullmatch(task.unread) is not None
+            return advance(state.memory, replace(task, unread="") if heard_whole else task, facts)
         case Intent.CONFIRM:
             return unclear(state, facts)
         case Intent.DENY:

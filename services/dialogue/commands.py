@@ -28,6 +28,7 @@ from services.dialogue.phases import (
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, merged, task_of
+from services.dialogue.values import EVERY, every_card
 
 COMMANDS: Final = frozenset(
     {
@@ -63,6 +64,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
             task = replace(task, unread="")
         offer = offer_of(task, facts)
         return state.at(Offering(task, offer)), Clarify(offer)
+    if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
+        return every_card(state, task, facts)
     if waiting is not None and is_money(waiting) and not is_money(task):
         return _digression(state, waiting, task, facts)
     if waiting is not None and _goes_on(state, waiting, task):

@@ -6,13 +6,15 @@ from typing import Any, Final
 
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
-from schemas.intent import Intent, Slot, SlotName, Slots, Understood
+from schemas.intent import Intent, Mention, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue
 from services.dialogue.phases import Disambiguation, Task
 
 RECEIVED: Final = "received"
 """The topic of a question about what came into an account."""
+BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
+"""Portions that tell by how much an order's amount is to be changed."""
 _CLEARED: dict[SlotName, dict[str, object]] = {
     SlotName.AMOUNT: {"amounts": (), "portion": ""},
     SlotName.PAYEE: {"payee": None, "payee_candidates": (), "payee_heard": "", "target": None},
@@ -63,12 +65,20 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
             task = replace(task, account_heard=heard)
         elif mention.slot is SlotName.BILL:
             task = replace(task, bill=None, bill_heard=heard)
-        elif mention.slot is SlotName.DATE:
+        elif mention.slot is SlotName.DATE and not _dated(understood, mention):
             task = replace(task, on=None, date_heard=heard)
     return replace(task, unread=" … ".join(each.surface for each in understood.unread)) if understood.unread else task
 
 
+def _dated(understood: Understood, mention: Mention) -> bool:
+    """Whether a day is named behind one that is not told for sure: 「五十日なので、20日に」."""
+    day = understood.slots.date
+    return day is not None and mention.evidence.end <= day.evidence.start
+
+
 def _amounts(task: Task, slots: Slots) -> Task:
+    if slots.portion is not None and slots.portion.value in BY_HOW_MUCH:
+        return replace(task, amounts=_by_how_much(task, slots.portion.value, slots.amount), portion="")
     if slots.amount is not None:
         task = replace(task, amounts=_readings(task, slots.amount), portion="")
     if slots.portion is not None:
@@ -80,6 +90,23 @@ def _amounts(task: Task, slots: Slots) -> Task:
     if slots.date is not None:
         task = replace(task, on=slots.date.value.start, date_heard="")
     return task
+
+
+def _by_how_much(task: Task, by: str, amount: Slot[MoneyValue] | None) -> tuple[MoneyValue, ...]:
+    """The amount at hand, changed by another, halved or doubled; none, so that it is asked for, where that is open."""
+    had, change = task.amounts[0] if len(task.amounts) == 1 else None, amount.value if amount is not None else None
+    if had is None or (amount is not None and amount.readings):
+        return ()
+    if change is not None and change.currency not in {None, had.currency}:
+        return ()
+    by_minor = 0 if change is None else change.amount_minor
+    changed = {
+        "more": had.amount_minor + by_minor,
+        "less": had.amount_minor - by_minor,
+        "half": had.amount_minor // 2 if had.amount_minor % 2 == 0 else 0,
+        "double": had.amount_minor * 2,
+    }[by]
+    return (replace(had, amount_minor=changed),) if changed > 0 else ()
 
 
 def _readings(task: Task, amount: Slot[MoneyValue]) -> tuple[MoneyValue, ...]:

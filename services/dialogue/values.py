@@ -1,10 +1,12 @@
 """Answers and corrections: what was said is put into the task, what was read back is void, and the dialogue goes on."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
+from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
 from services.dialogue.names import last_digits, reply
@@ -12,10 +14,10 @@ from services.dialogue.phases import Asking, Confirming, DialogueState, Offering
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import chosen_payee, is_money, merged, taken
+from services.dialogue.tasks import BY_HOW_MUCH, chosen_payee, is_money, merged, taken
 
-_ALL: Final = -2
-"""A choice that is all of what was offered."""
+EVERY: Final = -2
+"""A choice that is all of what was offered, or with nothing offered all that there are."""
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -23,7 +25,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     task, slots = state.task, heard.slots
     if task is None:
         return missed(state, facts)
-    if slots.choice is not None and slots.choice.value == _ALL:
+    if slots.choice is not None and slots.choice.value == EVERY:
         return _all_cards(state, task, facts)
     if slots.choice is not None:
         return choose(state, slots.choice.value, facts)
@@ -51,6 +53,9 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
 def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
+    if state.read_back is not None and heard.slots.portion is not None and heard.slots.portion.value in BY_HOW_MUCH:
+        read = state.read_back.order.amount  # of a bill, the task itself has none
+        task = replace(task, amounts=(MoneyValue(read.minor, read.currency),))
     changed = merged(task, heard, dialogue_rules().choices)
     if changed == task and not heard.rejected:
         return _as_it_is(state, heard, facts)
@@ -107,6 +112,16 @@ def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
         asked = {card.id for card in facts.profile.cards if not card.locked}
     if task.intent is not Intent.CARD_LOCK or not asked:
         return missed(state, facts)
+    return _one_by_one(state, task, asked, facts)
+
+
+def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
+    """Lock all cards that are open: "stop all my cards"."""
+    open_to = {card.id for card in facts.profile.cards if not card.locked}
+    return _one_by_one(state, task, open_to, facts) if open_to else advance(state.memory, task, facts)
+
+
+def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts: Facts) -> Step:
     first, *rest = (replace(task, card=card.id) for card in facts.profile.cards if card.id in asked)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
 

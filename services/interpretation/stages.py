@@ -33,6 +33,7 @@ from services.understanding.proposed import proposed
 from services.understanding.receivers import two_receivers
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
+from services.understanding.sums import summed
 from services.understanding.superseded import superseded
 from services.understanding.swapped import swapped
 from services.understanding.unsettled import unsettled
@@ -80,29 +81,40 @@ class _Stages:
     normalize: Normalize
     understander: Understander
     payees: PayeeIndex
+    names: tuple[str, ...] = ()
+    """Of the payee whose order is read back: a bank alone tells which of that name is meant."""
     _searched: Searched = field(default_factory=dict)
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
-    _meanings: dict[tuple[str, tuple[Span, ...], PayeeMatch | None, Context], Understood] = field(default_factory=dict)
+    _heard: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], Annotation] = field(default_factory=dict)
+    _pieces: dict[tuple[int, int, str], Annotation] = field(default_factory=dict)
+    _meanings: dict[tuple[int, Context], Understood] = field(default_factory=dict)
 
     @classmethod
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
         """Those for a transcript."""
         normalizer = Normalizer.for_locale(transcript.locale)
-        normalize = partial(
-            normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code
-        )
-        return cls(lru_cache(maxsize=_KEPT)(normalize), Understander.for_locale(transcript.locale), payees)
+        read = partial(normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code)
+
+        def normalize(text: str) -> tuple[Span, ...]:
+            return summed(text, read(text), transcript.locale)
+
+        understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
+        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, names)
 
     def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
         """The payees that may be meant. What was looked for once is known."""
         taken = tuple((span.start, span.end) for span in spans)
         key = (transcript.text, *others), taken
         if key not in self._matches:
-            self._matches[key] = self.payees.find(key[0], transcript.locale, taken, self._searched)
+            found = self.payees.find(key[0], transcript.locale, taken, self._searched)
+            if self.names and (found is None or not found.candidates):
+                found = self.payees.at_bank(transcript.text, self.names, transcript.locale) or found
+            self._matches[key] = found
         return self._matches[key]
 
     def understood(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean; of a command that names two things where one is meant, all that it names."""
+        heard = self._once(heard)
         found = self.mended(heard, context)
         if (plain := self._uncontracted(heard, found, context)) is not None:
             return plain
@@ -146,10 +158,14 @@ class _Stages:
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. The same words are looked at once in each context."""
-        key = heard.transcript.text, heard.spans, heard.payees, context
+        key = id(heard), context
         if key not in self._meanings:
             self._meanings[key] = self._mended(heard, context)
         return self._meanings[key]
+
+    def _once(self, heard: Annotation) -> Annotation:
+        """What was heard, as the one object that stands for these words with what is found in them."""
+        return self._heard.setdefault((heard.transcript.text, heard.spans, heard.payees), heard)
 
     def _mended(self, heard: Annotation, context: Context) -> Understood:
         whole = self.understander.understand(heard, context, self._called(heard))
@@ -176,6 +192,12 @@ class _Stages:
 
     def _again(self, heard: Annotation, start: int, text: str) -> Annotation:
         """`text` by itself, which stands from `start` on in an utterance, with what is in doubt about that."""
+        key = id(heard), start, text
+        if key not in self._pieces:
+            self._pieces[key] = self._once(self._alone(heard, start, text))
+        return self._pieces[key]
+
+    def _alone(self, heard: Annotation, start: int, text: str) -> Annotation:
         transcript = replace(heard.transcript, text=text)
         known = {(span.start - start, span.end - start): span for span in heard.spans}
         spans = tuple(

@@ -1,8 +1,8 @@
-"""What Japanese callers add to a name or call someone: 「健ちゃん」, 「三井住友の佐藤さん」, 「母のみずほの口座」."""
+"""What Japanese callers add to a name or call someone: 「健ちゃん」, 「三井住友の佐藤さん」, 「佐藤のほうの健」."""
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -19,6 +19,12 @@ _NEAR: Final = 0.1
 """A payee of the bank or relationship named is meant when at least so likely, against the likeliest by name."""
 _TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
+_NAME: Final = f"[{KANJI}ァ-ヺー]{{1,8}}"
+_BETWEEN: Final = "(?:さん|はん|くん|君|ちゃん)?(?:の?(?:ほう|方|とこ|ところ)|んとこ|んち)?の"
+_PARTED: Final = re.compile(f"(?P<of>{_NAME}?){_BETWEEN}(?=(?P<given>{_NAME}))")
+"""A family name, or a relationship, apart from a given name."""
+_ALONE: Final = r"\s*$|の?(?:ほう|方|やつ|分|口座)|[でにへだや、。]|です|だっ"
+"""What may follow a bank that stands for a payee."""
 Ranked = list[tuple[int, float]]
 
 
@@ -36,11 +42,15 @@ class Called:
 
     def __init__(self, payees: Sequence[Payee], readings: Mapping[str, tuple[str, ...]]) -> None:
         self._nicknames: dict[str, dict[int, None]] = {}
+        self._givens: dict[str, dict[int, set[str]]] = {}
         banks: dict[str, set[int]] = {}
         for owner, payee in enumerate(payees):
             for alias in payee.aliases:
                 for said in _sayings(alias, readings):
                     self._nicknames.setdefault(said, {})[owner] = None
+            for family, _, given in (said.partition(" ") for said in (payee.name, payee.kana) if is_japanese(said)):
+                if given:
+                    self._givens.setdefault(given, {}).setdefault(owner, set()).add(family)
             if is_japanese(payee.bank):
                 for name in _bank_names(payee.bank):
                     banks.setdefault(name, set()).add(owner)
@@ -49,6 +59,7 @@ class Called:
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
         of, at = f"の(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?(?=[にへ宛あ])", f"(?P<at>{named})の(?!{things})"
         self._bank = re.compile(f"{of}|{at}") if banks else None
+        self._alone = re.compile(f"(?:{named})(?={_ALONE})") if banks else None
 
     def nickname(self, text: str) -> tuple[int, int, list[int]] | None:
         """Where a nickname of the book stands as it was entered, and who is called so."""
@@ -61,6 +72,31 @@ class Called:
                 inside = begin > 0 and _HARD.match(text[begin - 1]) and _HARD.match(text[begin])
                 if owners and not inside and not denied(text, ending.end()):
                     return begin, ending.end(), list(owners)
+        return None
+
+    def parted(self, text: str, related: Callable[[str], Collection[int]]) -> tuple[int, int, list[int]] | None:
+        """Where a given name stands apart from a family name or a relationship, and whose both are."""
+        for found in _PARTED.finditer(text):
+            for end, having in self._given_at(text, found.start("given"), found["given"]):
+                for begin in range(found.start("of"), found.end("of")):
+                    of = text[begin : found.end("of")]
+                    owners = [o for o, families in having.items() if of in families or o in related(of)]
+                    if owners and not denied(text, end):
+                        return begin, end, owners
+        return None
+
+    def _given_at(self, text: str, start: int, said: str) -> Iterator[tuple[int, dict[int, set[str]]]]:
+        """Given names of the book that are all of the word that begins at `start`, but for an honorific."""
+        for end in range(start + len(said), start, -1):
+            whole = _HARD.match(text, end) is None or _endings().match(text, end) is not None
+            if whole and (having := self._givens.get(text[start:end])):
+                yield end, having
+
+    def bank(self, text: str) -> tuple[int, int, frozenset[int]] | None:
+        """Where a bank of the book is named without a name, and who has an account there."""
+        for found in self._alone.finditer(text) if self._alone is not None else ():
+            if not denied(text, found.end()):
+                return found.start(), found.end(), self._banks[found[0]]
         return None
 
     def banked(self, text: str) -> Banked | None:

@@ -93,23 +93,36 @@ class PayeeIndex:
         theirs = self._anothers(text, best.place, locale) if language(locale) == "ja" else None
         return theirs or self._answer(best.place, text, best.ranked, best.careful(), locale)
 
+    def at_bank(self, text: str, names: Collection[str], locale: Locale) -> PayeeMatch | None:
+        """Whoever of the people called by one of `names` has an account at the bank that is named alone, else all."""
+        found = self._called.bank(text[:MAX_TEXT]) if language(locale) == "ja" else None
+        called = [owner for owner, payee in enumerate(self._payees) if payee.name in names] if found is not None else []
+        if found is None or not called:
+            return None
+        there = [owner for owner in called if owner in found[2]]
+        ranked, decision = listed(self._recent, there or called, SPELLED_WHOLE, whole=bool(there))
+        return self._answer(Place(found[0], found[1]), text, ranked, decision, locale)
+
     def _anothers(self, text: str, place: Place, locale: Locale) -> PayeeMatch | None:
         """Who is meant by somebody else's relation: only whom the book has as just that; None where it is no such."""
         theirs = others(text, place.start, place.end)
         if theirs is None:
             return None
-        key = fold_word(text[theirs[0] : theirs[1]])
-        owners = self._related.get(relationship_words().get(key, key), ())
+        owners = self._of_relation(text[theirs[0] : theirs[1]])
         listing = listed(self._recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
         return self._answer(Place(*theirs), text, *listing, locale)
 
     def _nicknamed(self, text: str, locale: Locale) -> PayeeMatch | None:
-        """Whoever is called so in the book, as it stands there: 「健ちゃん」 is no other Ken."""
-        found = self._called.nickname(text)
+        """Whoever is called so in the book, as it stands there: 「健ちゃん」, 「佐藤のほうの健」 are no other Ken."""
+        found = self._called.nickname(text) or self._called.parted(text, self._of_relation)
         if found is None:
             return None
         begin, end, owners = found
         return self._answer(Place(begin, end), text, *listed(self._recent, owners, SPELLED_WHOLE, whole=True), locale)
+
+    def _of_relation(self, said: str) -> Collection[int]:
+        key = fold_word(said)
+        return self._related.get(relationship_words().get(key, key), ())
 
     def _of_a_bank(
         self, text: str, locale: Locale, taken: Sequence[tuple[int, int]], searched: Searched
@@ -125,7 +138,16 @@ class PayeeIndex:
         place = best and best.credible and _beside(banked, best.place)
         if not best or not place:
             return None
-        return self._answer(place, text, *told_by(best.ranked, best.careful(), banked.owners, only=True), locale)
+        ranked, decision = told_by(best.ranked, best.careful(), banked.owners, only=True)
+        return self._answer(place, text, self._of_namesakes(ranked), decision, locale)
+
+    def _of_namesakes(self, ranked: Ranked) -> Ranked:
+        """The first with all that speaks for their name: the bank tells them from who is called the same."""
+        if not ranked:
+            return ranked
+        first, *rest = ranked
+        name = self._payees[first[0]].name
+        return [(first[0], min(1.0, first[1] + sum(p for o, p in rest if self._payees[o].name == name))), *rest]
 
     def _best(
         self,

@@ -1,7 +1,7 @@
 """Kanji to readings: never one, always the set a name may have. What the customer's own book says comes first."""
 
 import lzma
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -20,20 +20,24 @@ Book = Mapping[str, tuple[str, ...]]
 def surnames() -> dict[str, tuple[str, ...]]:
     """Kanji of a family name → its readings, likeliest first."""
     table: dict[str, tuple[str, ...]] = {}
-    for path in ("payees/readings_more.tsv", "payees/surnames_ja.tsv"):
-        for kanji, readings in load_table(path)[1]:
-            table[kanji] = _distinct((*table.get(kanji, ()), *readings.split()))
+    for kanji, readings in (*load_table("payees/readings_more.tsv")[1], *_rows("payees/surnames_ja.xz")):
+        table[kanji] = _distinct((*table.get(kanji, ()), *readings.split()))
     return table
+
+
+def _rows(path: str) -> Iterator[tuple[str, str]]:
+    """The two columns of a compressed table."""
+    for row in lzma.decompress(read(path)).decode("utf-8").splitlines():
+        if not row.startswith("#"):
+            one, _, other = row.partition("\t")
+            yield one, other
 
 
 @lru_cache(maxsize=1)
 def givens() -> dict[str, list[str]]:
     """Kanji of a given name → its readings."""
     table: dict[str, list[str]] = {}
-    for row in lzma.decompress(read("payees/given_ja.xz")).decode("utf-8").splitlines():
-        if row.startswith("#"):
-            continue
-        reading, _, forms = row.partition("\t")
+    for reading, forms in _rows("payees/given_ja.xz"):
         for form in forms.split(" "):
             table.setdefault(form, []).append(reading)
     return table

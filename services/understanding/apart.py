@@ -150,7 +150,7 @@ def undated(heard: Annotation, found: Understood) -> Understood | None:
         return None
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     units = rules.units(text)
-    for at in range(len(units.words)):
+    for at in range(len(units.words)) if rules.accounts.not_now.meets(units.words) else ():
         end = rules.accounts.not_now.longest(units.words, at)[0]
         if end > at:
             begin, stop = units.starts[at], units.ends[end - 1]

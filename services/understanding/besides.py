@@ -48,6 +48,8 @@ def _places(rules: Grammar, text: str) -> Iterator[tuple[int, int, int]]:
     """Where what comes before a condition ends, where it begins and where it ends, in code points."""
     units, marks = rules.units(text), rules.accounts
     size = len(units.words)
+    if not marks.conditions.meets(units.words):
+        return
     for at in range(size):
         stop = marks.conditions.longest(units.words, at)[0]
         if stop == at:

@@ -42,6 +42,8 @@ def held_units(rules: Grammar, heard: Annotation, kinds: Collection[SpanKind] = 
 def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
     """Every place with words before and behind the words that announce something anew."""
     units, marks = rules.units(text), rules.accounts
+    if not marks.repairs.meets(units.words):
+        return
     size = without_tails(marks.tails, units.words)
     at = 1
     while at < size:
@@ -58,10 +60,12 @@ def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[
 def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
     """The last piece, where words that announce something anew stand behind it: "fifty, sixty I mean"."""
     units, size = rules.units(text), len(rules.units(text).words)
-    marks = [at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size]
-    if not marks:
+    if not rules.accounts.repairs.meets(units.words):
         return
-    at, pauses = marks[0], list(PAUSES.finditer(text, 0, units.ends[marks[0] - 1]))
+    at = next((at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size), None)
+    if at is None:
+        return
+    pauses = list(PAUSES.finditer(text, 0, units.ends[at - 1]))
     if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
         denies = DENIED in rules.accounts.repairs.longest(units.words, at)[1]
         start, stop = pauses[-1].end(), without_tails(rules.accounts.tails, units.words[:at])
@@ -90,7 +94,7 @@ def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
     for pause in _TRAILS_OFF.finditer(text):
         if size and units.starts[0] < pause.start() and pause.end() < units.ends[size - 1]:
             yield Cut(pause.start(), pause.end(), pause.end(), units.ends[size - 1], falters=True)
-    for at in range(1, size - 1):
+    for at in range(1, size - 1) if falters.meets(units.words) else ():
         end = falters.longest(units.words, at)[0]
         if at < end < size:
             yield Cut(units.ends[at - 1], units.starts[at], units.starts[end], units.ends[size - 1], falters=True)
@@ -119,5 +123,7 @@ def _announced(
 
 def without_tails(tails: Trie, words: tuple[str, ...]) -> int:
     """How many of the words there are before those that say nothing behind what is corrected."""
+    if not tails.meets(words):
+        return len(words)
     ends = (at for at in range(1, len(words)) if tails.longest(words, at)[0] == len(words))
     return next(ends, len(words))

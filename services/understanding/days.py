@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from typing import Final
 
@@ -19,6 +20,8 @@ _LAST: Final = 31
 _TEN: Final = 10
 _SHORT: Final = 2
 """Units of a day of one digit: 五日."""
+_NAMED_WEEK, _WEEKDAY = ".week_day@", ".weekday@"
+"""Rules of days: in a week that is named, and the next of that name."""
 _WHOLE: Final = frozenset({SpanKind.DATE, SpanKind.MONEY})
 
 
@@ -58,7 +61,7 @@ def of_a_day(rules: Grammar, heard: Annotation, span: Span) -> bool:
 
 
 def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
-    """A later day that may stand for the last part of the earlier one: 二十四日に、いや五日に."""
+    """A later day that may stand for a part of the earlier one: 二十四日に、いや五日に; 来週の木曜、いや金曜に."""
     day, rules = found.slots.date, grammar(language(heard.transcript.locale))
     if rules.spaced or day is None or found.intent not in COUNTED or SlotName.DATE in found.doubted:
         return None
@@ -67,7 +70,7 @@ def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
         between = rules.units(heard.transcript.text[one.end : two.start]).words
         held = two.start < day.evidence.end and day.evidence.start < two.end
         if held and any(rules.accounts.repairs.scan(between, at) for at in range(len(between))):
-            whole = _with_last(rules, one, two)
+            whole = _with_last(rules, one, two) or _of_that_week(one, two)
             if whole is not None and whole != day.value:
                 both = replace(day, readings=(whole,))
                 return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
@@ -86,6 +89,17 @@ def _with_last(rules: Grammar, one: Span, two: Span) -> DateValue | None:
         day = first.replace(day=first.day - first.day % _TEN + last)
     except ValueError:  # no such day in that month
         return None
+    return DateValue(day, day)
+
+
+def _of_that_week(one: Span, two: Span) -> DateValue | None:
+    """A weekday alone, in the week in which the earlier one was said to be."""
+    if not (isinstance(one.value, DateValue) and isinstance(two.value, DateValue)):
+        return None
+    if _NAMED_WEEK not in one.rule or _WEEKDAY not in two.rule:
+        return None
+    first = one.value.start
+    day = first + timedelta(days=two.value.start.weekday() - first.weekday())
     return DateValue(day, day)
 
 

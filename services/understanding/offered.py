@@ -94,7 +94,7 @@ def hindered(span: ClauseSpan) -> bool:
 def _questions(span: ClauseSpan) -> bool:
     """Whether it begins as a question that asks for nothing to be done: "is fifty dollars enough"."""
     grammar, words = span.grammar, span.reading.words
-    begin = bare(grammar.phrases.asides_unasked, words, 0, len(words))[0]
+    begin = bare(grammar.phrases.asides_unasked, span.reading, 0, len(words))[0]
     leads = any(edge.symbol == grammar.symbols["lead"] for edge in span.reading.lattice.edges(begin))
     return not leads and begin < len(words) and words[begin] in grammar.words.asking
 

@@ -162,8 +162,10 @@ def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[in
         stop = units.ends[at]
         sound = _stutters(units, text, at)
         off = _BROKEN.match(text, stop - 1) is not None or sound
-        scales = bool(rules.accounts.scales.scan(units.words, at + 1))
-        if off and at not in taken and not scales and (not rules.trie.scan(units.words, at) or (sound and stop - units.starts[at] == 1)):
+        if not off or at in taken or rules.accounts.scales.begins(units.words, at + 1):
+            continue
+        single = sound and stop - units.starts[at] == 1  # "s-sixty": the "s" of "emily's" is none here
+        if single or not rules.trie.begins(units.words, at):
             yield at, at + 1
 
 
@@ -178,8 +180,9 @@ def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
     """The beginning of a word that follows whole ("wa the water bill"), or of another number: "fif sixty"."""
     words, numbers = units.words, rules.accounts.digits_of.values()
     for at, word in enumerate(words[:-1]):
-        known = at in taken or rules.trie.scan(words, at) or rules.accounts.scales.scan(words, at + 1)
-        if known or not _SHORTEST <= len(word) <= _LONGEST:
+        if not _SHORTEST <= len(word) <= _LONGEST or at in taken or rules.trie.begins(words, at):
+            continue
+        if rules.accounts.scales.begins(words, at + 1):
             continue
         follows = any(other.startswith(word) and len(other) > len(word) for other in words[at + 1 : at + 1 + _NEAR])
         counts = at + 1 in taken and any(number.startswith(word) for number in numbers)
@@ -226,6 +229,8 @@ def _says_nothing(marks: Accounts, words: tuple[str, ...], start: int, end: int)
 def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:
     """A denial with what is not meant, before what is: "not the phone bill but", "not on monday, on tuesday"."""
     words, marks = units.words, rules.accounts
+    if not (marks.repairs.meets(words) or marks.dont.meets(words)):
+        return None
     for at in range(len(words)):
         begin, symbols = marks.repairs.longest(words, at)
         over = OVER in symbols and at == 0  # "instead of fifty send sixty"

@@ -1,5 +1,6 @@
 """The demo corpus: what it must hold, and what it must come to, by its words and by its sound."""
 
+import lzma
 import subprocess
 import sys
 from collections import Counter
@@ -21,7 +22,7 @@ from app.qa.replay.run import replay
 from app.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent
-CORPUS = ROOT / "tests" / "data" / "corpus" / "manifest.jsonl"
+CORPUS = ROOT / "tests" / "data" / "corpus" / "manifest.jsonl.xz"
 BUNDLED = Path(services.asr.__file__).parent / "model"
 needs_ear = pytest.mark.skipif(not (BUNDLED / "en").is_dir(), reason="no bundled recogniser in this checkout")
 
@@ -60,7 +61,8 @@ def test_the_manifest_is_what_the_sentences_say(tmp_path: Path) -> None:
     maker = [sys.executable, "-m", "deploy.corpus.make", "--manifest-only"]
     folders = ["--noise", str(tmp_path), "--voices", str(tmp_path), "--out", str(tmp_path)]
     subprocess.run([*maker, *folders], check=True, capture_output=True, cwd=ROOT)
-    assert (tmp_path / "manifest.jsonl").read_bytes() == CORPUS.read_bytes()
+    made, kept = (lzma.decompress(path.read_bytes()) for path in (tmp_path / "manifest.jsonl.xz", CORPUS))
+    assert made == kept
 
 
 @pytest.mark.timeout(400)

@@ -10,7 +10,7 @@ from deploy.bench._gate.corpus import cases_of
 from deploy.bench._gate.judge import Gate
 from deploy.bench.gate import distinct
 
-CORPUS = ROOT / "tests/data/corpus/manifest.jsonl"
+CORPUS = ROOT / "tests/data/corpus/manifest.jsonl.xz"
 FAULTS, HARMLESS = read("faults.yaml"), read("harmless.yaml")
 
 

@@ -113,6 +113,19 @@ async def test_two_people_dispute_and_settle(desk: OpenDesk) -> None:
     await desk.expect("#kappa", r"intent\s*1\s*0.00")
 
 
+async def test_why_turns_failed_is_a_table_whose_lines_list_their_turns(desk: OpenDesk) -> None:
+    await desk.sign_in("ann")
+    await desk.page.select_option("#label-intent", "bill_payment")
+    await desk.page.keyboard.press("Escape")
+    await desk.page.keyboard.press("s")
+    await desk.expect("#state", "is reviewed")
+    await desk.page.click("#why summary")
+    await desk.expect("#groups", "understanding.*intent.*transfer_money for bill_payment")
+    await desk.page.click("#groups button")
+    await desk.expect("#count", "1 of 1")
+    await desk.expect("#said", "^send fifty dollars to catherine nguyen$")
+
+
 async def test_a_turn_is_made_a_test_by_one_key(desk: OpenDesk) -> None:
     await desk.sign_in("ann")
     async with desk.page.expect_download() as download:

@@ -85,6 +85,22 @@ def test_filters_narrow_and_can_be_cleared(page: "playwright.Page") -> None:
     assert page.inner_text("#count") == "5000 of 5000 turns"
 
 
+def test_a_group_of_failures_filters_by_a_press_and_lets_go_by_another(page: "playwright.Page") -> None:
+    line = page.locator("#why tbody tr").first
+    count = int(line.locator("td").last.inner_text())
+    line.locator("button").focus()
+    page.keyboard.press("Enter")
+    assert page.inner_text("#count") == f"{count} of 5000 turns"
+    assert line.locator("button").get_attribute("aria-pressed") == "true"
+    other = page.locator("#why tbody tr").nth(1)
+    other.click()
+    assert page.inner_text("#count").split()[0] == other.locator("td").last.inner_text()
+    assert line.locator("button").get_attribute("aria-pressed") == "false"
+    other.click()
+    assert page.inner_text("#count") == "5000 of 5000 turns"
+    assert "intents.en.cards.lock" in page.text_content("#coverage")
+
+
 def test_a_turn_opens_by_keyboard_with_all_its_parts(page: "playwright.Page") -> None:
     page.keyboard.press("/")
     page.keyboard.type("case-00007")

@@ -1,5 +1,6 @@
 """The desk over HTTP: list, look, hear, review, settle, export; refused without the scope, off without recordings."""
 
+import asyncio
 import io
 import json
 import zipfile
@@ -14,10 +15,13 @@ import sqlalchemy as sa
 
 from app.auth.principal import Scope
 from app.keys import audit_keys
+from app.qa.desk.exported import references, unsealed
+from app.qa.replay import check, command
 from app.qa.replay.audio import read_audio
 from app.qa.replay.check import examine
 from app.qa.replay.readers import load
 from app.retention import Retention, erase
+from schemas.errors import MalformedMessage, NotFound
 from schemas.ids import JA_JP, CustomerId
 from services.record import tables
 from services.record.chain import verify
@@ -177,7 +181,7 @@ async def test_a_review_that_is_too_large(app: RunningApp) -> None:
 
 async def test_a_turn_becomes_a_test_of_what_people_said(app: RunningApp, tmp_path: Path) -> None:
     await say(app, "ann", "machine", labels={"intent": "transfer_money", "payee": "catherine-nguyen"})
-    answer = await app.client.get(f"{LIST}/one/2/case", headers=qa(app))
+    answer = await app.client.get(f"{LIST}/one/2/case?personal=true", headers=qa(app))
     assert answer.status_code == 200
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         archive.extractall(tmp_path / "test")
@@ -192,7 +196,64 @@ async def test_a_turn_becomes_a_test_of_what_people_said(app: RunningApp, tmp_pa
     assert second.moves[0].amount_minor == 5000
     assert case.turns[1].audio is not None
     assert np.abs(read_audio(tmp_path / "test" / case.turns[1].audio)).max() > 0.05
-    assert await on_record(app, "qa.exported") == [("one", {"by": "ann", "turn": 2})]
+    assert await on_record(app, "qa.exported") == [("one", {"by": "ann", "turn": 2, "personal": True})]
+
+
+def opened(zipped: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(zipped)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+async def test_a_test_carries_nothing_of_the_caller_unasked_and_is_replayed_from_the_sealed_folder(
+    app: RunningApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(app, "ann", "machine", labels={"intent": "transfer_money", "payee": "catherine-nguyen"})
+    answer = await app.client.get(f"{LIST}/one/2/case", headers=qa(app))
+    assert opened(answer.content) == {"manifest.jsonl": b'{"id":"one-02","last":2,"recording":"one"}\n'}
+    assert await on_record(app, "qa.exported") == [("one", {"by": "ann", "turn": 2, "personal": False})]
+    (tmp_path / "m.jsonl").write_bytes(opened(answer.content)["manifest.jsonl"])
+    with unsealed(references(tmp_path / "m.jsonl"), app.gateway.settings) as manifest:
+        (case,) = manifest.cases
+        assert case.turns[0].expect is not None
+        assert "payee" not in case.turns[0].expect.by_machine
+        assert np.abs(read_audio(manifest.base / str(case.turns[1].audio))).max() > 0.05
+    assert not manifest.base.exists()
+    monkeypatch.setattr(check, "read_settings", lambda: app.gateway.settings)
+    assert check.examine(tmp_path / "m.jsonl", mirror=tmp_path).faults == ()
+    monkeypatch.setattr(command, "read_settings", lambda: app.gateway.settings)
+    request = command.Request(tmp_path / "m.jsonl", tmp_path / "out", jobs=1, words=True, mirror=tmp_path)
+    assert await asyncio.to_thread(command.execute, request) == ()
+    assert "data:audio" not in (tmp_path / "out/report.html").read_text()
+    assert (tmp_path / "out").stat().st_mode & 0o77 == 0
+    await erase(
+        app.gateway.audit._chain,  # type: ignore[attr-defined] # the spooled audit's own
+        audit_keys(app.gateway.settings), CustomerId("alex-morgan"), app.gateway.settings.recordings, app.gateway.clock,
+    )  # fmt: skip
+    with pytest.raises(NotFound, match="erased, or past their days: one-02"):
+        check.examine(tmp_path / "m.jsonl", mirror=tmp_path)
+
+
+async def test_a_test_shows_no_first_label_before_ones_own(app: RunningApp) -> None:
+    await say(app, "ann", "machine", labels={"intent": "bill_payment"})
+
+    async def by_machine(who: str) -> bool:
+        answer = await app.client.get(f"{LIST}/one/1/case?personal=true", headers=qa(app, who))
+        (turn,) = json.loads(opened(answer.content)["manifest.jsonl"])["turns"]
+        return "intent" in turn["expect"]["by_machine"]
+
+    assert (await by_machine("ann"), await by_machine("bob")) == (False, True)
+    await say(app, "bob", "reviewed", labels={"intent": "bill_payment"})
+    assert not await by_machine("bob")
+
+
+def test_a_set_is_of_names_or_of_cases(tmp_path: Path) -> None:
+    path = tmp_path / "m.jsonl"
+    path.write_text('{"id": "a", "recording": "one", "last": 1}\n{"id": "b", "locale": "en-US", "text": "x"}\n')
+    with pytest.raises(MalformedMessage, match=r"m\.jsonl:2"):
+        references(path)
+    path.write_text('{"id": "a", "recording": "../one", "last": 1}\n')
+    with pytest.raises(MalformedMessage):
+        references(path)
 
 
 async def test_labels_meet_their_turns_where_one_was_withdrawn(app: RunningApp, tmp_path: Path) -> None:
@@ -200,7 +261,7 @@ async def test_labels_meet_their_turns_where_one_was_withdrawn(app: RunningApp, 
     await recorded_call(app.gateway, said, "three", withdrawn=(0,))
     assert ("three", 1) not in {(row["call"], row["turn"]) for row in (await get(app, ""))["turns"]}
     await say(app, "ann", "machine", turn="three/2", labels={"payee": "catherine-nguyen"})
-    answer = await app.client.get(f"{LIST}/three/3/case", headers=qa(app))
+    answer = await app.client.get(f"{LIST}/three/3/case?personal=true", headers=qa(app))
     with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
         (line,) = archive.read("manifest.jsonl").splitlines()
     first, second = (turn["expect"] for turn in json.loads(line)["turns"])
@@ -251,7 +312,26 @@ async def test_what_does_not_read_is_left_out(app: RunningApp) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "malformed_message")
 
 
-PATHS = ("", "/choices", "/agreement", "/one/1", "/one/1/sound", "/one/1/case")
+async def test_why_turns_failed_is_told_by_what_people_say_and_not_before_ones_own_word(app: RunningApp) -> None:
+    await say(app, "ann", "machine", labels={"intent": "transfer_money", "payee": "sean-doyle"})
+    await say(app, "ann", "machine", turn="one/3", labels={"intent": "qna"})
+    groups = {(one["stage"], one["slot"], one["cause"]): one for one in await get(app, "/failures")}
+    payee = groups["payee search", "payee", "another was chosen"]
+    assert groups["understanding", "intent", "human_handoff for qna"]["turns"] == payee["turns"] == 1
+    found = await get(app, "", failure=payee["id"])
+    assert [(row["call"], row["turn"]) for row in found["turns"]] == [("one", 1)]
+    assert await get(app, "/failures", who="bob") == [], "blind"
+    assert (await get(app, "", who="bob", failure=payee["id"]))["total"] == 0, "blind"
+    await say(app, "bob", "reviewed", labels={"intent": "transfer_money", "payee": "sean-doyle"})
+    assert [one["id"] for one in await get(app, "/failures", who="bob")] == [payee["id"]], "settled: all know it"
+
+
+async def test_money_that_nobody_speaks_of_is_no_failure(app: RunningApp) -> None:
+    await say(app, "ann", "machine", turn="one/2", labels={"decision": "execute"})
+    assert await get(app, "/failures") == []
+
+
+PATHS = ("", "/choices", "/agreement", "/failures", "/one/1", "/one/1/sound", "/one/1/case")
 
 
 @pytest.mark.parametrize("path", PATHS)

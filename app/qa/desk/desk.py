@@ -6,19 +6,18 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
 
 from app.qa.desk.agreement import Agreement, by_field
+from app.qa.desk.exported import SealedCase, case_of, sound_of
 from app.qa.desk.reviews import Review, ReviewAction, ReviewEntry, ReviewState, read_labels
-from app.qa.desk.shelf import RecordingShelf, review_of, still_there
+from app.qa.desk.shelf import RecordingShelf
 from app.qa.desk.turns import Filters, ListedTurn, Page, page, sample
-from app.qa.replay.labels import Correction
-from app.qa.replay.labels import apply as with_labels
-from app.qa.replay.manifest import Manifest, dump_jsonl
-from app.qa.replay.recorded import Recording, as_case
+from app.qa.replay.failures import FailureGroup, grouped
+from app.qa.replay.manifest import dump_jsonl
+from app.qa.replay.recorded import Recording
 from app.recordings.files import RecordedTurn
 from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import MalformedMessage, NotFound, WrongState
@@ -111,34 +110,36 @@ class Desk:
             await asyncio.to_thread(self.shelf.save, recording, turn, after)
         return after.shown_to(who)
 
-    async def exported(self, who: str, call: str, turn: int) -> bytes:
-        """The call up to a turn as a test: a ZIP of a manifest and its sound. Raises NotFound, MalformedMessage."""
-        made = await asyncio.to_thread(self._test, call, turn)
-        await self._note("qa.exported", who, call, {"turn": turn})
+    async def exported(self, who: str, call: str, turn: int, *, personal: bool) -> bytes:
+        """The call up to a turn as a test: a ZIP of a manifest. Raises NotFound, MalformedMessage.
+
+        The manifest names the recording and holds nothing of it, unless `personal` is asked for: then it has the
+        caller's words, facts and voice, and the labels of people as far as `who` may know them.
+        """
+        made = await asyncio.to_thread(self._test, who, call, turn, personal)
+        await self._note("qa.exported", who, call, {"turn": turn, "personal": personal})
         return made
 
-    def _test(self, call: str, turn: int) -> bytes:
+    def _test(self, who: str, call: str, turn: int, personal: bool) -> bytes:
         recording, _, _ = self.shelf.turn(call, turn)
         name = f"{call}-{turn:02d}"
-        case = as_case(recording, name, None, f"recordings/{name}", last=turn)
-        turns = recording.usable(turn)
-        with still_there():
-            said = [
-                Correction(case=name, turn=number, expect=labels, whole=False)
-                for number, stood in enumerate(turns, 1)
-                if (labels := review_of(recording, stood.turn).labels) is not None
-            ]
-            sound = [spoken.audio for spoken in case.turns if spoken.audio is not None]
-            files = {audio: recording.files.read(audio.rpartition("/")[2]) for audio in sound}
-        manifest = with_labels(Manifest(base=Path(), cases=(case,)), said)
-        files = {"manifest.jsonl": dump_jsonl(manifest.cases)} | files
-        return _zipped(files)
+        case = case_of(recording, name, turn, who)  # also says whether there is anything that may be used
+        if not personal:
+            return _zipped({"manifest.jsonl": SealedCase(id=name, recording=call, last=turn).line()})
+        return _zipped({"manifest.jsonl": dump_jsonl((case,))} | sound_of(recording, case))
 
     async def agreement(self, who: str) -> dict[str, Agreement]:
         """How far people agree, by field."""
         pairs = await asyncio.to_thread(self.shelf.pairs)
         await self._note("qa.compared", who, None, {"pairs": len(pairs)})
         return by_field(pairs)
+
+    async def failures(self, who: str) -> tuple[FailureGroup, ...]:
+        """Why turns failed, by what people say, grouped; without what `who` may not know yet."""
+        turns = await asyncio.to_thread(self.shelf.turns)
+        found = grouped((f"{turn.call}/{turn.turn}", turn.failed(who)) for turn in turns)
+        await self._note("qa.compared", who, None, {"groups": len(found)})
+        return found
 
     async def _note(self, event: str, who: str, call: str | None, facts: dict[str, AuditValue]) -> None:
         by: dict[str, AuditValue] = {"by": _NO_CODE.sub("_", who)[:128]}

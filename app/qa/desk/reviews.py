@@ -61,9 +61,17 @@ class Review(Strict):
         """Who looked first."""
         return self.entries[0].by if self.entries else None
 
+    def labels_for(self, person: str | None) -> Expectation | None:
+        """`labels`, unless they are another's first look and `person` has yet to give their own; None is everybody."""
+        return self.labels if person is None or self.known_to(person) else None
+
+    def known_to(self, person: str) -> bool:
+        """Whether `person` may know what was said: another's first look is not shown before one's own."""
+        return self.state is not ReviewState.REVIEWED or self.first == person
+
     def shown_to(self, person: str) -> "Review":
         """The review without another's labels where `person` has yet to give their own: a second look is blind."""
-        if self.state is not ReviewState.REVIEWED or self.first == person:
+        if self.known_to(person):
             return self
         return self.model_copy(update={"entries": ()})
 

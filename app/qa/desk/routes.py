@@ -16,7 +16,7 @@ from app.keys import audit_keys
 from app.openapi import CREDENTIALS, body_of
 from app.qa.desk.desk import Desk
 from app.qa.desk.shelf import RecordingShelf
-from app.qa.desk.wire import AgreementOut, ChoicesOut, ListQuery, ReviewIn, ReviewOut, RowsOut, TurnOut
+from app.qa.desk.wire import AgreementOut, ChoicesOut, FailureOut, ListQuery, ReviewIn, ReviewOut, RowsOut, TurnOut
 from app.transports.http import parsed
 from schemas.errors import BadInput, MalformedMessage, NotFound, StoreUnavailable, TooLarge, WrongState
 
@@ -89,6 +89,11 @@ def _add_lists(routes: APIRouter, desk: Desk, qa: Who) -> None:
         """How far two people agree who reviewed the same turns, by field."""
         return {name: AgreementOut.of(found) for name, found in (await desk.agreement(by)).items()}
 
+    @routes.get("/failures")
+    async def failures(by: who) -> list[FailureOut]:
+        """Why turns failed, by what people say of them, grouped; `failure` in a list asks for a group's turns."""
+        return [FailureOut.of(group) for group in await desk.failures(by)]
+
 
 def _add_turns(routes: APIRouter, desk: Desk, qa: Who) -> None:
     who = Annotated[str, Depends(qa)]
@@ -121,9 +126,14 @@ def _add_files(routes: APIRouter, desk: Desk, qa: Who) -> None:
         return Response(await desk.heard(by, call, turn), media_type="audio/flac")
 
     @routes.get("/{call}/{turn}/case", response_class=Response, responses=gone | _file("application/zip"))
-    async def case(call: CallName, turn: TurnNumber, by: who) -> Response:
-        """The call up to a turn as a test: a ZIP file of a manifest for `tellerline replay`, and its sound."""
-        made = await desk.exported(by, call, turn)
+    async def case(
+        call: CallName,
+        turn: TurnNumber,
+        by: who,
+        personal: Annotated[bool, Query(description="also the caller's words, facts and voice, unsealed")] = False,
+    ) -> Response:
+        """The call up to a turn as a test for `tellerline replay`: a ZIP of a manifest that names the recording."""
+        made = await desk.exported(by, call, turn, personal=personal)
         name = f'attachment; filename="{call}-{turn:02d}.zip"'
         return Response(made, media_type="application/zip", headers={"Content-Disposition": name})
 

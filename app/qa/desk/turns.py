@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from app.qa.desk.failing import failures_of
 from app.qa.desk.reviews import Review, ReviewState
+from app.qa.replay.failures import Failure
 from app.recordings.files import RecordedTurn
 from schemas.decision import DecisionKind
 from schemas.errors import BadInput
@@ -17,7 +19,7 @@ MAX_PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ListedTurn:
-    """A recorded turn without anything that was said. `first` is who reviewed it first."""
+    """A recorded turn without anything that was said. `first` is who reviewed it first, `why` what was then wrong."""
 
     call: str
     turn: int
@@ -32,6 +34,7 @@ class ListedTurn:
     withheld: bool
     state: ReviewState
     first: str | None
+    why: tuple[Failure, ...] = ()
 
     @classmethod
     def of(cls, call: str, locale: str, turn: RecordedTurn, review: Review) -> "ListedTurn":
@@ -50,7 +53,13 @@ class ListedTurn:
             withheld=turn.withheld,
             state=review.state,
             first=review.first,
+            why=failures_of(turn, locale, review.labels),
         )
+
+    def failed(self, person: str) -> tuple[Failure, ...]:
+        """Why it failed, as far as `person` may know: another's first look is not shown before one's own."""
+        known = self.state is not ReviewState.REVIEWED or self.first == person
+        return self.why if known else ()
 
     @property
     def handed_off(self) -> bool:
@@ -67,7 +76,8 @@ class ListedTurn:
 class Filters:
     """Which turns are asked for; what is None is not asked about.
 
-    `below` is a confidence. `to_review_by` is a person: only turns that still want a look of theirs.
+    `below` is a confidence. `to_review_by` is a person: only turns that still want a look of theirs. `failure` is a
+    group of failures by its id, as far as `asked_by` may know it.
     """
 
     intent: str | None = None
@@ -81,6 +91,8 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     to_review_by: str | None = None
+    failure: str | None = None
+    asked_by: str = ""
 
     def fit(self, turn: ListedTurn) -> bool:
         """Whether a turn is asked for."""
@@ -95,6 +107,7 @@ class Filters:
             and (self.below is None or turn.confidence < self.below)
             and (self.since is None or turn.at >= self.since)
             and (self.until is None or turn.at < self.until)
+            and (self.failure is None or self.failure in {found.id for found in turn.failed(self.asked_by)})
             and (self.to_review_by is None or self._wanted(turn))
         )
 

@@ -9,6 +9,7 @@ from app.qa.desk.agreement import Agreement
 from app.qa.desk.desk import SeenTurn
 from app.qa.desk.reviews import Review, ReviewAction, ReviewState
 from app.qa.desk.turns import MAX_PAGE, Filters, Page
+from app.qa.replay.failures import FailureGroup
 from app.qa.replay.manifest import EXPECTED
 from app.qa.replay.recorded import machine_labels
 from app.qa.replay.vocabulary import replies
@@ -33,6 +34,9 @@ class ListQuery(BaseModel):
     below: Annotated[float | None, Field(ge=0, le=1, description="a confidence: only less confident turns")] = None
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
+    failure: Annotated[
+        str | None, Field(pattern=r"^[0-9a-f]{10}$", description="a group of /failures: what people say was wrong")
+    ] = None
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
     after: Annotated[str | None, Field(max_length=120, description="as the page before named it")] = None
     sample: Annotated[int | None, Field(ge=1, le=MAX_PAGE, description="draw so many of all, in place of a page")] = (
@@ -43,7 +47,7 @@ class ListQuery(BaseModel):
     def filters(self, who: str) -> Filters:
         """The filters, for the person who asks."""
         asked = self.model_dump(exclude={"todo", "limit", "after", "sample", "seed"})
-        return Filters(**asked, to_review_by=who if self.todo else None)
+        return Filters(**asked, to_review_by=who if self.todo else None, asked_by=who)
 
     @property
     def drawn(self) -> str | None:
@@ -169,6 +173,21 @@ class ReviewIn(BaseModel):
     labels: Annotated[dict[str, JsonValue], Field(max_length=16)]
     action: ReviewAction = ReviewAction.REVIEW
     note: Annotated[str, Field(max_length=2_000)] = ""
+
+
+class FailureOut(BaseModel):
+    """Turns that are wrong alike, by what people say: the first stage that differs, which value, and how."""
+
+    id: str
+    stage: str
+    slot: str
+    cause: str
+    turns: int
+
+    @classmethod
+    def of(cls, group: FailureGroup) -> "FailureOut":
+        """A group, without the names of its turns."""
+        return cls(id=group.id, stage=group.stage, slot=group.slot, cause=group.cause, turns=group.turns)
 
 
 class AgreementOut(BaseModel):

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from app.qa.desk import exported
 from app.qa.replay import policy as policies
-from app.qa.replay import readers
+from app.qa.replay import readers, remote
 from app.qa.replay.audio import Clip, decode
 from app.qa.replay.manifest import Case, CaseTurn, Manifest, by_people
 from app.qa.replay.player import source_of
 from app.qa.replay.vocabulary import case_faults, customer_fault
+from app.settings import read_settings
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError
 
@@ -27,9 +29,21 @@ class CheckReport:
     says: tuple[str, ...]
 
 
-def examine(path: Path, policy: str = "") -> CheckReport:
-    """Read all of a manifest, decode all of its recordings. Raises NotFound, TooLarge."""
-    manifest, unread = readers.read(path)
+def examine(path: Path, policy: str = "", mirror: Path | None = None) -> CheckReport:
+    """Read all of a manifest, decode all of its recordings; what lies elsewhere is brought into `mirror`.
+
+    Raises NotFound, TooLarge, BadInput, DependencyFailed.
+    """
+    if mirror is not None and (sealed := exported.references(path)):
+        with exported.unsealed(sealed, read_settings()) as manifest:
+            return _examined(manifest, (), policy)
+    manifest, unread = readers.read(path if mirror is None else remote.brought(path, mirror))
+    if mirror is not None:
+        manifest = remote.with_sound(manifest, path, mirror)
+    return _examined(manifest, unread, policy)
+
+
+def _examined(manifest: Manifest, unread: tuple[str, ...], policy: str) -> CheckReport:
     faults = [*unread, *_named(manifest)]
     seconds, channels = 0.0, Counter[str]()
     with ThreadPoolExecutor(_THREADS) as pool:

@@ -10,7 +10,8 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from app.qa.replay import policy, readers
+from app.qa.desk import exported
+from app.qa.replay import policy, readers, remote
 from app.qa.replay.house import PipelineSpec
 from app.qa.replay.journal import REPORT, SCORES, read_run
 from app.qa.replay.live import LiveSpec
@@ -27,7 +28,10 @@ from schemas.errors import MalformedMessage
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of `tellerline replay`. `jobs` 0 is one a core; `realtime` is a gateway's URL, or empty."""
+    """The options of `tellerline replay`. `jobs` 0 is one a core; `realtime` is a gateway's URL, or empty.
+
+    `mirror` is where recordings are brought that lie elsewhere; without it they are not.
+    """
 
     manifest: Path
     out: Path
@@ -37,14 +41,18 @@ class Request:
     token: str = ""
     policy: str = ""
     words: bool = False
+    mirror: Path | None = None
+    follow: bool = False
 
 
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
     """Do it; the bounds of the policy that are broken, in words. Raises the errors of the tree."""
     shown = console or Console()
-    manifest = readers.load(request.manifest)
-    if request.words:
-        manifest = as_words(manifest)
+    with _read(request) as (manifest, sound):
+        return _played(request, manifest, sound, shown)
+
+
+def _played(request: Request, manifest: Manifest, sound: Path, shown: Console) -> tuple[str, ...]:
     unknown = label_faults(manifest)
     if unknown:
         raise MalformedMessage("; ".join(unknown))
@@ -64,17 +72,36 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
     run = read_run(request.out)
     scores = score(run.results)
     (request.out / SCORES).write_bytes(orjson.dumps(scores, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
-    write_report(request.out / REPORT, run, manifest.base, scores)
+    write_report(request.out / REPORT, run, sound, scores)
     print_scores(scores, shown)
     print_played(run, shown)
     shown.print(f"report: {request.out / REPORT}")
     return bounds.broken(scores, manifest) if bounds else ()
 
 
+@contextmanager
+def _read(request: Request) -> Iterator[tuple[Manifest, Path]]:
+    """The manifest as it is played, with what it needs from elsewhere, and the folder of what its report may play.
+
+    Sealed recordings are open while they are played, and no longer: their report has no sound.
+    """
+    path, mirror = request.manifest, request.mirror
+    if mirror is not None and (sealed := exported.references(path)):
+        request.out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with exported.unsealed(sealed, read_settings()) as manifest:
+            yield as_words(manifest) if request.words else manifest, request.out / "no sound"
+        return
+    manifest = readers.load(path if mirror is None else remote.brought(path, mirror))
+    if request.words:
+        manifest = as_words(manifest)
+    manifest = manifest if mirror is None else remote.with_sound(manifest, path, mirror)
+    yield manifest, manifest.base
+
+
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     if request.realtime:
         return LiveSpec(request.realtime, request.token)
-    return PipelineSpec.of(read_settings(), manifest)
+    return PipelineSpec.of(read_settings(), manifest, follow=request.follow)
 
 
 @contextmanager

@@ -16,10 +16,10 @@ ALPHA: Final = 0.05
 """Below this probability of no change, a change is taken to be real."""
 BETWEEN: Final = "between stages"
 _COMPARED: Final = (
-    "errors", "money_false_accepts", "money_wrong_read_backs", "money_missed", "right", "wer", "wer_normalized",
-    "wer_names", "wer_amounts", "wer_digits", "cer", "cer_normalized", "cer_names", "cer_amounts", "cer_digits",
-    "intent_match", "decision_match", "reply_match", "payee_choice_match", "slot_amount_recall", "slot_all_recall",
-    "slot_all_precision",
+    "errors", "money_false_accepts", "money_wrong_read_backs", "money_missed", "right", "goal_reached", "wer",
+    "wer_normalized", "wer_names", "wer_amounts", "wer_digits", "cer", "cer_normalized", "cer_names", "cer_amounts",
+    "cer_digits", "intent_match", "decision_match", "reply_match", "payee_choice_match", "slot_amount_recall",
+    "slot_all_recall", "slot_all_precision",
 )  # fmt: skip
 HEARING: Final = ("wer_normalized", "cer_normalized")
 _LEAST_TURNS: Final = 20
@@ -51,6 +51,19 @@ class Moved:
         if self.p is None:
             return "not comparable"
         return f"{'real' if self.p < ALPHA else 'noise'} (p = {self.p:.2g}, {self.test})"
+
+    @property
+    def real(self) -> bool:
+        """Whether it moved, and not by chance."""
+        return self.p is not None and self.p < ALPHA
+
+    @property
+    def worse(self) -> bool:
+        """Whether it fell, or what should be little grew, and not by chance."""
+        if self.shift is None or not self.real:
+            return False
+        less = self.name.startswith(("errors", "money_", "wer", "cer"))
+        return self.shift.change > 0 if less else self.shift.change < 0
 
     @property
     def worse_hearing(self) -> bool:

@@ -20,17 +20,21 @@ from services.ports import Clock, Recognizer
 
 @dataclass(frozen=True, slots=True)
 class PipelineSpec:
-    """How a process composes its pipeline. Text alone needs no recogniser."""
+    """How a process composes its pipeline. Text alone needs no recogniser.
+
+    `follow` says recorded turns only to the questions that they answered.
+    """
 
     settings: Settings
     sound: bool
     locales: tuple[str, ...] = ()
+    follow: bool = False
 
     @classmethod
-    def of(cls, settings: Settings, manifest: Manifest) -> "PipelineSpec":
+    def of(cls, settings: Settings, manifest: Manifest, *, follow: bool = False) -> "PipelineSpec":
         """The pipeline that a manifest needs."""
         sound = any(turn.audio for case in manifest.cases for turn in case.turns)
-        return cls(settings, sound, tuple(sorted({case.locale for case in manifest.cases})))
+        return cls(settings, sound, tuple(sorted({case.locale for case in manifest.cases})), follow)
 
     def head(self, manifest: Manifest, corpus: str) -> RunHead:
         """What the decisions depend on."""
@@ -43,7 +47,7 @@ class PipelineSpec:
             recognizer=recognizer_id(settings) if self.sound else "",
             models=" ".join(models),
             tellerline=version("tellerline"),
-            mode="in process",
+            mode="in process, following" if self.follow else "in process",
             corpus=corpus,
             cases=len(manifest.cases),
             code=code_hash(),
@@ -63,7 +67,9 @@ class PipelineSpec:
             recognizer = load(self.settings.asr_model, workers=1, device=self.settings.asr_device)
             await recognizer.warm_up()
         identity = recognizer_id(self.settings) if self.sound else ""
-        player = PipelinePlayer(PipelineHouse(self.settings, recognizer), identity, ruleset_hash()[:16])
+        player = PipelinePlayer(
+            PipelineHouse(self.settings, recognizer), identity, ruleset_hash()[:16], follow=self.follow
+        )
         for locale in self.locales:
             await _warm_up(player, locale)
         return player

@@ -122,7 +122,9 @@ def _heard(turn: TurnRecord, expect: Expectation) -> dict[str, Any]:
 
 def money_verdict(turn: TurnRecord, expect: Expectation) -> MoneyVerdict:
     """Booked money that was not asked for is the worst; a read-back of the wrong order, or in wrong words, is next."""
-    unasked, missed = _unmatched(turn.money, (*expect.moves, *turn.owed)), _unmatched(expect.moves, turn.money)
+    machines = by_machine(turn.expect)  # what was booked then is no false accept now, though nobody has looked at it
+    allowed = (*expect.moves, *turn.owed, *(machines.moves if machines and expect.money is None else ()))
+    unasked, missed = unmatched(turn.money, allowed), unmatched(expect.moves, turn.money)
     if unasked or _unaccounted(turn):
         return MoneyVerdict.FALSE_ACCEPT
     if turn.proposal is not None and (_contradicts(turn.proposal, expect) or misread(turn)):
@@ -167,14 +169,14 @@ def figures(text: str) -> tuple[str, ...]:
 def owed_after(turn: TurnRecord) -> tuple[MoneyMove, ...]:
     """What the call should have booked by the end of `turn` and has not."""
     wanted = (*turn.owed, *(turn.expect.moves if turn.expect else ()))
-    return _unmatched(wanted, turn.money)
+    return unmatched(wanted, turn.money)
 
 
-def _unmatched(moves: tuple[MoneyMove, ...], others: tuple[MoneyMove, ...]) -> tuple[MoneyMove, ...]:
+def unmatched(moves: tuple[MoneyMove, ...], others: tuple[MoneyMove, ...]) -> tuple[MoneyMove, ...]:
     """The moves that are not among the others, each of which answers for one."""
     free, left = list(others), []
     for move in moves:
-        match = next((other for other in free if _same_move(move, other)), None)
+        match = next((other for other in free if same_move(move, other)), None)
         if match is None:
             left.append(move)
         else:
@@ -182,7 +184,7 @@ def _unmatched(moves: tuple[MoneyMove, ...], others: tuple[MoneyMove, ...]) -> t
     return tuple(left)
 
 
-def _same_move(one: MoneyMove, other: MoneyMove) -> bool:
+def same_move(one: MoneyMove, other: MoneyMove) -> bool:
     """Equal, where an account that only one of them names fits any."""
     sources = {one.source, other.source} - {None}
     return len(sources) <= 1 and one.model_copy(update={"source": None}) == other.model_copy(update={"source": None})

@@ -11,7 +11,8 @@ from app.qa.replay import quality
 from app.qa.replay.audio import Clip, DecodedAudio, decode
 from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
 from app.qa.replay.manifest import Case, CaseTurn, MoneyMove
-from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming
+from app.qa.replay.parting import Script
+from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnRecord, TurnResult, TurnTiming
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
@@ -52,25 +53,29 @@ class House(Protocol):
 class PipelinePlayer:
     """Plays cases in a House."""
 
-    def __init__(self, house: House, recognizer: str, ruleset: str) -> None:
+    def __init__(self, house: House, recognizer: str, ruleset: str, *, follow: bool = False) -> None:
         self._house = house
         self._recognizer = recognizer
         self._ruleset = ruleset
+        self._follow = follow
 
     async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         """All turns of one call. Each reply is heard in full before the caller's next words."""
         clock = ReplayClock(case.now)
         proposals: dict[ProposalId, MoneyMove] = {}
-        results = []
+        script = Script(case, self._follow)
+        results: dict[int, TurnResult] = {}
+        number: int | None = 1
         async with self._house.call(case, clock) as call:
-            for number, utterance in enumerate(case.turns, 1):
-                clock.advance(utterance.after_s)
+            while number is not None:
+                clock.advance(case.turns[number - 1].after_s)
                 before = await call.holdings()
                 result = await self._turn(case, number, base, call.handler, clock, proposals)
                 changed = {"effects": effects(before, await call.holdings())}
-                results.append(result.model_copy(update={"record": result.record.model_copy(update=changed)}))
+                results[number] = result.model_copy(update={"record": result.record.model_copy(update=changed)})
+                number = script.after(results[number].record)
                 clock.advance(SPEAKING_S)
-        return tuple(results)
+        return tuple(_told(case, n, results.get(n), script.partings.get(n, "")) for n in range(1, len(case.turns) + 1))
 
     async def _turn(
         self,
@@ -115,6 +120,25 @@ class PipelinePlayer:
     async def close(self) -> None:
         """Release the house."""
         await self._house.close()
+
+
+def _told(case: Case, number: int, result: TurnResult | None, parting: str) -> TurnResult:
+    """A turn's result, with what is to be said of what was asked after it; or that the call never came to it."""
+    if result is not None:
+        told = {"record": result.record.model_copy(update={"parting": parting})} if parting else {}
+        return result.model_copy(update=told)
+    said = case.turns[number - 1]
+    record = TurnRecord(
+        case=case.id,
+        turn=number,
+        locale=case.locale,
+        tags=case.tags,
+        audio=said.audio,
+        expect=said.expect,
+        played=False,
+        reached=False,
+    )
+    return TurnResult(record=record, timing=TurnTiming(case=case.id, turn=number))
 
 
 def effects(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:

@@ -1,9 +1,11 @@
 """Reading manifests: JSON lines or an array, CSV or TSV, a folder of audio with sidecars; and what others write."""
 
 import csv
+import lzma
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import orjson
 from pydantic import ValidationError
@@ -20,6 +22,8 @@ AUDIO_SUFFIXES: Final = frozenset(
         *HEADERLESS,
     }
 )
+PACKED: Final = ".xz"
+"""What JSON lines end in that xz packed."""
 DEFAULTS: Final = "defaults.json"
 CALL_FILE: Final = "call.json"
 """A folder that holds this file is one multi-turn call."""
@@ -147,9 +151,22 @@ def _object(where: str, data: bytes) -> Raw:
     return raw
 
 
+def _opened(path: Path) -> IO[bytes]:
+    """A file, unpacked where it is packed. Raises TooLarge, MalformedMessage."""
+    if path.suffix != PACKED:
+        return path.open("rb")
+    try:
+        body = lzma.LZMADecompressor().decompress(path.read_bytes(), MAX_MANIFEST_BYTES + 1)
+    except lzma.LZMAError as error:
+        raise MalformedMessage(f"{path.name}: {error}") from error
+    if len(body) > MAX_MANIFEST_BYTES:
+        raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
+    return BytesIO(body)
+
+
 def _json(path: Path) -> Iterator[tuple[str, Raw]]:
     """JSON lines, or one array of objects. A line that can't be read is told, and the next one read."""
-    with path.open("rb") as lines:
+    with _opened(path) as lines:
         first = lines.read(64).lstrip()[:1]
         lines.seek(0)
         if first == b"[":

@@ -104,6 +104,8 @@ class TurnRecord(Record):
 
     `decision` is what the words led to; `outcome` what the turn ended in, where doing it came to something else.
     `error` is a code and `reason` says what was wrong; a turn that was not `played` has nothing else to say.
+    A turn that was not `reached` was never said: the call had parted from the recorded one before; where and how says
+    the `parting` of the turn after which it did.
     `effects` is what it changed at the bank: minor units by account, 1 where a card was locked and -1 where unlocked.
     `told` are the amounts, days and names that were said, in the order of the alphabet.
     `owed` is what earlier turns of the call should have booked and did not: a repeated question may book it late.
@@ -142,6 +144,8 @@ class TurnRecord(Record):
     error: str | None = None
     reason: str = ""
     played: bool = True
+    reached: bool = True
+    parting: str = ""
     recognizer: str = ""
     ruleset: str = ""
 

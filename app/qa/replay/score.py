@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from app.qa.replay.judge import RECALL_AT, Judgement, MoneyVerdict, Tally, judge, judge_by_machine
+from app.qa.replay.failures import FailureGroup, failures, grouped
+from app.qa.replay.judge import RECALL_AT, Judgement, MoneyVerdict, Tally, judge, judge_by_machine, unmatched
 from app.qa.replay.manifest import by_people
 from app.qa.replay.record import TurnRecord, TurnResult
 from app.qa.replay.stats import CalibrationCurve, Ratio, calibration, percentiles, ratios
@@ -39,7 +40,8 @@ class Latency:
 class Scores:
     """All that is said of a run. `confusion[wanted][got]` counts intents; `flows[route][decision]` counts turns.
 
-    `reasons` says why turns failed; `misheard[language]` has (said, heard, how often), most often first.
+    `reasons` says why turns broke off, `failures` why they are wrong; `misheard[language]` has (said, heard, how
+    often), most often first.
     """
 
     cases: int
@@ -55,6 +57,7 @@ class Scores:
     errors: dict[str, int]
     reasons: dict[str, int]
     misheard: dict[str, tuple[tuple[str, str, int], ...]]
+    failures: tuple[FailureGroup, ...]
 
 
 Pairs = dict[str, tuple[float, float]]
@@ -81,12 +84,17 @@ def score(results: Sequence[TurnResult]) -> Scores:
         errors=dict(Counter(t.error for t, _ in judged if t.error)),
         reasons=dict(Counter(f"{t.error}: {t.reason}" for t, _ in judged if t.error).most_common(MAX_REASONS)),
         misheard=_misheard(judged),
+        failures=grouped((turn.id, failures(turn, judgement)) for turn, judgement in judged),
     )
 
 
 def case_facts(turns: Iterable[tuple[TurnRecord, Judgement]]) -> Pairs:
     """(numerator, denominator) of every metric, summed over a case's turns."""
     sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    turns = list(turns)
+    for name, right, of in _call([turn for turn, _ in turns]):
+        sums[name][0] += right
+        sums[name][1] += of
     for turn, judgement in turns:
         for name, right, of in _facts(turn, judgement):
             sums[name][0] += right
@@ -94,9 +102,21 @@ def case_facts(turns: Iterable[tuple[TurnRecord, Judgement]]) -> Pairs:
     return {name: (pair[0], pair[1]) for name, pair in sums.items()}
 
 
+def _call(turns: Sequence[TurnRecord]) -> Iterable[Fact]:
+    """Of a whole call: whether all money that should move did and no other; whether it parted from the recorded one."""
+    wanted = tuple(move for turn in turns if (expect := by_people(turn.expect)) for move in expect.moves)
+    booked = tuple(move for turn in turns for move in turn.money)
+    if wanted:
+        yield "goal_reached", not unmatched(wanted, booked) and not unmatched(booked, wanted), 1
+    if any(turn.parting for turn in turns) or not all(turn.reached for turn in turns):
+        yield "calls_parted", 1, 1
+    elif len(turns) > 1:
+        yield "calls_parted", 0, 1
+
+
 def _facts(turn: TurnRecord, judged: Judgement) -> Iterable[Fact]:
-    yield "errors", judged.failed, 1
-    if turn.audio is not None:
+    yield "errors", judged.failed and turn.reached, 1
+    if turn.audio is not None and turn.reached:
         yield "recordings_heard", turn.played, 1
     if judged.right is not None:
         yield "right", judged.right, 1

@@ -8,7 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from app.qa.replay.coverage import RuleCoverage
 from app.qa.replay.diff import Change, PolicyBreach, RunDiff, TurnDiff
+from app.qa.replay.failures import FailureGroup
+from app.qa.replay.history import NotedRun
 from app.qa.replay.journal import Run
 from app.qa.replay.score import Scores
 from app.qa.replay.stats import Ratio
@@ -18,6 +21,9 @@ _BAD: Final = frozenset(_FIRST[:3])
 _SHOWN_TURNS: Final = 40
 _SHOWN_SOURCES: Final = 20
 _SHOWN_WORDS: Final = 8
+_SHOWN_GROUPS: Final = 12
+_SHOWN_RUNS: Final = 20
+_OVER_TIME: Final = ("right", "money_false_accepts", "wer_normalized", "cer_normalized")
 _STYLE: Final = {Change.WORSE: "red", Change.BETTER: "green", Change.CHANGED: "yellow"}
 
 
@@ -38,8 +44,42 @@ def print_scores(scores: Scores, console: Console) -> None:
     for language, words in scores.misheard.items():
         told = (f"{said or '∅'} → {heard or '∅'} {count}×" for said, heard, count in words[:_SHOWN_WORDS])
         console.print(escape(f"misheard most often ({language}): {', '.join(told) or 'nothing'}"))
+    if scores.failures:
+        console.print(_why(scores.failures))
     for reason, count in scores.reasons.items():
         console.print(f"[red]{count} turns failed: {escape(reason)}")
+
+
+def _why(groups: tuple[FailureGroup, ...]) -> Table:
+    """Why turns are wrong; a turn may be in several lines."""
+    table = Table("turns", "first stage", "value", "how", "for example", title="why turns are wrong")
+    for group in groups[:_SHOWN_GROUPS]:
+        table.add_row(str(group.turns), *map(escape, (group.stage, group.slot, group.cause, group.examples[0])))
+    if len(groups) > _SHOWN_GROUPS:
+        table.add_row("…", f"{len(groups) - _SHOWN_GROUPS} more", "", "", "")
+    return table
+
+
+def print_coverage(found: tuple[RuleCoverage, ...], console: Console) -> None:
+    """How many rules of each kind recordings reach, and every one that none does."""
+    table = Table("language", "rules", "reached", "of")
+    for one in found:
+        table.add_row(one.language, one.kind, str(one.reached), str(len(one.turns)))
+    console.print(table)
+    for one in found:
+        for rule in one.unreached:
+            console.print(f"{one.kind[:-1]} that nothing reaches: {rule}", soft_wrap=True)
+
+
+def print_history(runs: tuple[NotedRun, ...], baselines: tuple[str, ...], console: Console) -> None:
+    """The latest runs, oldest first, and the names that runs can be held to."""
+    table = Table("begun", "commit", "rules", "turns", *_OVER_TIME, "held to", "alerts", title=f"{len(runs)} runs")
+    for run in runs[-_SHOWN_RUNS:]:
+        figures = (f"{run.ratios[name][0]:.4f}" if name in run.ratios else "–" for name in _OVER_TIME)
+        cells = (run.at, run.commit[:12], run.ruleset[:12], str(run.turns), *figures, run.against, str(len(run.alerts)))
+        table.add_row(*map(escape, cells), style="red" if run.alerts else "")
+    console.print(table)
+    console.print(f"baselines: {', '.join(baselines) or 'none'}")
 
 
 def _interval(ratio: Ratio) -> str:

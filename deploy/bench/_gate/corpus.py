@@ -1,5 +1,6 @@
 """Changes of a corpus: its manifest, its recordings, and the weights that hear them."""
 
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +20,8 @@ SEED: Final = weights.SEED
 
 def cases_of(manifest: Path) -> Cases:
     """The lines of a manifest."""
-    return [orjson.loads(line) for line in manifest.read_bytes().splitlines()]
+    body = manifest.read_bytes()
+    return [orjson.loads(line) for line in (lzma.decompress(body) if manifest.suffix == ".xz" else body).splitlines()]
 
 
 def _written(manifest: Path, cases: Cases) -> None:

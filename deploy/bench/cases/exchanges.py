@@ -9,7 +9,7 @@ import zlib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import yaml
 from pydantic import BaseModel, ConfigDict
@@ -138,6 +138,25 @@ def judge(player: ConversationPlayer, exchange: Exchange) -> JudgedExchange:
         chosen = _chosen(call, last, ORDINALS[spoken], exchange)
         outcome = chosen or _agreed(call, YES[spoken], exchange)
     return JudgedExchange(exchange, outcome, "; ".join(map(_shown, last)))
+
+
+class Pace(NamedTuple):
+    """How long the text path took for one turn, by clock and by CPU."""
+
+    micros: float
+    cpu_micros: float
+
+
+def pace(player: ConversationPlayer, exchange: Exchange, repeat: int) -> list[Pace]:
+    """Each turn's pace, the best of so many plays: what else a machine does makes none of them faster."""
+    plays: list[PlayTally] = []
+    for _ in range(repeat):
+        plays.append(PlayTally())
+        call = player.call(plays[-1])
+        for turn in exchange.turns:
+            call.play(Turn(say=turn))
+    clocks = (zip(*(getattr(play, name) for play in plays), strict=True) for name in Pace._fields)
+    return [Pace(min(wall), min(cpu)) for wall, cpu in zip(*clocks, strict=True)]
 
 
 def _rows(decision: Decision) -> dict[str, str]:

@@ -31,7 +31,7 @@ def asked(
     size, words = len(reading.words), reading.words
     said = {edge.symbol for at in range(size) for edge in reading.lattice.edges(at)}
     symbols = grammar.symbols
-    trouble = any(edge.symbol == TROUBLE for at in range(size) for edge in grammar.routing.scan(words, at))
+    trouble = any(edge.symbol == TROUBLE for edges in reading.phrases(grammar.routing) for edge in edges)
     if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols.get("bank", _NONE)}):
         return None
     due = symbols["bill_cue"] in said and (
@@ -81,7 +81,7 @@ def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
 def _card(grammar: Grammar, context: Context, reading: UtteranceLattice) -> bool:
     """Whether a card is named: of one much else may be asked than what is billed."""
     nouns = vocabulary(grammar, context)
-    edges = (edge for at in range(len(reading.words)) for edge in nouns.trie.scan(reading.words, at))
+    edges = (edge for edges in reading.phrases(nouns.trie) for edge in edges)
     return any(nouns.nouns[edge.symbol].kind == "card" for edge in edges)
 
 
@@ -92,7 +92,7 @@ def _accounts(
     nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
     found: dict[str, Slot[AccountId]] = {}
     for at in range(len(reading.words)):
-        for edge in nouns.trie.scan(reading.words, at):
+        for edge in reading.phrases(nouns.trie)[at]:
             noun = nouns.nouns[edge.symbol]
             others = at and reading.words[at - 1] in grammar.words.others
             if noun.kind == "account" and noun.id is not None and not others:

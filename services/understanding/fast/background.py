@@ -52,10 +52,11 @@ def background(clause: ClauseSpan) -> bool:
 
 def _of_banking(clause: ClauseSpan) -> bool:
     """Whether a clause speaks of what a bank does, or of a thing of the caller's: "on my statement, fifty dollars"."""
-    grammar, words = clause.grammar, clause.reading.words
-    told = any(edge.symbol == BANKING for at in clause.places for edge in grammar.routing.scan(words, at))
-    tries = (grammar.accounts.conditions, grammar.phrases.objecting)
-    hinders = any(trie.scan(words, at) for at in clause.places for trie in tries)
+    grammar, reading = clause.grammar, clause.reading
+    routing = reading.phrases(grammar.routing)
+    told = any(edge.symbol == BANKING for at in clause.places for edge in routing[at])
+    tries = [reading.phrases(trie) for trie in (grammar.accounts.conditions, grammar.phrases.objecting)]
+    hinders = any(rows[at] for at in clause.places for rows in tries)
     begins = clause.words[0] in grammar.words.onto | grammar.words.outof | {"for"}
     return told or hinders or begins or _owned(clause)
 
@@ -119,5 +120,6 @@ def _of_no_rule(clause: ClauseSpan) -> bool:
 def _owned(clause: ClauseSpan) -> bool:
     """Whether a thing of the caller's own is named in it."""
     nouns = vocabulary(clause.grammar, clause.context)
-    edges = (edge for at in clause.places for edge in nouns.trie.scan(clause.reading.words, at))
+    rows = clause.reading.phrases(nouns.trie)
+    edges = (edge for at in clause.places for edge in rows[at])
     return any(nouns.nouns[edge.symbol].id is not None for edge in edges)

@@ -63,7 +63,7 @@ def _cards(
     nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
     found: dict[str, Slot[CardId]] = {}
     for at in range(len(reading.words)):
-        named = [e for e in nouns.trie.scan(reading.words, at) if nouns.nouns[e.symbol].kind == _CARD]
+        named = [e for e in reading.phrases(nouns.trie)[at] if nouns.nouns[e.symbol].kind == _CARD]
         if (named or reading.words[at] == _CARD) and at and _of_another(grammar, heard, reading, at - 1):
             return None
         for edge in named:

@@ -62,16 +62,14 @@ def _cut(text: str, reading: UtteranceLattice, marks: re.Pattern[str], start: in
     return [*found, (begin, end)]
 
 
-def bare(asides: Trie, words: Sequence[str], start: int, end: int) -> tuple[int, int]:
+def bare(asides: Trie, reading: UtteranceLattice, start: int, end: int) -> tuple[int, int]:
     """The range without the asides at its ends; empty where it holds nothing else."""
-    units = tuple(words)
-    while (
-        start < end and (stop := max((e.end for e in asides.scan(units, start) if e.end <= end), default=start)) > start
-    ):
+    rows = reading.phrases(asides)
+    while start < end and (stop := max((e.end for e in rows[start] if e.end <= end), default=start)) > start:
         start = stop
     begin = start
     while begin < end:
-        at = next((at for at in range(start, end) if any(e.end == end for e in asides.scan(units, at))), end)
+        at = next((at for at in range(start, end) if any(e.end == end for e in rows[at])), end)
         if at == end:
             break
         end = at

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from rules.load import load
-from schemas.consent import Awaited, Consent, Terms
+from schemas.consent import NO_TERMS, Awaited, Consent, Terms
 from schemas.ids import RuleId, language
 from schemas.intent import Annotation, Context, Intent
 from schemas.money import exponent
@@ -235,6 +235,8 @@ class ConsentGrammar:
     def _agreeing(self, units: Units, spans: tuple[Span, ...], context: Context) -> dict[int, list[Edge]]:
         """Edges of what was restated, where it is the same as what waits."""
         terms, found = context.terms, dict[int, list[Edge]]()
+        if terms == NO_TERMS:  # nothing waits that could be restated
+            return found
         for span in spans:
             place = units.covering(span.start, span.end)
             name = _agrees(span, terms)

@@ -29,6 +29,7 @@ class Trie:
 
     def __init__(self) -> None:
         self._root = _Node({})
+        self._first = self._root.children
 
     def add(self, phrase: Iterable[str], symbol: int) -> None:
         """Let `phrase` be read as `symbol`, besides what it already is."""
@@ -46,8 +47,10 @@ class Trie:
 
     def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
         """Every phrase that begins at unit `at`."""
+        node = self._first.get(units[at])
+        if node is None:
+            return []
         found: list[Edge] = []
-        node: _Node | None = self._root.children.get(units[at])
         end = at + 1
         while node is not None:
             if node.symbols:
@@ -58,8 +61,26 @@ class Trie:
             end += 1
         return found
 
+    def meets(self, units: Iterable[str]) -> bool:
+        """Whether any of the units may begin a phrase: soon told, and mostly not so."""
+        return not self._first.keys().isdisjoint(units)
+
+    def begins(self, units: tuple[str, ...], at: int) -> bool:
+        """Whether any phrase begins at unit `at`."""
+        node, end = self._first.get(units[at]), at + 1
+        while node is not None and not node.symbols:
+            node = node.children.get(units[end]) if end < len(units) else None
+            end += 1
+        return node is not None
+
+    def rows(self, units: tuple[str, ...]) -> list[list[Edge]]:
+        """Every phrase, by the unit that it begins at."""
+        if not self.meets(units):
+            return [[]] * len(units)
+        return [self.scan(units, at) for at in range(len(units))]
+
     def __bool__(self) -> bool:
-        return bool(self._root.children)
+        return bool(self._first)
 
     def units(self) -> set[str]:
         """Every unit that occurs in a phrase."""
@@ -73,7 +94,9 @@ class Trie:
 
     def longest(self, units: tuple[str, ...], at: int) -> tuple[int, list[int]]:
         """The end and the symbols of the longest phrase at `at`; `at` itself when there is none."""
-        node: _Node | None = self._root.children.get(units[at])
+        node = self._first.get(units[at])
+        if node is None:
+            return at, []
         end, stop = at + 1, at
         symbols: Sequence[int] = ()
         while node is not None:

@@ -27,9 +27,10 @@ _OF: Final = frozenset({"for", "let"})
 
 def parts(clause: ClauseSpan) -> Understood | None:
     """The transfer, or the parts of one, that the clause tells; None where a word of it is not read."""
-    amount, payee, source = _amount(clause), _payee(clause), _source(clause)
+    amount, payee = _amount(clause), _payee(clause)
     if (amount is None and payee is None) or vetoes_met(clause.grammar, clause.reading, clause.start, clause.end):
         return None
+    source = _source(clause)
     slots = Slots(amount=amount, payee=payee, source=source[0] if source is not None else None)
     twisted = _twisted(clause, source[1] if source is not None else range(0)) or _turned(clause, payee)
     if twisted or not _consumed(clause, slots):
@@ -113,7 +114,7 @@ def _twisted(clause: ClauseSpan, account: range) -> bool:
     free = [at for at in clause.places if at not in reading.taken]
     free = [at for at in free if not (words[at] == "me" and at and words[at - 1] in harmless)]
     tries = (grammar.phrases.twists, grammar.accounts.repairs, grammar.accounts.conditions)
-    if any(trie.scan(words, at) for at in free for trie in tries):
+    if any(reading.phrases(trie)[at] for at in free for trie in tries):
         return True
     return any(names_a_part(clause, at) for at in free if at not in account)
 
@@ -127,7 +128,7 @@ def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
     done = {at for at in clause.places for e in held if e.start <= starts[at] < e.end}
     for at in clause.places:
         done.update(k for e in reading.lattice.edges(at) if e.symbol in idle for k in range(at, e.end))
-        done.update(k for e in grammar.phrases.asides_unasked.scan(reading.words, at) for k in range(at, e.end))
+        done.update(k for e in reading.phrases(grammar.phrases.asides_unasked)[at] for k in range(at, e.end))
         done.update({at} if reading.words[at] in grammar.words.light | {"me"} else ())
     return done.issuperset(clause.places)
 

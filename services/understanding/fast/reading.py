@@ -1,6 +1,6 @@
 """An utterance as a lattice: words, phrases, typed spans, the payee, the caller's nouns, and unknown names."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from schemas.intent import Annotation, Context
@@ -37,14 +37,32 @@ class UtteranceLattice:
     lattice: Lattice
     taken: frozenset[int]
     within: frozenset[int]  # units that go on what the one before began
+    _rows: dict[int, tuple[Trie, list[list[Edge]]]] = field(default_factory=dict, repr=False, compare=False)
+
+    def phrases(self, trie: Trie) -> list[list[Edge]]:
+        """Every phrase of `trie` by the unit that it begins at; looked for once, however many readers ask."""
+        known = self._rows.get(id(trie))
+        if known is None:
+            known = self._rows[id(trie)] = trie, trie.rows(self.words)
+        return known[1]
 
 
 def read(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLattice:
-    """Lay the utterance out. Slips of the keyboard are mended outside typed tokens only."""
+    """The utterance laid out: once for all of its readers, and for contexts that offer and own the same."""
+    key = grammar, context.offered, id(context.accounts), id(context.cards), id(context.bills)
+    if key not in heard.laid_out:  # the context is kept, so that no other's things get the places of its own
+        heard.laid_out[key] = context, _laid_out(grammar, heard, context)
+    known: UtteranceLattice = heard.laid_out[key][1]
+    return known
+
+
+def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLattice:
+    """Slips of the keyboard are mended outside typed tokens only."""
     units = grammar.units(heard.transcript.text)
     typed, taken, within = _typed(grammar, heard, context, units)
     words = tuple(unit if i in taken else grammar.typos.correct(unit) or unit for i, unit in enumerate(units.words))
     nouns = vocabulary(grammar, context)
+    named = nouns.trie.rows(words)
     offered = _offered(grammar, context)
     other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
 
@@ -60,7 +78,7 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLatt
             edges.extend(grammar.endings.edges(words, at))
         edges.extend(typed.get(at, ()))
         edges.extend(told.get(at, ()))
-        for edge in nouns.trie.scan(words, at):
+        for edge in named[at]:
             noun = nouns.nouns[edge.symbol]
             if noun.id is None and at in billers:  # the company is a payee whose bill the caller has
                 continue
@@ -72,7 +90,8 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLatt
         edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
         return edges
 
-    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within)
+    rows = {id(nouns.trie): (nouns.trie, named)}
+    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within, rows)
 
 
 def _offered(grammar: Grammar, context: Context) -> Trie | None:
@@ -133,11 +152,11 @@ def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int)
 def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:
     if grammar.spaced:
         word = words[at]
-        allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.scan((word,), 0)
+        allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
         return [at + 1] if allowed else []
     ends: list[int] = []
     for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
-        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.scan(words, end - 1):
+        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.begins(words, end - 1):
             break
         ends.append(end)
     return ends

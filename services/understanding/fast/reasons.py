@@ -90,9 +90,10 @@ def reason(clause: ClauseSpan) -> bool:
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
     if any((span.kind in PARTS and not _elapsed(clause, span)) or _by_itself(clause, span) for span in within):
         return False  # "that was meant to be sixteen"
-    if any(grammar.accounts.repairs.scan(reading.words, at) for at in range(clause.end) if at not in reading.taken):
+    repairs = reading.phrases(grammar.accounts.repairs)
+    if any(repairs[at] for at in range(clause.end) if at not in reading.taken):
         return False  # "no, it's maria"
-    if any(grammar.phrases.objecting.scan(reading.words, at) for at in clause.places):
+    if any(reading.phrases(grammar.phrases.objecting)[at] for at in clause.places):
         return False  # "I've changed my mind"
     parts = any(tells(clause, at) for at in clause.places if not _favoured(clause, at))
     return 1 < len(said) <= MOST and not parts and not clause.acts()
@@ -124,8 +125,8 @@ def another_named(clause: ClauseSpan) -> bool:
     if match is None or find is None:
         return False
     free = [at for at in clause.places if at not in reading.taken and words[at].isalpha()]
-    free = [at for at in free if not grammar.phrases.not_names.scan((words[at],), 0)]
-    names = [at for at in free if not grammar.trie.scan(words, at)][:_MOST_NAMES]
+    free = [at for at in free if not grammar.phrases.not_names.begins((words[at],), 0)]
+    names = [at for at in free if not grammar.trie.begins(words, at)][:_MOST_NAMES]
     found = (find(clause.heard.transcript.text[units.starts[at] : units.ends[at]]) for at in names)
     return any(one is not None and one.choice is not None and one.choice != match.choice for one in found)
 
@@ -135,7 +136,8 @@ def own_bill(
 ) -> tuple[Edge, BillId] | None:
     """The one bill of the caller's own that units `start` … `end` name, and no account beside it."""
     words, nouns, own = reading.words, vocabulary(grammar, context), grammar.symbols.get("own")
-    named = [(e, nouns.nouns[e.symbol]) for at in range(start, end) for e in nouns.trie.scan(words, at) if e.end <= end]
+    rows = reading.phrases(nouns.trie)
+    named = [(e, nouns.nouns[e.symbol]) for at in range(start, end) for e in rows[at] if e.end <= end]
     bills = {noun.id for _, noun in named if noun.kind == "bill" and noun.id is not None}
     if len(bills) != 1 or any(noun.kind == "account" and noun.id is not None for _, noun in named):
         return None
@@ -155,19 +157,19 @@ def bill_slot(heard: Annotation, reading: UtteranceLattice, edge: Edge, bill: Bi
 
 def tells(clause: ClauseSpan, at: int) -> bool:
     """Whether a part of an order, or a word that turns one around, begins at unit `at`."""
-    return bool(clause.grammar.phrases.twists.scan(clause.reading.words, at)) or names_a_part(clause, at)
+    return bool(clause.reading.phrases(clause.grammar.phrases.twists)[at]) or names_a_part(clause, at)
 
 
 def names_a_part(clause: ClauseSpan, at: int) -> bool:
     """Whether an account, a bill, a card or a time is named at unit `at`."""
-    grammar, words = clause.grammar, clause.reading.words
-    rules, nouns = grammar.accounts, vocabulary(grammar, clause.context)
-    if rules.places.scan(words, at):
+    grammar, reading = clause.grammar, clause.reading
+    rules, nouns, word = grammar.accounts, vocabulary(grammar, clause.context), reading.words[at]
+    if reading.phrases(rules.places)[at]:
         return True
-    if any(nouns.nouns[edge.symbol].id is not None for edge in nouns.trie.scan(words, at)):
+    if any(nouns.nouns[edge.symbol].id is not None for edge in reading.phrases(nouns.trie)[at]):
         return True
-    passing = words[at] in grammar.words.passing
-    return not passing and ((words[at],) in rules.before or bool(rules.times.scan(words, at)))
+    timed = (word,) in rules.before or bool(reading.phrases(rules.times)[at])
+    return timed and word not in grammar.words.passing
 
 
 def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
@@ -185,8 +187,8 @@ def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: 
         return None
     units, text = reading.units, heard.transcript.text
     free = [at for at, word in enumerate(reading.words) if at not in reading.taken and word.isalpha()]
-    free = [at for at in free if not grammar.phrases.not_names.scan((reading.words[at],), 0)]
-    unknown = [at for at in free if not grammar.trie.scan(reading.words, at)]
+    free = [at for at in free if not grammar.phrases.not_names.begins((reading.words[at],), 0)]
+    unknown = [at for at in free if not grammar.trie.begins(reading.words, at)]
     family = [at for at in free if kin(grammar, reading, at)]
     for at in (*unknown[:_MOST_NAMES], *family[:_MOST_NAMES]):
         found = find(_OWNS.sub("", text[units.starts[at] : units.ends[at]]))

@@ -17,7 +17,7 @@ def route_unmatched(
 
     Words of a command with an amount, a payee or an own account `told` in them are no question for the documents.
     """
-    found = {edge.symbol for at in range(len(reading.words)) for edge in grammar.routing.scan(reading.words, at)}
+    found = {edge.symbol for edges in reading.phrases(grammar.routing) for edge in edges}
     if BANKING not in found:
         return Route.CLARIFY, None
     asked = ASKING in found or TROUBLE in found or heard.transcript.text.rstrip().endswith(("?", "？"))

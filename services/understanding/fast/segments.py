@@ -88,7 +88,8 @@ def unread(pieces: list[Clauses]) -> int:
 def corrects(grammar: Grammar, reading: UtteranceLattice) -> bool:
     """Whether words that announce a correction stand behind the first number, day or payee."""
     places = range(min(reading.taken, default=0) + 1, len(reading.words))
-    return any(grammar.accounts.repairs.scan(reading.words, at) for at in places if at not in reading.taken)
+    repairs = reading.phrases(grammar.accounts.repairs)
+    return any(repairs[at] for at in places if at not in reading.taken)
 
 
 def _amounts(pieces: list[Clauses]) -> int:

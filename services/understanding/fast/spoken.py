@@ -43,7 +43,7 @@ def owing(clause: ClauseSpan) -> Understood | None:
     if not grammar.words.owing.intersection(clause.words) or clause.acts() or not clause.subject:
         return None
     nouns = vocabulary(grammar, clause.context)
-    owned = (nouns.nouns[e.symbol] for at in clause.places for e in nouns.trie.scan(reading.words, at))
+    owned = (nouns.nouns[e.symbol] for at in clause.places for e in reading.phrases(nouns.trie)[at])
     if any(noun.kind == "account" and noun.id is not None for noun in owned):
         return None  # "i want 200 taken out of savings" is an order's part
     begin, stop = clause.points
@@ -132,14 +132,14 @@ def _alone(clause: ClauseSpan) -> bool:
     """Whether one bill is named in all that was said, nobody else's, and nothing is corrected."""
     grammar, words = clause.grammar, clause.reading.words
     named = {id_ for at in range(len(words)) for _, id_ in _bills(clause, at)}
-    corrected = any(grammar.accounts.repairs.scan(words, at) for at in range(len(words)))
+    corrected = any(clause.reading.phrases(grammar.accounts.repairs))
     return len(named) == 1 and not corrected and grammar.words.others.isdisjoint(clause.words)
 
 
 def _bills(clause: ClauseSpan, at: int) -> list[tuple[Edge, str]]:
     """The bills of the caller's that are named at unit `at`, by their kind or by the company that sends them."""
     biller, nouns = clause.grammar.symbols["biller"], vocabulary(clause.grammar, clause.context)
-    edges = [(edge, nouns.nouns[edge.symbol]) for edge in nouns.trie.scan(clause.reading.words, at)]
+    edges = [(edge, nouns.nouns[edge.symbol]) for edge in clause.reading.phrases(nouns.trie)[at]]
     found = [(edge, noun.id) for edge, noun in edges if noun.kind == "bill" and noun.id is not None]
     sent = [(edge, edge.value) for edge in clause.reading.lattice.edges(at) if edge.symbol == biller]
     return [*((edge, noun.id) for edge, noun in sent if noun.id is not None), *found]

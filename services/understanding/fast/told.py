@@ -43,7 +43,7 @@ def told(
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
     by_how_much = context.confirming and any(
-        grammar.phrases.relative.scan(reading.words, at) for at in range(len(reading.words))
+        reading.phrases(grammar.phrases.relative)
     )
     if len(amounts) == 1 and not by_how_much:
         values["amount"] = next(iter(amounts.values()))
@@ -85,7 +85,7 @@ def _named(
 
 
 def _may_name(grammar: Grammar, reading: UtteranceLattice, at: int, word: str) -> bool:
-    return at not in reading.taken and word.isalpha() and not grammar.phrases.not_names.scan((word,), 0)
+    return at not in reading.taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
 
 
 def _spelled(word: str, name: str) -> bool:
@@ -118,7 +118,7 @@ def as_source(found: Understood, context: Context) -> Understood:
 def against(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
     """Whether words that nobody understood object to what waits, or name a payee or an amount that is not its own."""
     tries = (grammar.phrases.objecting, grammar.phrases.relative)
-    if any(trie.scan(reading.words, at) for at in range(len(reading.words)) for trie in tries):
+    if any(any(reading.phrases(trie)) for trie in tries):
         return True
     match, terms = heard.payees, context.terms
     clear = match is not None and match.outcome is MatchOutcome.CLEAR
@@ -195,9 +195,12 @@ def unread_words(
 
 def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[tuple[str, Edge, str]]:
     nouns = vocabulary(grammar, context)
-    at = 0
+    rows, at = reading.phrases(nouns.trie), 0
     while at < len(reading.words):
-        edges = [e for e in nouns.trie.scan(reading.words, at) if nouns.nouns[e.symbol].kind == "account"]
+        if not rows[at]:
+            at += 1
+            continue
+        edges = [e for e in rows[at] if nouns.nouns[e.symbol].kind == "account"]
         edge = max(edges, key=lambda e: e.end, default=None)
         verb = (
             edge is not None and edge.end < len(reading.words) and reading.words[edge.end] in grammar.words.after_verbs

@@ -187,9 +187,9 @@ class Understander:
         self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
     ) -> Clauses:
         """What the units of one clause say; those whose days are none of an order's go to `beside`."""
-        inner, stop = bare(asides, hearing.reading.words, start, end)
+        inner, stop = bare(asides, hearing.reading, start, end)
         if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
-            inner, stop = bare(asides, hearing.reading.words, begin, stop)
+            inner, stop = bare(asides, hearing.reading, begin, stop)
         if inner == stop:
             beside.append((start, end))
             return Clauses((), ())

@@ -15,7 +15,7 @@ from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
-from services.understanding.fast.partings import parting
+from services.understanding.fast.partings import holding, parting
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.remainder import (
     in_a_slot,
@@ -62,6 +62,8 @@ class Unmatched:
         find: FindPayee | None,
     ) -> Understood:
         """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
+        if (wait := holding(self._grammar, heard, reading)) is not None and not context.code:
+            return wait
         stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
         if self._grammar.endings is not None and stopped == {"past"} and ends_in_order(self._grammar, reading):
             stopped, vetoes = set(), ()  # what was before is told, and then what is wanted
@@ -133,7 +135,7 @@ class Unmatched:
             return True
         named = heard.payees is not None and heard.payees.outcome is MatchOutcome.CLEAR
         parts = self._grammar.accounts.parts
-        spoken_of = any(parts.scan(reading.words, at) for at in range(len(reading.words)))
+        spoken_of = any(reading.phrases(parts))
         return named or spoken_of or names_a_value(self._grammar, reading, context)
 
     def _hesitating(self, words: tuple[str, ...]) -> int:

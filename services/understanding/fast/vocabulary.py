@@ -61,8 +61,38 @@ def _within(phrase: tuple[str, ...], name: tuple[str, ...]) -> bool:
     return any(name[i : i + size] == phrase for i in range(len(name) - size + 1))
 
 
+@dataclass(frozen=True, slots=True)
+class _Recent:
+    """Whose nouns were asked for last: every reader of an utterance asks for the same ones."""
+
+    grammar: Grammar
+    context: Context
+    nouns: CallerNouns
+
+    def serves(self, grammar: Grammar, context: Context) -> bool:
+        """Whether it is the same grammar, and the same caller's things."""
+        known = self.context
+        return (
+            grammar is self.grammar
+            and context.accounts is known.accounts
+            and context.cards is known.cards
+            and context.bills is known.bills
+        )
+
+
+_recent: _Recent | None = None
+
+
 def vocabulary(grammar: Grammar, context: Context) -> CallerNouns:
     """The nouns of this caller. Built once for each set of names; never shared between different ones."""
+    global _recent  # noqa: PLW0603 - one value, replaced whole
+    recent = _recent
+    if recent is None or not recent.serves(grammar, context):
+        recent = _recent = _Recent(grammar, context, _named(grammar, context))
+    return recent.nouns
+
+
+def _named(grammar: Grammar, context: Context) -> CallerNouns:
     return _compiled(
         grammar,
         (

@@ -122,7 +122,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 
 def test_a_sound_manifest_has_nothing_wrong() -> None:
     done = CliRunner().invoke(
-        main, ["replay", "check", str(ROOT / "tests/data/corpus/manifest.jsonl"), "--policy", "ci"]
+        main, ["replay", "check", str(ROOT / "tests/data/corpus/manifest.jsonl.xz"), "--policy", "ci"]
     )
     assert done.exit_code == 0, done.output
     assert "479 calls, 547 turns" in done.output

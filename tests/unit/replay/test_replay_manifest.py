@@ -1,14 +1,16 @@
 """Manifests: three forms, one meaning; what is wrong is said with its place."""
 
 import json
+import lzma
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from app.qa.replay import readers
 from app.qa.replay.manifest import DEFAULT_NOW, Case, dump_jsonl
 from app.qa.replay.readers import load
-from schemas.errors import MalformedMessage, NotFound
+from schemas.errors import MalformedMessage, NotFound, TooLarge
 
 
 def jsonl(path: Path, *lines: object) -> Path:
@@ -127,3 +129,16 @@ def test_the_digest_covers_sound_and_expectations(tmp_path: Path) -> None:
     second = load(path).digest()
     jsonl(path, {"id": "a", "locale": "en-US", "audio": "a.wav", "expect": {"intent": "deny"}})
     assert len({first, second, load(path).digest()}) == 3
+
+
+def test_packed_lines_are_read_and_bombs_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = tmp_path / "m.jsonl.xz"
+    packed.write_bytes(lzma.compress(b'{"id": "a", "locale": "en-US", "text": "balance"}\n'))
+    assert load(packed).cases[0].turns[0].text == "balance"
+    packed.write_bytes(b"no xz")
+    with pytest.raises(MalformedMessage, match=r"m\.jsonl\.xz"):
+        load(packed)
+    monkeypatch.setattr(readers, "MAX_MANIFEST_BYTES", 1_000)
+    packed.write_bytes(lzma.compress(b"\n" * 100_000))
+    with pytest.raises((TooLarge, MalformedMessage), match="larger than 1000"):
+        load(packed)

@@ -54,6 +54,10 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_garden", 0.79),
         ("ja_attic", 0.95),
         ("ja_attic2", 0.96),
+        ("ja_terrace", 0.97),
+        ("ja_veranda", 0.95),
+        ("ja_balcony", 0.9),
+        ("ja_stairs", 0.93),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
@@ -74,6 +78,9 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_cellar",
                 "_attic",
                 "_attic2",
+                "_veranda",
+                "_balcony",
+                "_stairs",
             )
         )
         else 120
@@ -81,7 +88,10 @@ def test_corrections_count(language: str, share: float) -> None:
     assert sum(each.outcome in {ExchangeOutcome.RIGHT, ExchangeOutcome.ASKED} for each in found) >= share * len(found)
 
 
-@pytest.mark.parametrize("language", ["en", "ja", "en_callers", "ja_callers", "en_spoken_of"])
+@pytest.mark.parametrize(
+    "language",
+    ["en", "ja", "en_callers", "ja_callers", "en_spoken_of", "ja_terrace", "ja_veranda", "ja_balcony", "ja_stairs"],
+)
 def test_no_default_stands_for_what_was_said(language: str) -> None:
     found = judged("unread", language)
     assert [each for each in found if each.outcome is ExchangeOutcome.WRONG] == []

@@ -158,8 +158,10 @@ async function settleBy(which) {
   await settle(turn.review.entries.length - 2 + which);
 }
 
-async function makeTest() {
-  const made = await (await ask(`${place()}/case`)).blob();
+// The test names the recording, which stays sealed; with words and voice only where a person says so, which is on record.
+async function makeTest(personal = false) {
+  if (personal && !confirm("The file will hold the caller's words, accounts, payees and voice, beyond retention and erasure. Make it?")) return;
+  const made = await (await ask(`${place()}/case${personal ? "?personal=true" : ""}`)).blob();
   const link = element("a", "", { href: URL.createObjectURL(made), download: `${rows[chosen].call}-${rows[chosen].turn}.zip` });
   link.click();
   URL.revokeObjectURL(link.href);
@@ -176,6 +178,29 @@ async function agreed() {
   }));
 }
 
+// Groups of failures: a line lists its turns.
+async function failures() {
+  const found = await (await ask("/failures")).json();
+  const box = $("filters").elements.failure;
+  const kept = box.value;
+  const told = (one) => [one.stage, one.slot, one.cause].filter(Boolean).join(" · ");
+  box.replaceChildren(box.firstElementChild, ...found.map((one) => element("option", told(one), { value: one.id })));
+  box.value = found.some((one) => one.id === kept) ? kept : "";
+  $("groups").replaceChildren(...found.map((one) => {
+    const line = element("tr", "", { onclick: say(() => only(one.id)) });
+    const press = element("button", one.stage, { type: "button" });
+    line.append(element("td"), ...[one.slot, one.cause, String(one.turns)].map((cell) => element("td", cell)));
+    line.firstElementChild.append(press);
+    return line;
+  }));
+}
+
+async function only(id) {
+  $("filters").elements.todo.checked = false;
+  $("filters").elements.failure.value = id;
+  await list();
+}
+
 async function sign() {
   token = $("token").value.trim();
   choices = await (await ask("/choices")).json();
@@ -184,12 +209,13 @@ async function sign() {
     const box = $("filters").elements[name];
     box.replaceChildren(box.firstElementChild, ...choices[name].map((one) => element("option", one, { value: one })));
   }
+  await failures();
   for (const part of [$("filters"), document.querySelector("main")]) part.hidden = false;
   await list();
 }
 
 const KEYS = {
-  j: () => choose(chosen + 1), k: () => choose(chosen - 1), " ": () => wave.toggle(), Enter: () => turn.review.state !== "disputed" && save(), s: save, t: makeTest,
+  j: () => choose(chosen + 1), k: () => choose(chosen - 1), " ": () => wave.toggle(), Enter: () => turn.review.state !== "disputed" && save(), s: save, t: () => makeTest(),
   e: () => $("label-intent").focus(), 1: () => settleBy(0), 2: () => settleBy(1),
 };
 
@@ -207,5 +233,7 @@ submitted("filters", () => list());
 submitted("labels", save);
 $("more").addEventListener("click", say(() => list(true)));
 $("play").addEventListener("click", () => wave.toggle());
-$("test").addEventListener("click", say(makeTest));
+$("test").addEventListener("click", say(() => makeTest()));
+$("personal").addEventListener("click", say(() => makeTest(true)));
+$("why").addEventListener("toggle", say(async () => { if ($("why").open) await failures(); }));
 $("agreed").addEventListener("toggle", say(async () => { if ($("agreed").open) await agreed(); }));

@@ -11,6 +11,8 @@ import orjson
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from app.qa.replay.coverage import coverage
+from app.qa.replay.failures import by_stage
 from app.qa.replay.journal import Run
 from app.qa.replay.report.charts import all_charts
 from app.qa.replay.report.rows import COLUMNS, detail, judged, recordings, row
@@ -18,7 +20,7 @@ from app.qa.replay.score import Scores, score
 from app.qa.replay.stats import Ratio
 from app.qa.replay.summary import made_by
 
-_SCRIPTS: Final = ("data.js", "table.js", "detail.js", "labels.js", "page.js")
+_SCRIPTS: Final = ("make.js", "data.js", "table.js", "detail.js", "labels.js", "page.js")
 _PERCENT: Final = 100.0
 _CARDS: Final = (
     ("money_false_accepts", "money moved wrongly", "count"),
@@ -60,55 +62,63 @@ def render(run: Run, base: Path, page: Path, scores: Scores | None = None) -> st
     """The page's text."""
     found = scores or score(run.results)
     turns = judged(run.results)
-    script = "\n".join(_asset(name) for name in _SCRIPTS)
-    style = _asset("style.css")
+    script = "\n".join(asset(name) for name in _SCRIPTS)
+    style = asset("style.css")
     table = {
         "columns": COLUMNS,
         "rows": [row(result, judgement) for result, judgement in turns],
         "run": run.head.manifest[:16] + run.head.ruleset[:16],
     }
-    details = "\n".join(_embedded(detail(result, judgement)) for result, judgement in turns)
+    details = "\n".join(embedded(detail(result, judgement)) for result, judgement in turns)
     template = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(_asset("page.html.j2"))
+    ).from_string(asset("page.html.j2"))
     return template.render(
         head=asdict(run.head),
         made=made_by(run),
-        policy=_policy(script, style),
+        policy=script_policy(script, style),
         style=Markup(style),  # noqa: S704 - a file of ours
         script=Markup(script),  # noqa: S704 - a file of ours
-        table=Markup(_embedded(table)),  # noqa: S704 - escaped by _embedded
+        table=Markup(embedded(table)),  # noqa: S704 - escaped by _embedded
         details=Markup(details),  # noqa: S704 - escaped by _embedded
-        audio=Markup(_embedded(recordings(run.results, base, page))),  # noqa: S704 - escaped by _embedded
+        audio=Markup(embedded(recordings(run.results, base, page))),  # noqa: S704 - escaped by _embedded
         charts=all_charts(run.results, found),
         cards=[_card(name, label, kind, found) for name, label, kind in _CARDS if name in found.ratios],
         latency=found.latency,
         slices=found.slices,
         slice_columns=_SLICE_COLUMNS,
         ratios=found.ratios,
+        failures=found.failures,
+        stages=by_stage(found.failures),
+        coverage=coverage(result.record for result in run.results),
         scores=found,
         percent=percent,
     )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of the report's own."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _embedded(value: object) -> str:
+def embedded(value: object) -> str:
     """JSON that can't end the script element it stands in, nor begin another."""
     raw = orjson.dumps(value).decode()
     return raw.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _policy(script: str, style: str) -> str:
+def script_policy(script: str, style: str) -> str:
     """Nothing is fetched, and no script runs but the page's own."""
-    hashes = (b64encode(sha256(text.encode()).digest()).decode() for text in (script, style))
-    script_hash, style_hash = hashes
-    return (
-        f"default-src 'none'; script-src 'sha256-{script_hash}'; style-src 'sha256-{style_hash}'; "
-        "media-src 'self' data: file:; base-uri 'none'; form-action 'none'"
-    )
+    return f"{style_policy(style)}; script-src 'sha256-{_hashed(script)}'; media-src 'self' data: file:"
+
+
+def style_policy(style: str) -> str:
+    """Of a page without a script."""
+    return f"default-src 'none'; style-src 'sha256-{_hashed(style)}'; base-uri 'none'; form-action 'none'"
+
+
+def _hashed(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()
 
 
 def percent(ratio: Ratio | None) -> str:

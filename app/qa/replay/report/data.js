@@ -1,4 +1,3 @@
-"use strict";
 // What the page was given: short rows at once, the long details only when one is opened.
 const Data = (() => {
   const table = JSON.parse(document.getElementById("data-table").textContent);
@@ -19,15 +18,3 @@ const Data = (() => {
     },
   };
 })();
-
-// An element with attributes and children; strings become text, so nothing of a record is ever read as markup.
-function make(name, attributes = {}, ...children) {
-  const svg = ["svg", "rect", "text", "title"].includes(name) && attributes.svg !== false;
-  const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (value !== null && value !== undefined && value !== false && key !== "svg") node.setAttribute(key, value === true ? "" : value);
-  }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
-  return node;
-}

@@ -114,6 +114,8 @@ const Detail = (() => {
     if (record.proposal) rows.push(["", "read back", show(record.proposal)]);
     for (const move of record.money || []) rows.push(["", "booked", show(move)]);
     for (const model of record.models || []) rows.push(["", `model (${model.purpose})`, [model.model, model.prompt, model.outcome].filter(Boolean).join(" · ")]);
+    if (record.reached === false) rows.push(["wrong", "not reached", "the call had parted from the recorded one before"]);
+    if (record.parting) rows.push(["wrong", "parted", record.parting]);
     if (record.error) rows.push(["wrong", "error", [record.error, record.reason].filter(Boolean).join(": ")]);
     return table(["", ""], rows);
   }

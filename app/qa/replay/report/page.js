@@ -3,6 +3,7 @@ const Page = (() => {
   const by = (id) => document.getElementById(id);
   const find = by("find");
   const show = by("show");
+  let group = null;
   const CHOICES = ["locale", "route", "decision", "intent"];
   const tests = {
     wrong: (row) => Data.get(row, "right") === false,
@@ -11,6 +12,7 @@ const Page = (() => {
     money: (row) => ["false_accept", "wrong_read_back"].includes(Data.get(row, "money")),
     misheard: (row) => Data.get(row, "errors") > 0,
     model: (row) => Data.get(row, "models") > 0,
+    parted: (row) => Data.get(row, "parted"),
     error: (row) => Data.get(row, "error") !== null,
   };
 
@@ -27,14 +29,29 @@ const Page = (() => {
     const chosen = CHOICES.map((name) => [name, by(`by-${name}`).value]).filter(([, value]) => value);
     const tag = by("by-tag").value;
     const count = Table.filter((row) =>
+      (!group || Data.get(row, "why").includes(group)) &&
       (!wanted || words[place.get(row)].includes(wanted)) && (!verdict || verdict(row)) &&
       chosen.every(([name, value]) => Data.get(row, name) === value) && (!tag || Data.get(row, "tags").split(" ").includes(tag)));
     by("count").textContent = `${count} of ${Data.rows.length} turns`;
   }
 
+  // One group of failures at a time: a second press lets all turns in again.
+  function choose(id, line) {
+    group = group === id ? null : id;
+    for (const other of document.querySelectorAll("#why tbody tr")) {
+      const on = other === line && group !== null;
+      other.toggleAttribute("data-on", on);
+      other.querySelector("button").setAttribute("aria-pressed", String(on));
+    }
+    apply();
+    if (group) by("turns").scrollIntoView();
+  }
+  document.querySelectorAll("#why tbody tr").forEach((line) => line.addEventListener("click", () => choose(line.dataset.group, line)));
+
   function openId(id) {
     let at = Table.find(id);
     if (at < 0) {
+      if (group) choose(group);
       find.value = show.value = by("by-tag").value = "";
       CHOICES.forEach((name) => { by(`by-${name}`).value = ""; });
       apply();

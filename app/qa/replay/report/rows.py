@@ -11,6 +11,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from app.qa.replay.audio import Clip, decode
+from app.qa.replay.failures import failures
 from app.qa.replay.judge import Judgement, judge
 from app.qa.replay.record import SoundRecord, TurnResult
 from app.qa.replay.words import comparable
@@ -23,7 +24,7 @@ SOUND: Final = "sound"
 """Folder beside the page for decoded sound that is too large to be put into it."""
 COLUMNS: Final = (
     "id", "locale", "tags", "right", "money", "said", "heard", "errors", "length", "wanted", "intent", "decision",
-    "reply", "route", "ms", "audio_s", "models", "error",
+    "reply", "route", "ms", "audio_s", "models", "error", "why", "parted",
 )  # fmt: skip
 _PLAYABLE: Final = {
     ".wav": "audio/wav", ".flac": "audio/flac", ".mp3": "audio/mpeg", ".opus": "audio/ogg", ".ogg": "audio/ogg",
@@ -54,6 +55,8 @@ def row(result: TurnResult, judged: Judgement) -> list[JsonValue]:
         result.timing.audio_s,
         len(turn.models),
         turn.error,
+        [failure.id for failure in failures(turn, judged)],
+        bool(turn.parting) or not turn.reached,
     ]
 
 
