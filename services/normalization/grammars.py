@@ -37,7 +37,9 @@ def _counts(word: Word) -> bool:
 
 
 def _amounts(word: Word) -> bool:
-    return _counts(word) or word.article or word.fraction is not None or word.sign is not None or word.point or word.pair
+    return (
+        _counts(word) or word.article or word.fraction is not None or word.sign is not None or word.point or word.pair
+    )
 
 
 def _pays(word: Word) -> bool:

@@ -150,7 +150,9 @@ def elapsed(rules: Accounts, units: Units, begin: int, end: int) -> bool:
 
 def _spent_on(rules: Accounts, heard: Annotation, units: Units, end: int) -> bool:
     """Whether the words before unit `end` tell what the money is for, and nothing of the order behind that."""
-    begin = next((at for at in reversed(range(max(0, end - _MAX_PURPOSE), end)) if units.words[at] in rules.purposes), end)
+    begin = next(
+        (at for at in reversed(range(max(0, end - _MAX_PURPOSE), end)) if units.words[at] in rules.purposes), end
+    )
     if begin >= end - 1:
         return False
     first, last = units.starts[begin], units.starts[end]

@@ -83,10 +83,8 @@ def reason(clause: ClauseSpan) -> bool:
     if not said or not clause.subject or not any(w in grammar.words.finite or w.endswith("ed") for w in said):
         return False
     begin, stop = clause.points
-    if another_named(clause):
-        return False  # "that is, bob"
-    if said[0] in CALLER and not grammar.words.settling.isdisjoint(said):
-        return False  # "i paid him"
+    if another_named(clause) or (said[0] in CALLER and not grammar.words.settling.isdisjoint(said)):
+        return False  # "that is, bob", "i paid him"
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
     if any((span.kind in PARTS and not _elapsed(clause, span)) or _by_itself(clause, span) for span in within):
         return False  # "that was meant to be sixteen"
@@ -102,7 +100,11 @@ def reason(clause: ClauseSpan) -> bool:
 def _elapsed(clause: ClauseSpan, span: Span) -> bool:
     """Whether a span is a day that was: "he got lunch yesterday"."""
     place = clause.reading.units.covering(span.start, span.end)
-    return span.kind is SpanKind.DATE and place is not None and elapsed(clause.grammar.accounts, clause.reading.units, *place)
+    return (
+        span.kind is SpanKind.DATE
+        and place is not None
+        and elapsed(clause.grammar.accounts, clause.reading.units, *place)
+    )
 
 
 def _favoured(clause: ClauseSpan, at: int) -> bool:

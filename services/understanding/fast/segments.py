@@ -26,8 +26,9 @@ def segmented(
 def run_on(
     grammar: Grammar, read: Read, text: str, reading: UtteranceLattice, start: int, end: int
 ) -> list[Clauses] | None:
-    """The pieces, cut also where a clause begins without mark or conjunction, as recognisers write; None if any is
-    left unread, for what stood before may have governed it.
+    """The pieces, cut also where a clause begins without mark or conjunction, as recognisers write.
+
+    None if any is left unread, for what stood before may have governed it.
     """
     places = dict(_places(grammar.phrases.conjunctions, text, reading, start, end))
     places |= {at: at for at in range(start + 1, end) if at not in places and _begins(grammar, reading, at)}
@@ -55,7 +56,12 @@ def _begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
         return True
     governs = classes.finite | classes.asking | classes.light | classes.onto | classes.outof
     verb = before.endswith(("ed", "s")) and at - 1 not in reading.within  # "the letter states i must"
-    return not verb and before not in governs and at not in reading.taken and bool(grammar.phrases.tellings.scan(words, at))
+    return (
+        not verb
+        and before not in governs
+        and at not in reading.taken
+        and bool(grammar.phrases.tellings.scan(words, at))
+    )
 
 
 def _best(places: list[tuple[int, int]], read: Read, start: int, end: int) -> list[Clauses] | None:

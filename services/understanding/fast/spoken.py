@@ -74,7 +74,11 @@ def summed(clause: ClauseSpan) -> Understood | None:
     if len(sums) != 1 or not (begin <= sums[0].start and sums[0].end <= stop) or clause.acts() or not _of_that(clause):
         return None
     said = sums[0]
-    if not isinstance(said.value, MoneyValue) or len(said.values) != 1 or said.ambiguity not in {None, Ambiguity.APPROXIMATE}:
+    if (
+        not isinstance(said.value, MoneyValue)
+        or len(said.values) != 1
+        or said.ambiguity not in {None, Ambiguity.APPROXIMATE}
+    ):
         return None
     free = [at for at in clause.places if at not in reading.taken]
     if any(grammar.phrases.twists.scan(reading.words, at) or names_a_part(clause, at) for at in free):

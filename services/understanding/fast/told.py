@@ -42,9 +42,7 @@ def told(
     """The slots that are told: each only where exactly one value for it was said."""
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
-    by_how_much = context.confirming and any(
-        reading.phrases(grammar.phrases.relative)
-    )
+    by_how_much = context.confirming and any(reading.phrases(grammar.phrases.relative))
     if len(amounts) == 1 and not by_how_much:
         values["amount"] = next(iter(amounts.values()))
     if (payee := _named(grammar, heard, context, reading, find)) is not None:
