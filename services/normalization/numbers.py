@@ -58,10 +58,8 @@ def dash(scan: Scan, at: int) -> bool:
 
 def _unsigned(scan: Scan, at: int) -> Number | None:
     word = scan.words[at]
-    if word.article or word.fraction is not None:
-        return _fraction(scan, at) or _after_article(scan, at) or _couple(scan, at, at + 1)
-    if word.pair:
-        return _couple(scan, at, at)
+    if word.article or word.fraction is not None or word.pair:
+        return _fraction(scan, at) or _after_article(scan, at) or _couple(scan, at)
     if word.point:
         return _decimal(scan, at, at, Decimal(0))
     if not scan.quantity(at) or (word.scale is not None and _multiplied(scan, at - 1)):
@@ -172,8 +170,9 @@ def _after_article(scan: Scan, at: int) -> Number | None:
     return Number(Decimal(rest.value), at, rest.end, "cardinal", money=rest.money)
 
 
-def _couple(scan: Scan, at: int, pair: int) -> Number | None:
+def _couple(scan: Scan, at: int) -> Number | None:
     """As in "a couple hundred": two of a scale, or so."""
+    pair = at if scan.words[at].pair else at + 1
     scale, behind = scan.words[pair + 1].scale, scan.words[pair + 2]
     if not scan.words[pair].pair or scale is None or scale.glued or scale.value < HUNDRED or _measures(behind):
         return None

@@ -160,10 +160,12 @@ def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[in
     text, size = heard.transcript.text, len(units.words)
     for at in range(size - 1):
         stop = units.ends[at]
-        off = _BROKEN.match(text, stop - 1) is not None or _stutters(units, text, at)
+        sound = _stutters(units, text, at)
+        off = _BROKEN.match(text, stop - 1) is not None or sound
         if not off or at in taken or rules.accounts.scales.begins(units.words, at + 1):
             continue
-        if not rules.trie.begins(units.words, at):
+        single = sound and stop - units.starts[at] == 1  # "s-sixty": the "s" of "emily's" is none here
+        if single or not rules.trie.begins(units.words, at):
             yield at, at + 1
 
 

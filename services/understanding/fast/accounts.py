@@ -33,8 +33,8 @@ DENIED: Final = 4
 class AccountsFile(RuleFile):
     """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
 
-    A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"), nor
-    one with an `elapsed` word behind `purposes` ("for the beer last week").
+    A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
+    nor one with an `elapsed` word behind `purposes` ("for the beer last week").
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,

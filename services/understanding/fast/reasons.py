@@ -83,10 +83,8 @@ def reason(clause: ClauseSpan) -> bool:
     if not said or not clause.subject or not any(w in grammar.words.finite or w.endswith("ed") for w in said):
         return False
     begin, stop = clause.points
-    if another_named(clause):
-        return False  # "that is, bob"
-    if said[0] in CALLER and not grammar.words.settling.isdisjoint(said):
-        return False  # "i paid him"
+    if another_named(clause) or (said[0] in CALLER and not grammar.words.settling.isdisjoint(said)):
+        return False  # "that is, bob", "i paid him"
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
     if any((span.kind in PARTS and not _elapsed(clause, span)) or _by_itself(clause, span) for span in within):
         return False  # "that was meant to be sixteen"
@@ -172,7 +170,8 @@ def names_a_part(clause: ClauseSpan, at: int) -> bool:
         return True
     if any(nouns.nouns[edge.symbol].id is not None for edge in reading.phrases(nouns.trie)[at]):
         return True
-    return (word,) in rules.before or (word not in grammar.words.passing and bool(reading.phrases(rules.times)[at]))
+    timed = (word,) in rules.before or bool(reading.phrases(rules.times)[at])
+    return timed and word not in grammar.words.passing
 
 
 def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:

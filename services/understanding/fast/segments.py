@@ -26,8 +26,9 @@ def segmented(
 def run_on(
     grammar: Grammar, read: Read, text: str, reading: UtteranceLattice, start: int, end: int
 ) -> list[Clauses] | None:
-    """The pieces, cut also where a clause begins without mark or conjunction, as recognisers write; None if any is
-    left unread, for what stood before may have governed it.
+    """The pieces, cut also where a clause begins without mark or conjunction, as recognisers write.
+
+    None if any is left unread, for what stood before may have governed it.
     """
     places = dict(_places(grammar.phrases.conjunctions, text, reading, start, end))
     places |= {at: at for at in range(start + 1, end) if at not in places and _begins(grammar, reading, at)}

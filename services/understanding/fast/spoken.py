@@ -4,7 +4,7 @@ from typing import Final
 
 from schemas.ids import BillId, PayeeId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.span import MoneyValue
+from schemas.span import Ambiguity, MoneyValue
 from services.understanding.fast.clauses import OWING
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.reasons import (
@@ -21,6 +21,7 @@ from services.understanding.fast.reasons import (
 )
 from services.understanding.fast.vocabulary import vocabulary
 
+_VERBS: Final = (*VERBS, "pay", "puts")
 _NEAR: Final = 4
 """Units behind a verb of sending within which stands what is sent."""
 
@@ -73,7 +74,11 @@ def summed(clause: ClauseSpan) -> Understood | None:
     if len(sums) != 1 or not (begin <= sums[0].start and sums[0].end <= stop) or clause.acts() or not _of_that(clause):
         return None
     said = sums[0]
-    if not isinstance(said.value, MoneyValue) or len(said.values) != 1 or said.ambiguity is not None:
+    if (
+        not isinstance(said.value, MoneyValue)
+        or len(said.values) != 1
+        or said.ambiguity not in {None, Ambiguity.APPROXIMATE}
+    ):
         return None
     free = [at for at in clause.places if at not in reading.taken]
     if any(grammar.phrases.twists.scan(reading.words, at) or names_a_part(clause, at) for at in free):
@@ -85,7 +90,7 @@ def summed(clause: ClauseSpan) -> Understood | None:
 def _of_that(clause: ClauseSpan) -> bool:
     """Whether behind the clause a verb of sending is said of "it" or "that", which stands at the end of words."""
     grammar, reading = clause.grammar, clause.reading
-    verbs, it = {grammar.symbols[name] for name in (*VERBS, "pay")}, grammar.symbols["pronoun"]
+    verbs, it = {grammar.symbols[name] for name in _VERBS if name in grammar.symbols}, grammar.symbols["pronoun"]
     size = len(reading.words)
     ends = [e.end for at in range(clause.end, size) for e in reading.lattice.edges(at) if e.symbol in verbs]
     near = {at for end in ends for at in range(end, min(end + _NEAR, size))}
