@@ -124,7 +124,7 @@ def _keep_sound(turn: CaseTurn, base: Path, target: Path) -> None:
     target.write_bytes(body)
 
 
-class Running:
+class RunningPipeline:
     """A pipeline in a process of its own."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
@@ -147,7 +147,7 @@ class Running:
 
 
 @contextmanager
-def _started(other: OtherPipeline, sound: bool) -> Iterator[Running]:
+def _started(other: OtherPipeline, sound: bool) -> Iterator[RunningPipeline]:
     """A pipeline as `other` says. Raises BadInput where a folder is not what it should be."""
     command = [sys.executable, "-m", "app.cli", "replay", "stand", "--asr-model", other.asr_model]
     command += ["--sound"] if sound else []
@@ -156,7 +156,7 @@ def _started(other: OtherPipeline, sound: bool) -> Iterator[Running]:
         subprocess.Popen(command, cwd=tree, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,  # noqa: S603
     ):
         try:
-            yield Running(process)
+            yield RunningPipeline(process)
         finally:
             assert process.stdin is not None
             with suppress(OSError):
