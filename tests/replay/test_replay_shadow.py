@@ -14,8 +14,8 @@ from app.qa.replay.shadow import KEPT, OtherPipeline, ShadowReport
 from schemas.errors import InternalFault
 
 ROOT = Path(__file__).parents[2]
-SEND = "send fifty dollars to Catherine Nguyen"
-AUDIO = ROOT / "tests/audio/balance.opus"
+SEND = "send five hundred dollars to Catherine Nguyen"
+AUDIO = ROOT / "tests/audio/send_five_hundred.opus"
 
 
 def manifest(folder: Path, *lines: dict[str, object]) -> Path:
@@ -31,42 +31,37 @@ def shadow(*given: object) -> tuple[int, str]:
 
 
 def other_rules(folder: Path) -> Path:
-    """Rules in which fifty is fifteen."""
+    """Rules in which a hundred is a hundred and ten."""
     copied = folder / "rules"
     shutil.copytree(Path(rules.__file__).parent, copied)
     numbers = copied / "normalize/en/numbers.yaml"
-    numbers.write_text(numbers.read_text().replace("fifty: 50", "fifty: 15", 1))
+    numbers.write_text(numbers.read_text().replace("hundred: {value: 100,", "hundred: {value: 110,", 1))
     return copied
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(400)
 def test_other_rules_beside_ours(tmp_path: Path) -> None:
-    expect = {"intent": "transfer_money", "slots": {"amount": {"amount_minor": 5000, "currency": "USD"}}}
     said = manifest(
         tmp_path,
-        {"text": SEND, "expect": expect},
         {"text": "what's my balance"},
         {"turns": [{"text": SEND}, {"text": "yes"}]},
+        {"audio": str(AUDIO)},
     )
     code, told = shadow(said, "--out", tmp_path / "out", "--rules", other_rules(tmp_path))
     assert code == 1, told
     assert "4 turns through both, 3 differ" in told
-    assert "money differs in 3: 0#1, 2#1, 2#2" in told
+    assert "money differs in 3: 1#1, 1#2, 2#1" in told
     kept = [json.loads(line) for line in (tmp_path / "out" / KEPT).read_text().splitlines()]
-    assert ["slot amount", "50.00 USD", "15.00 USD"] in kept[0]["differs"]
-    assert (kept[2]["here"]["money"][0]["amount_minor"], kept[2]["there"]["money"][0]["amount_minor"]) == (5000, 1500)
+    assert ["slot amount", "500.00 USD", "550.00 USD"] in kept[0]["differs"]
+    assert (kept[1]["here"]["money"][0]["amount_minor"], kept[1]["there"]["money"][0]["amount_minor"]) == (50000, 55000)
+    assert len(read_audio(tmp_path / "out/sound/3.flac")) > 8_000, "what both heard"
 
 
-@pytest.mark.timeout(300)
-def test_another_recogniser_beside_ours_keeps_the_sound_that_they_differ_in(tmp_path: Path) -> None:
-    said = manifest(tmp_path, {"audio": str(AUDIO)}, {"text": "what's my balance"})
-    code, told = shadow(said, "--out", tmp_path / "same", "--tree", ROOT)
-    assert (code, "2 turns through both, 0 differ" in told) == (0, True), told
-    assert (tmp_path / "same" / KEPT).read_bytes() == b""
+@pytest.mark.timeout(400)
+def test_a_pipeline_that_breaks_off_is_told(tmp_path: Path) -> None:
+    said = manifest(tmp_path, {"audio": str(AUDIO)})
     code, told = shadow(said, "--out", tmp_path / "out", "--asr-model", tmp_path / "none")
-    assert code == 2
-    assert "internal_fault" in told
-    assert len(read_audio(AUDIO)) > 8_000
+    assert (code, "internal_fault" in told) == (2, True)
 
 
 @pytest.mark.parametrize("option", ["--rules", "--tree"])

@@ -79,7 +79,7 @@ def shadow(manifest: Manifest, other: OtherPipeline, out: Path) -> ShadowReport:
         pool = stack.enter_context(ThreadPoolExecutor(2))
         kept = stack.enter_context((out / KEPT).open("wb"))
         sound = any(turn.audio for case in manifest.cases for turn in case.turns)
-        both = [stack.enter_context(_started(one, sound)) for one in (OtherPipeline(), other)]
+        both = [stack.enter_context(_started(one, sound)) for one in (other, OtherPipeline())][::-1]
         for case in manifest.cases:
             asked = case.model_dump(mode="json", exclude_defaults=True)
             line = orjson.dumps({"case": asked, "base": str(manifest.base.resolve())})
