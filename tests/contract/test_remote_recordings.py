@@ -33,7 +33,7 @@ class Elsewhere:
         self.files[key] = body
 
 
-class Handler(BaseHTTPRequestHandler):
+class StoreHandler(BaseHTTPRequestHandler):
     """A web server, and as much of S3 as reading takes."""
 
     there: Elsewhere
@@ -92,7 +92,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[tuple[Elsewhere, int]]:
     there = Elsewhere()
-    handler = type("Bound", (Handler,), {"there": there})
+    handler = type("Bound", (StoreHandler,), {"there": there})
     serving = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     yield there, serving.server_address[1]
@@ -100,7 +100,7 @@ def server() -> Iterator[tuple[Elsewhere, int]]:
     serving.server_close()
 
 
-class Memory(Elsewhere):
+class StoreInMemory(Elsewhere):
     """fsspec's own file system in memory."""
 
     def put(self, key: str, body: bytes) -> None:
@@ -131,7 +131,7 @@ def elsewhere(
         import fsspec
 
         fsspec.filesystem("memory").store.clear()
-        yield Memory(), "memory://host"
+        yield StoreInMemory(), "memory://host"
 
 
 def spelt(url: str) -> Path:

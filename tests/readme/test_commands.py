@@ -61,7 +61,8 @@ def test_recordings_are_replayed_compared_and_explained(tmp_path: Path) -> None:
         file.setsampwidth(2)
         file.setframerate(16_000)
         file.writeframes(pcm16("balance.opus"))
-    path, check, before, after, diff, text, transcribe, explain = block("sh", "replay diff").strip().splitlines()
+    lines = block("sh", "replay diff").strip().splitlines()
+    path, check, before, after, diff, beside, history, text, transcribe, explain = lines
     assert path == 'export PATH="$PWD/.venv/bin:$PATH"'
 
     def run(command: str) -> str:
@@ -79,6 +80,9 @@ def test_recordings_are_replayed_compared_and_explained(tmp_path: Path) -> None:
     run(after)
     run(diff)
     assert (tmp_path / "out/diff.md").read_text().startswith("### Replay: green")
+    assert "0 worse" in run(beside)
+    assert (tmp_path / "out/beside.html").is_file()
+    assert "baselines: main" in run(history)
     run(text)
     assert orjson.loads((tmp_path / "out.jsonl").read_bytes())["intent"] == "balance_inquiry"
     assert "balance" in run(transcribe)

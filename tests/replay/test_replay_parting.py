@@ -10,7 +10,7 @@ from app.qa.replay import readers
 from app.qa.replay.house import PipelineSpec
 from app.qa.replay.judge import judge
 from app.qa.replay.manifest import Case, Expectation
-from app.qa.replay.parting import Script
+from app.qa.replay.parting import RecordedScript
 from app.qa.replay.record import TurnRecord
 from app.qa.replay.run import replay
 from app.qa.replay.score import score
@@ -91,12 +91,12 @@ def test_when_a_read_back_is_the_same(order: dict[str, Any], answer: dict[str, A
     slots = {"amount": FIFTY, "payee": "catherine-nguyen", "source": "alex-checking"}
     one = case(("send", {"slots": slots, "decision": "confirm"}), ("yes", {"decision": "execute"} | answer))
     record = turn(decision="confirm", proposal=MOVE | order, expect=Expectation(decision="confirm"))
-    assert Script(one, follow=True).after(record) == (2 if said else None)
+    assert RecordedScript(one, follow=True).after(record) == (2 if said else None)
 
 
 def test_what_nobody_labelled_parts_nothing_and_an_error_always() -> None:
     one = case(("send", {}), ("yes", {}))
-    script = Script(one, follow=True)
+    script = RecordedScript(one, follow=True)
     assert script.after(turn(decision="clarify")) == 2
     assert script.after(turn(error="timed_out")) is None
     assert script.partings == {1: "was nothing known, is timed_out; stops: no recorded turn answers that"}

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import socket
+import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +132,19 @@ async def test_a_turn_is_made_a_test_by_one_key(desk: OpenDesk) -> None:
     async with desk.page.expect_download() as download:
         await desk.page.keyboard.press("t")
     made = await (await download.value).path()
-    assert made.read_bytes().startswith(b"PK")
+    assert zipfile.ZipFile(made).namelist() == ["manifest.jsonl"]
+    asked: list[str] = []
+
+    async def agree(dialog: "playwright.Dialog") -> None:
+        asked.append(dialog.message)
+        await dialog.accept()
+
+    desk.page.on("dialog", agree)
+    async with desk.page.expect_download() as download:
+        await desk.page.click("#personal")
+    made = await (await download.value).path()
+    assert any(name.endswith(".flac") for name in zipfile.ZipFile(made).namelist())
+    assert "beyond retention and erasure" in asked[0]
 
 
 async def test_without_the_scope_the_page_says_so(desk: OpenDesk) -> None:

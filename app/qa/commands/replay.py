@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from app.qa.replay.command import Request
 
 _RUN = "run"
-HISTORY = Path("out/history")
 MIRROR = Path("out/remote")
 
 
@@ -45,7 +44,8 @@ def _end_with_input() -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _stop(error: TellerlineError) -> typer.Exit:
+def stop(error: TellerlineError) -> typer.Exit:
+    """Say what is wrong; the exit status of what can't be judged."""
     typer.echo(f"{error.code}: {error}", err=True)
     return typer.Exit(2)
 
@@ -99,7 +99,7 @@ def _run(request: "Request") -> None:
     try:
         broken = execute(request)
     except TellerlineError as error:
-        raise _stop(error) from error
+        raise stop(error) from error
     for bound in broken:
         typer.echo(f"policy {request.policy}: {bound}", err=True)
     raise typer.Exit(1 if broken else 0)
@@ -116,7 +116,7 @@ def check(
     try:
         found = examine(manifest, policy, MIRROR)
     except TellerlineError as error:
-        raise _stop(error) from error
+        raise stop(error) from error
     for fault in found.faults:
         typer.echo(fault, err=True)
     for line in found.says:
@@ -139,7 +139,7 @@ def split_(
         for line in split_all(manifest, out, read_settings()):
             typer.echo(line)
     except TellerlineError as error:
-        raise _stop(error) from error
+        raise stop(error) from error
 
 
 @replay.command()
@@ -148,134 +148,6 @@ def schema() -> None:
     from app.qa.replay.manifest import json_schema
 
     typer.echo(json_schema(), nl=False)
-
-
-@replay.command()
-def diff(
-    before: Annotated[Path, typer.Argument(help="folder of the earlier run, or a baseline's name")],
-    after: Annotated[Path, typer.Argument(help="folder of the later run")],
-    fail_on: Annotated[
-        str, typer.Option(help="money, regression, missing, labels, slower, changed; commas between")
-    ] = "",
-    policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "",
-    junit: Annotated[Path | None, typer.Option(help="write JUnit XML here")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="write a summary for a pull request here")] = None,
-    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
-) -> None:
-    """Compare two runs: values, rules, scores, and whether a change is noise. Exits with 1 where a policy is broken."""
-    from rich.console import Console
-
-    from app.qa.replay import policy as policies
-    from app.qa.replay.diff import compare
-    from app.qa.replay.diff import policies as named
-    from app.qa.replay.history import RunHistory, folder_named
-    from app.qa.replay.journal import read_run
-    from app.qa.replay.junit import junit as as_junit
-    from app.qa.replay.markdown import markdown as as_markdown
-    from app.qa.replay.summary import print_diff
-
-    try:
-        wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
-        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
-    except TellerlineError as error:
-        raise _stop(error) from error
-    findings = compared.findings(wanted)
-    print_diff(compared, findings, Console())
-    if junit is not None:
-        junit.write_text(as_junit(compared, findings), encoding="utf-8")
-    if markdown is not None:
-        markdown.write_text(as_markdown(compared, findings), encoding="utf-8")
-    raise typer.Exit(1 if findings else 0)
-
-
-@replay.command()
-def beside(
-    before: Annotated[Path, typer.Argument(help="folder of the earlier run, or a baseline's name")],
-    after: Annotated[Path, typer.Argument(help="folder of the later run")],
-    page: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("out/beside.html"),
-    manifest: Annotated[Path | None, typer.Option(help="the later run's manifest: brings the sound")] = None,
-    policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "ci",
-    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
-) -> None:
-    """Write two runs side by side as a page: sound, values and rules of every turn that differs, what moved."""
-    from app.qa.replay import policy as policies
-    from app.qa.replay.diff import compare
-    from app.qa.replay.history import RunHistory, folder_named
-    from app.qa.replay.journal import read_run
-    from app.qa.replay.report.beside import beside_page
-
-    try:
-        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
-        findings = compared.findings(policies.policy(policy).fail_on)
-    except TellerlineError as error:
-        raise _stop(error) from error
-    base = None if manifest is None else manifest if manifest.is_dir() else manifest.parent
-    page.write_text(beside_page(compared, findings, base, page), encoding="utf-8")
-    typer.echo(f"{page}: {', '.join(f'{count} {name}' for name, count in compared.counts.items())}")
-
-
-@replay.command()
-def baseline(
-    name: Annotated[str, typer.Argument(help="what later runs are held to by this name")],
-    out: Annotated[Path, typer.Argument(help="folder of a finished run")],
-    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
-) -> None:
-    """Keep a run as the baseline of a name, in place of an earlier one of that name."""
-    from app.qa.replay.history import RunHistory
-
-    try:
-        RunHistory(history).keep(name, out)
-    except TellerlineError as error:
-        raise _stop(error) from error
-    typer.echo(f"{out} is the baseline {name}")
-
-
-@replay.command("history")
-def history_(
-    out: Annotated[Path | None, typer.Argument(help="a finished run to note")] = None,
-    against: Annotated[str, typer.Option(help="the baseline it is held to")] = "",
-    policy: Annotated[str, typer.Option(help="what it fails on: a policy of rules/qa/policies.yaml")] = "ci",
-    page: Annotated[Path | None, typer.Option(help="write a page with every figure over all runs here")] = None,
-    history: Annotated[Path, typer.Option(help="where runs are noted and baselines kept")] = HISTORY,
-) -> None:
-    """Note a run, tell all that are noted, and exit with 1 and a line where this one is worse than its baseline."""
-    from rich.console import Console
-
-    from app.qa.replay import policy as policies
-    from app.qa.replay.history import RunHistory
-    from app.qa.replay.report.history import history_page
-    from app.qa.replay.summary import print_history
-
-    kept = RunHistory(history)
-    try:
-        noted = None if out is None else kept.note(out, against, policies.policy(policy))[0]
-        runs = kept.runs()
-    except TellerlineError as error:
-        raise _stop(error) from error
-    print_history(runs, kept.baselines(), Console())
-    if page is not None:
-        page.write_text(history_page(runs), encoding="utf-8")
-    for alert in noted.alerts if noted else ():
-        typer.echo(f"alert: worse than {against}: {alert}", err=True)
-    raise typer.Exit(1 if noted and noted.alerts else 0)
-
-
-@replay.command("coverage")
-def coverage_(
-    out: Annotated[Path, typer.Argument(help="folder of a finished run")],
-) -> None:
-    """Tell which templates, answers, vetoes and ways to read values the recordings of a run never reach."""
-    from rich.console import Console
-
-    from app.qa.replay.coverage import coverage
-    from app.qa.replay.journal import read_run
-    from app.qa.replay.summary import print_coverage
-
-    try:
-        found = coverage(result.record for result in read_run(out).results)
-    except TellerlineError as error:
-        raise _stop(error) from error
-    print_coverage(found, Console())
 
 
 @replay.command()
@@ -290,4 +162,4 @@ def report(
     try:
         write_report(out / REPORT, read_run(out), manifest if manifest.is_dir() else manifest.parent)
     except TellerlineError as error:
-        raise _stop(error) from error
+        raise stop(error) from error

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from app.qa.replay.failures import FailedStage, Failure, failures
+from app.qa.replay.failures import FailedStage, TurnFailure, failures
 from app.qa.replay.manifest import Expectation, MoneyMove
 from app.qa.replay.record import PayeeSearchRecord, SpanRecord, TurnRecord
 from app.recordings.files import RecordedMove, RecordedTurn
 
 
-def failures_of(turn: RecordedTurn, locale: str, labels: Expectation | None) -> tuple[Failure, ...]:
+def failures_of(turn: RecordedTurn, locale: str, labels: Expectation | None) -> tuple[TurnFailure, ...]:
     """Each value that people say was wrong; none where nobody has looked. Holds no words of anybody's."""
     if labels is None or turn.withheld:
         return ()
@@ -51,10 +51,10 @@ def _move(move: RecordedMove) -> MoneyMove:
     return MoneyMove.model_validate(move.model_dump())
 
 
-def _known(turn: RecordedTurn, found: Failure) -> Failure:
+def _known(turn: RecordedTurn, found: TurnFailure) -> TurnFailure:
     """The failure, less what a recording can't tell: what else was read, and whom a search found."""
     if found.slot == "payee" and turn.payee is None and found.stage is not FailedStage.HEARING:
-        return Failure(FailedStage.PAYEE, "payee", "none was chosen")
+        return TurnFailure(FailedStage.PAYEE, "payee", "none was chosen")
     if found.stage is FailedStage.NORMALIZATION and found.slot not in turn.slots:
-        return Failure(FailedStage.UNDERSTANDING, found.slot, "left empty")
+        return TurnFailure(FailedStage.UNDERSTANDING, found.slot, "left empty")
     return found

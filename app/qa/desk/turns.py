@@ -8,7 +8,7 @@ from typing import Final
 
 from app.qa.desk.failing import failures_of
 from app.qa.desk.reviews import Review, ReviewState
-from app.qa.replay.failures import Failure
+from app.qa.replay.failures import TurnFailure
 from app.recordings.files import RecordedTurn
 from schemas.decision import DecisionKind
 from schemas.errors import BadInput
@@ -34,7 +34,7 @@ class ListedTurn:
     withheld: bool
     state: ReviewState
     first: str | None
-    why: tuple[Failure, ...] = ()
+    why: tuple[TurnFailure, ...] = ()
 
     @classmethod
     def of(cls, call: str, locale: str, turn: RecordedTurn, review: Review) -> "ListedTurn":
@@ -56,7 +56,7 @@ class ListedTurn:
             why=failures_of(turn, locale, review.labels),
         )
 
-    def failed(self, person: str) -> tuple[Failure, ...]:
+    def failed(self, person: str) -> tuple[TurnFailure, ...]:
         """Why it failed, as far as `person` may know: another's first look is not shown before one's own."""
         known = self.state is not ReviewState.REVIEWED or self.first == person
         return self.why if known else ()

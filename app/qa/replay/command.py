@@ -48,7 +48,7 @@ class Request:
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
     """Do it; the bounds of the policy that are broken, in words. Raises the errors of the tree."""
     shown = console or Console()
-    with _read(request) as (manifest, sound):
+    with read(request) as (manifest, sound):
         return _played(request, manifest, sound, shown)
 
 
@@ -80,7 +80,7 @@ def _played(request: Request, manifest: Manifest, sound: Path, shown: Console) -
 
 
 @contextmanager
-def _read(request: Request) -> Iterator[tuple[Manifest, Path]]:
+def read(request: Request) -> Iterator[tuple[Manifest, Path]]:
     """The manifest as it is played, with what it needs from elsewhere, and the folder of what its report may play.
 
     Sealed recordings are open while they are played, and no longer: their report has no sound.

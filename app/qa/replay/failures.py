@@ -41,7 +41,7 @@ class FailedStage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Failure:
+class TurnFailure:
     """A wrong value: the first stage that differs from what should have been, which value, and how. No words."""
 
     stage: FailedStage
@@ -66,7 +66,7 @@ class FailureGroup:
     examples: tuple[str, ...]
 
 
-def failures(turn: TurnRecord, judged: Judgement | None = None) -> tuple[Failure, ...]:
+def failures(turn: TurnRecord, judged: Judgement | None = None) -> tuple[TurnFailure, ...]:
     """Why a turn is wrong, a line for each value that is; none where it is right, or nothing of it is judged."""
     verdict = judged or judge(turn)
     expect = by_people(turn.expect)
@@ -74,17 +74,17 @@ def failures(turn: TurnRecord, judged: Judgement | None = None) -> tuple[Failure
         return ()
     if verdict.failed:
         return (
-            Failure(
+            TurnFailure(
                 FailedStage.FAILURE, "", turn.error or ("not played" if turn.reached else "the call had parted before")
             ),
         )
     found = dict.fromkeys(_wrong(turn, verdict, expect))
-    return tuple(found) or (Failure(FailedStage.DIALOGUE, "", "unknown"),)
+    return tuple(found) or (TurnFailure(FailedStage.DIALOGUE, "", "unknown"),)
 
 
-def grouped(turns: Iterable[tuple[str, Sequence[Failure]]]) -> tuple[FailureGroup, ...]:
+def grouped(turns: Iterable[tuple[str, Sequence[TurnFailure]]]) -> tuple[FailureGroup, ...]:
     """Turns by id with their failures as groups, the largest first. A turn may be in several."""
-    members: dict[Failure, list[str]] = {}
+    members: dict[TurnFailure, list[str]] = {}
     for name, found in turns:
         for failure in found:
             members.setdefault(failure, []).append(name)
@@ -102,7 +102,7 @@ def by_stage(groups: Iterable[FailureGroup]) -> dict[str, int]:
     return {stage.value: counts[stage] for stage in FailedStage if counts[stage]}
 
 
-def _wrong(turn: TurnRecord, judged: Judgement, expect: Expectation) -> Iterator[Failure]:
+def _wrong(turn: TurnRecord, judged: Judgement, expect: Expectation) -> Iterator[TurnFailure]:
     """What the turn got wrong. Where the intent is, slots and decision follow from it."""
     if judged.intent is False:
         yield _understood(judged, "intent", _other(turn.intent, expect.intent, turn.vetoes, turn.rule))
@@ -122,7 +122,7 @@ def _wrong(turn: TurnRecord, judged: Judgement, expect: Expectation) -> Iterator
             return
 
 
-def _slots(turn: TurnRecord, judged: Judgement, expect: Expectation) -> Iterator[Failure]:
+def _slots(turn: TurnRecord, judged: Judgement, expect: Expectation) -> Iterator[TurnFailure]:
     wanted = expect.slots or {}
     for name, tally in judged.slots.items():
         if name != "payee" and (tally.missed or tally.spurious):
@@ -132,40 +132,44 @@ def _slots(turn: TurnRecord, judged: Judgement, expect: Expectation) -> Iterator
         yield _payee(turn, judged, expect)
 
 
-def _slot(turn: TurnRecord, judged: Judgement, name: str, wanted: JsonValue) -> Failure:
+def _slot(turn: TurnRecord, judged: Judgement, name: str, wanted: JsonValue) -> TurnFailure:
     got = turn.slots.get(name)
     if wanted is None:
         return _understood(judged, name, "filled and not asked for")
     if (misheard := _misheard(judged, name)) is not None:
-        return Failure(FailedStage.HEARING, name, misheard)
+        return TurnFailure(FailedStage.HEARING, name, misheard)
     kinds = _READ.get(name)
     spans = [span for span in turn.spans if kinds and span.kind in kinds]
     if kinds and not any(same_value(span.value, wanted) for span in spans):
-        return Failure(FailedStage.NORMALIZATION, name, "read as another value" if spans else "no such words found")
+        return TurnFailure(FailedStage.NORMALIZATION, name, "read as another value" if spans else "no such words found")
     return _understood(judged, name, "left empty" if got is None else "another value was taken")
 
 
-def _payee(turn: TurnRecord, judged: Judgement, expect: Expectation) -> Failure:
+def _payee(turn: TurnRecord, judged: Judgement, expect: Expectation) -> TurnFailure:
     slot = (expect.slots or {}).get("payee")
     wanted = expect.payee or (slot if isinstance(slot, str) else None)
     if wanted is None:
         return _understood(judged, "payee", "filled and not asked for")
     if (misheard := _misheard(judged, "payee")) is not None:
-        return Failure(FailedStage.HEARING, "payee", misheard)
+        return TurnFailure(FailedStage.HEARING, "payee", misheard)
     if turn.payee is None:
-        return Failure(FailedStage.UNDERSTANDING, "payee", "no payee was looked for")
+        return TurnFailure(FailedStage.UNDERSTANDING, "payee", "no payee was looked for")
     ids = [candidate.id for candidate in turn.payee.candidates]
     if turn.payee.choice not in {None, wanted}:
-        return Failure(FailedStage.PAYEE, "payee", "another was chosen")
+        return TurnFailure(FailedStage.PAYEE, "payee", "another was chosen")
     if wanted not in ids and turn.payee.choice != wanted:
-        return Failure(FailedStage.PAYEE, "payee", "not among the candidates")
-    return Failure(FailedStage.PAYEE, "payee", "asked about" if turn.payee.choice is None else "found and not taken")
+        return TurnFailure(FailedStage.PAYEE, "payee", "not among the candidates")
+    return TurnFailure(
+        FailedStage.PAYEE, "payee", "asked about" if turn.payee.choice is None else "found and not taken"
+    )
 
 
-def _understood(judged: Judgement, slot: str, cause: str, stage: FailedStage = FailedStage.UNDERSTANDING) -> Failure:
+def _understood(
+    judged: Judgement, slot: str, cause: str, stage: FailedStage = FailedStage.UNDERSTANDING
+) -> TurnFailure:
     """A failure of a later stage, unless words were misheard before it."""
     misheard = _misheard(judged, slot)
-    return Failure(stage, slot, cause) if misheard is None else Failure(FailedStage.HEARING, slot, misheard)
+    return TurnFailure(stage, slot, cause) if misheard is None else TurnFailure(FailedStage.HEARING, slot, misheard)
 
 
 def _misheard(judged: Judgement, slot: str) -> str | None:

@@ -1,5 +1,6 @@
 """Runs over time: each noted with its scores, held to a baseline that has a name, and told where it dropped."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -90,14 +91,16 @@ class RunHistory:
         run = read_run(out)
         compared = compare(read_run(self.folder_of(against)), run) if against else None
         noted = noted_run(run, file_hash(out / DECISIONS), score(run.results), against, alerts(compared, policy))
-        known = self.runs()
-        if noted not in known:
-            self._write((*known, noted)[-MAX_RUNS:])
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with (self._folder / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two that note at once must not lose each other's line
+            known = self.runs()
+            if noted not in known:
+                self._write((*known, noted)[-MAX_RUNS:])
         return noted, compared
 
     def _write(self, runs: tuple[NotedRun, ...]) -> None:
         """All or nothing: a history is not torn by a crash."""
-        self._folder.mkdir(parents=True, exist_ok=True)
         fresh = self._folder / f".{RUNS}.new"
         with fresh.open("wb") as file:
             file.writelines(orjson.dumps(run.model_dump(), option=orjson.OPT_SORT_KEYS) + b"\n" for run in runs)

@@ -18,7 +18,7 @@ _ORDER = {"payee": "payee", "source": "source", "target": "to_account"}
 
 
 @dataclass(slots=True)
-class Script:
+class RecordedScript:
     """The recorded turns of a call in the order in which they are said; without `follow` that is their own."""
 
     case: Case

@@ -11,7 +11,7 @@ from app.qa.replay import quality
 from app.qa.replay.audio import Clip, DecodedAudio, decode
 from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
 from app.qa.replay.manifest import Case, CaseTurn, MoneyMove
-from app.qa.replay.parting import Script
+from app.qa.replay.parting import RecordedScript
 from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnRecord, TurnResult, TurnTiming
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError
@@ -63,7 +63,7 @@ class PipelinePlayer:
         """All turns of one call. Each reply is heard in full before the caller's next words."""
         clock = ReplayClock(case.now)
         proposals: dict[ProposalId, MoneyMove] = {}
-        script = Script(case, self._follow)
+        script = RecordedScript(case, self._follow)
         results: dict[int, TurnResult] = {}
         number: int | None = 1
         async with self._house.call(case, clock) as call:

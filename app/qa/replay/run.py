@@ -80,14 +80,14 @@ class _Worker:
             raise
 
     def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
-        return self.runner.run(_guarded(self.player, case, base))
+        return self.runner.run(guarded(self.player, case, base))
 
     def close(self) -> None:
         self.runner.run(self.player.close())
         self.runner.close()
 
 
-async def _guarded(player: Player, case: Case, base: Path) -> tuple[TurnResult, ...]:
+async def guarded(player: Player, case: Case, base: Path) -> tuple[TurnResult, ...]:
     """A case that fails is a result too: its error's code on record, the run goes on."""
     try:
         async with asyncio.timeout(CASE_TIMEOUT_S):

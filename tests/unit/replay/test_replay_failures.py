@@ -113,6 +113,14 @@ def test_a_right_turn_and_one_that_nobody_judges_fail_by_nothing() -> None:
     assert failures(turn(expect=by_machine, intent="qna")) == ()
 
 
+def test_money_that_was_booked_then_too_is_no_false_accept_though_only_a_machine_says_so() -> None:
+    move = MoneyMove(amount_minor=5000, currency="USD", payee="p1")
+    expect = Expectation(decision="execute", money=(move,), by_machine=("money",))
+    assert failures(turn(decision="execute", money=(move,), expect=expect)) == ()
+    other = turn(decision="execute", money=(move.model_copy(update={"amount_minor": 1}),), expect=expect)
+    assert failures(other)[0].cause == "booked and not asked for"
+
+
 def test_each_wrong_value_is_told_with_its_own_stage() -> None:
     wrong = heard(SAID, heard="send fifteen dollars to catherine", slots={"amount": FIFTEEN}, payee=search("p2"))
     assert [(f.stage, f.slot) for f in failures(wrong)] == [

@@ -1,0 +1,181 @@
+"""`tellerline replay diff A B` and what else is said of several runs: pages, baselines, history, shadows."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.qa.commands.replay import MIRROR, replay, stop
+from schemas.errors import TellerlineError
+
+HISTORY = Path("out/history")
+
+
+def register(main: typer.Typer) -> None:
+    """Nothing more to add: the commands hang below `replay`."""
+    del main
+
+
+@replay.command()
+def diff(
+    before: Annotated[Path, typer.Argument(help="folder of the earlier run, or a baseline's name")],
+    after: Annotated[Path, typer.Argument(help="folder of the later run")],
+    fail_on: Annotated[
+        str, typer.Option(help="money, regression, missing, labels, slower, changed; commas between")
+    ] = "",
+    policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "",
+    junit: Annotated[Path | None, typer.Option(help="write JUnit XML here")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="write a summary for a pull request here")] = None,
+    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+) -> None:
+    """Compare two runs: values, rules, scores, and whether a change is noise. Exits with 1 where a policy is broken."""
+    from rich.console import Console
+
+    from app.qa.replay import policy as policies
+    from app.qa.replay.diff import compare
+    from app.qa.replay.diff import policies as named
+    from app.qa.replay.history import RunHistory, folder_named
+    from app.qa.replay.journal import read_run
+    from app.qa.replay.junit import junit as as_junit
+    from app.qa.replay.markdown import markdown as as_markdown
+    from app.qa.replay.summary import print_diff
+
+    try:
+        wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
+        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
+    except TellerlineError as error:
+        raise stop(error) from error
+    findings = compared.findings(wanted)
+    print_diff(compared, findings, Console())
+    if junit is not None:
+        junit.write_text(as_junit(compared, findings), encoding="utf-8")
+    if markdown is not None:
+        markdown.write_text(as_markdown(compared, findings), encoding="utf-8")
+    raise typer.Exit(1 if findings else 0)
+
+
+@replay.command()
+def beside(
+    before: Annotated[Path, typer.Argument(help="folder of the earlier run, or a baseline's name")],
+    after: Annotated[Path, typer.Argument(help="folder of the later run")],
+    page: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("out/beside.html"),
+    manifest: Annotated[Path | None, typer.Option(help="the later run's manifest: brings the sound")] = None,
+    policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "ci",
+    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+) -> None:
+    """Write two runs side by side as a page: sound, values and rules of every turn that differs, what moved."""
+    from app.qa.replay import policy as policies
+    from app.qa.replay.diff import compare
+    from app.qa.replay.history import RunHistory, folder_named
+    from app.qa.replay.journal import read_run
+    from app.qa.replay.report.beside import beside_page
+
+    try:
+        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
+        findings = compared.findings(policies.policy(policy).fail_on)
+    except TellerlineError as error:
+        raise stop(error) from error
+    base = None if manifest is None else manifest if manifest.is_dir() else manifest.parent
+    page.write_text(beside_page(compared, findings, base, page), encoding="utf-8")
+    typer.echo(f"{page}: {', '.join(f'{count} {name}' for name, count in compared.counts.items())}")
+
+
+@replay.command()
+def baseline(
+    name: Annotated[str, typer.Argument(help="what later runs are held to by this name")],
+    out: Annotated[Path, typer.Argument(help="folder of a finished run")],
+    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+) -> None:
+    """Keep a run as the baseline of a name, in place of an earlier one of that name."""
+    from app.qa.replay.history import RunHistory
+
+    try:
+        RunHistory(history).keep(name, out)
+    except TellerlineError as error:
+        raise stop(error) from error
+    typer.echo(f"{out} is the baseline {name}")
+
+
+@replay.command("history")
+def history_(
+    out: Annotated[Path | None, typer.Argument(help="a finished run to note")] = None,
+    against: Annotated[str, typer.Option(help="the baseline it is held to")] = "",
+    policy: Annotated[str, typer.Option(help="what it fails on: a policy of rules/qa/policies.yaml")] = "ci",
+    page: Annotated[Path | None, typer.Option(help="write a page with every figure over all runs here")] = None,
+    history: Annotated[Path, typer.Option(help="where runs are noted and baselines kept")] = HISTORY,
+) -> None:
+    """Note a run, tell all that are noted, and exit with 1 and a line where this one is worse than its baseline."""
+    from rich.console import Console
+
+    from app.qa.replay import policy as policies
+    from app.qa.replay.history import RunHistory
+    from app.qa.replay.report.history import history_page
+    from app.qa.replay.summary import print_history
+
+    kept = RunHistory(history)
+    try:
+        noted = None if out is None else kept.note(out, against, policies.policy(policy))[0]
+        runs = kept.runs()
+    except TellerlineError as error:
+        raise stop(error) from error
+    print_history(runs, kept.baselines(), Console())
+    if page is not None:
+        page.write_text(history_page(runs), encoding="utf-8")
+    for alert in noted.alerts if noted else ():
+        typer.echo(f"alert: worse than {against}: {alert}", err=True)
+    raise typer.Exit(1 if noted and noted.alerts else 0)
+
+
+@replay.command("coverage")
+def coverage_(
+    out: Annotated[Path, typer.Argument(help="folder of a finished run")],
+) -> None:
+    """Tell which templates, answers, vetoes and ways to read values the recordings of a run never reach."""
+    from rich.console import Console
+
+    from app.qa.replay.coverage import coverage
+    from app.qa.replay.journal import read_run
+    from app.qa.replay.summary import print_coverage
+
+    try:
+        found = coverage(result.record for result in read_run(out).results)
+    except TellerlineError as error:
+        raise stop(error) from error
+    print_coverage(found, Console())
+
+
+@replay.command()
+def shadow(
+    manifest: Annotated[Path, typer.Argument(help="what `replay` takes: a file, a folder, a URL")],
+    out: Annotated[Path, typer.Option(help="where turns that differ are kept, with their sound")],
+    asr_model: Annotated[str, typer.Option(help="the other recogniser, as TELLERLINE_ASR_MODEL names it")] = "",
+    rules: Annotated[Path | None, typer.Option(help="the other rules: a folder like ours")] = None,
+    tree: Annotated[Path | None, typer.Option(help="another tree, rules and code and all")] = None,
+    words: Annotated[bool, typer.Option(help="take the references as heard")] = False,
+) -> None:
+    """Play every call through this pipeline and another at once; keep what differs, exit with 1 where money does."""
+    from app.qa.replay.command import Request, read
+    from app.qa.replay.shadow import OtherPipeline
+    from app.qa.replay.shadow import shadow as both
+
+    try:
+        with read(Request(manifest, out, words=words, mirror=MIRROR)) as (found, _):
+            report = both(found, OtherPipeline(asr_model, rules, tree), out)
+    except TellerlineError as error:
+        raise stop(error) from error
+    for line in report.says():
+        typer.echo(line)
+    raise typer.Exit(1 if report.money else 0)
+
+
+@replay.command("stand", hidden=True)
+def stand_(
+    asr_model: Annotated[str, typer.Option(help="this recogniser, in place of the settings'")] = "",
+    sound: Annotated[bool, typer.Option(help="with a recogniser")] = False,
+) -> None:
+    """Be one of a shadow's two pipelines: play calls that come line by line."""
+    from app.qa.replay.shadow import stand
+
+    asyncio.run(stand(sys.stdin.buffer, sys.stdout.buffer, asr_model, sound=sound))

@@ -1,0 +1,205 @@
+"""A shadow: every call at once through this pipeline and through another, and what differs is kept.
+
+The other has another recogniser, other rules, or is another tree altogether. Each runs in a process of its own that
+plays one call at a time, so that neither can change what the other does.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, Final
+
+import orjson
+
+import app
+from app.qa.replay.audio import decode
+from app.qa.replay.house import PipelineSpec
+from app.qa.replay.judge import judge
+from app.qa.replay.manifest import Case, CaseTurn, Manifest
+from app.qa.replay.player import source_of
+from app.qa.replay.record import TurnRecord
+from app.qa.replay.run import guarded
+from app.qa.replay.stats import mcnemar
+from app.qa.replay.verdicts import FieldChange, changes
+from app.qa.scratch import Scratch
+from app.recordings.files import flac
+from app.settings import read_settings
+from schemas.errors import BadInput, InternalFault, TellerlineError
+
+KEPT: Final = "differs.jsonl"
+SOUND: Final = "sound"
+_PACKAGES: Final = ("app", "services", "schemas")
+_END_S: Final = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPipeline:
+    """What is other about the other: a recogniser by name, a folder of rules, a whole tree. Empty is as here."""
+
+    asr_model: str = ""
+    rules: Path | None = None
+    tree: Path | None = None
+
+
+@dataclass(slots=True)
+class ShadowReport:
+    """How many turns went through both, how many differ in which value, and how many only one has right."""
+
+    turns: int = 0
+    differ: int = 0
+    values: Counter[str] = field(default_factory=Counter)
+    money: list[str] = field(default_factory=list)
+    ours_alone: int = 0
+    others_alone: int = 0
+
+    def says(self) -> Iterator[str]:
+        """The report in lines."""
+        yield f"{self.turns} turns through both, {self.differ} differ"
+        yield from (f"{count} differ in {name}" for name, count in self.values.most_common())
+        if self.money:
+            yield f"money differs in {len(self.money)}: {', '.join(self.money[:8])}"
+        p = mcnemar(self.ours_alone, self.others_alone)
+        yield f"right here alone {self.ours_alone}, right there alone {self.others_alone} (p = {p:.2g}, McNemar)"
+
+
+def shadow(manifest: Manifest, other: OtherPipeline, out: Path) -> ShadowReport:
+    """Play every call through both at once; turns that differ are written into `out`, with their sound.
+
+    Raises BadInput, and InternalFault where one of the two breaks off.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    report = ShadowReport()
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(2))
+        kept = stack.enter_context((out / KEPT).open("wb"))
+        sound = any(turn.audio for case in manifest.cases for turn in case.turns)
+        both = [stack.enter_context(_started(one, sound)) for one in (other, OtherPipeline())][::-1]
+        for case in manifest.cases:
+            asked = case.model_dump(mode="json", exclude_defaults=True)
+            line = orjson.dumps({"case": asked, "base": str(manifest.base.resolve())})
+            ours, theirs = pool.map(lambda running, line=line: running.ask(line), both)
+            for place, (here, there) in enumerate(zip(ours, theirs, strict=True)):
+                if found := _noted(report, here, there):
+                    kept.write(_kept(here, there, found))
+                    _keep_sound(case.turns[place], manifest.base, out / SOUND / f"{report.differ}.flac")
+    return report
+
+
+def _noted(report: ShadowReport, here: TurnRecord, there: TurnRecord) -> tuple[FieldChange, ...]:
+    found = changes(here, there, here.expect)
+    report.turns += 1
+    right = judge(here).right, judge(there).right
+    report.ours_alone += right == (True, False)
+    report.others_alone += right == (False, True)
+    if found:
+        report.differ += 1
+        report.values.update(change.name for change in found)
+        if any(change.money for change in found):
+            report.money.append(here.id)
+    return found
+
+
+def _kept(here: TurnRecord, there: TurnRecord, found: Sequence[FieldChange]) -> bytes:
+    told: dict[str, Any] = {"id": here.id, "differs": [[c.name, c.before.shown, c.after.shown] for c in found]}
+    for name, record in (("here", here), ("there", there)):
+        told[name] = record.model_dump(mode="json", exclude_defaults=True)
+    return orjson.dumps(told) + b"\n"
+
+
+def _keep_sound(turn: CaseTurn, base: Path, target: Path) -> None:
+    """What both heard. A recording that could not be decoded is told of in the turn itself."""
+    if turn.audio is None:
+        return
+    try:
+        body = flac(decode(source_of(turn, base)).samples)
+    except TellerlineError:
+        return
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(body)
+
+
+class RunningPipeline:
+    """A pipeline in a process of its own."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+
+    def ask(self, line: bytes) -> list[TurnRecord]:
+        """Have a call played. Raises InternalFault where the process breaks off."""
+        given, taken = self._process.stdin, self._process.stdout
+        assert given is not None
+        assert taken is not None
+        try:
+            given.write(line + b"\n")
+            given.flush()
+            answer = taken.readline()
+        except OSError:
+            answer = b""
+        if not answer:
+            raise InternalFault("one of the two pipelines broke off: its error stands above")
+        return [TurnRecord.model_validate(record) for record in orjson.loads(answer)]
+
+
+@contextmanager
+def _started(other: OtherPipeline, sound: bool) -> Iterator[RunningPipeline]:
+    """A pipeline as `other` says. Raises BadInput where a folder is not what it should be."""
+    command = [sys.executable, "-m", "app.cli", "replay", "stand", "--asr-model", other.asr_model]
+    command += ["--sound"] if sound else []
+    with (
+        _tree(other) as tree,
+        subprocess.Popen(command, cwd=tree, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,  # noqa: S603
+    ):
+        try:
+            yield RunningPipeline(process)
+        finally:
+            assert process.stdin is not None
+            with suppress(OSError):
+                process.stdin.close()
+            try:
+                process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+@contextmanager
+def _tree(other: OtherPipeline) -> Iterator[Path]:
+    """The folder that a pipeline's packages lie in; with other rules, a folder of links to ours and to them."""
+    top = other.tree or Path(app.__path__[0]).parent
+    rules = other.rules or top / "rules"
+    missing = [name for name in _PACKAGES if not (top / name / "__init__.py").is_file()]
+    if missing or not (rules / "load.py").is_file():
+        raise BadInput(f"{top} is no tree of tellerline" if missing else f"{rules} is no folder of rules")
+    if other.rules is None:
+        yield top.resolve()
+        return
+    scratch = Scratch("tellerline-shadow")
+    try:
+        for name in _PACKAGES:
+            (scratch.path / name).symlink_to((top / name).resolve())
+        shutil.copytree(rules, scratch.path / "rules")  # rules are read from where they lie, and no link leads out
+        yield scratch.path
+    finally:
+        scratch.close()
+
+
+async def stand(given: IO[bytes], taken: IO[bytes], asr_model: str, *, sound: bool) -> None:
+    """Play what is asked for, line by line, until nothing more is. An empty `asr_model` is the settings' own."""
+    settings = read_settings()
+    if asr_model:
+        settings = settings.model_copy(update={"asr_model": asr_model})
+    player = await PipelineSpec(settings, sound).open()
+    try:
+        for line in given:
+            asked = orjson.loads(line)
+            results = await guarded(player, Case.model_validate(asked["case"]), Path(asked["base"]))
+            records = [result.record.model_dump(mode="json", exclude_defaults=True) for result in results]
+            taken.write(orjson.dumps(records) + b"\n")
+            taken.flush()
+    finally:
+        await player.close()
