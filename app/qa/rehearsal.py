@@ -32,7 +32,7 @@ from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
 from services.record.heads import FileHead
-from services.record.spool import own
+from services.record.spool import Spool, own
 from services.store import Store
 from services.timing import ManualClock, SystemClock
 
@@ -68,9 +68,8 @@ class Rehearsal:
         self._open = AsyncExitStack()
         self._extractor = extractor(self._open, settings, SystemClock())
         self._answerer = answerer(self._open, settings, self._library, SystemClock())
-        self._records = own(self._folder, "audit", _KEY, _SPOOL_BYTES)
-        self._promises = own(self._folder, "promises", _KEY, _SPOOL_BYTES)
-        self._stores = 0
+        self._records, self._promises = self._spools()
+        self._opened = self._stores = 0
         self._idle: list[tuple[Path, Store]] = []  # used again: an engine remembers the statements that it compiled
 
     @asynccontextmanager
@@ -88,6 +87,8 @@ class Rehearsal:
         The bank has `customers`, or those of the demo.
         """
         bank = await self._empty() if customers else await self._bank(clock.now())
+        if self._records.waiting or self._promises.waiting:
+            self._forget()
         path, store = self._idle.pop() if self._idle else self._another()
         shutil.copyfile(bank, path)
         try:
@@ -102,6 +103,15 @@ class Rehearsal:
             for leftover in self._folder.glob(f"{path.stem}.*"):
                 leftover.unlink(missing_ok=True)
             self._idle.append((path, store))
+
+    def _spools(self) -> tuple[Spool, Spool]:
+        return own(self._folder, "audit", _KEY, _SPOOL_BYTES), own(self._folder, "promises", _KEY, _SPOOL_BYTES)
+
+    def _forget(self) -> None:
+        """What a call left that failed is no other call's: it would fill the spools until no call finds room."""
+        for spool in (self._records, self._promises):
+            for number, _ in spool.oldest(spool.waiting)[-1:]:
+                spool.done(number)
 
     def _another(self) -> tuple[Path, Store]:
         """A store for one call at a time, and the file it is at."""
@@ -121,11 +131,14 @@ class Rehearsal:
     async def _bank(self, now: datetime) -> Path:
         """The database of a bank that opened at `now`."""
         if now not in self._banks:
-            path = self._folder / f"bank-{len(self._banks)}.db"
+            self._opened += 1  # a file of its own each time: one that failed may still be written to
+            path = self._folder / f"bank-{self._opened}.db"
             shutil.copyfile(await self._empty(), path)
             store = Store(_url(path))
-            await open_demo_bank(store, ManualClock(now), demo_customers())
-            await store.close()
+            try:
+                await open_demo_bank(store, ManualClock(now), demo_customers())
+            finally:
+                await store.close()
             self._banks[now] = path
         return self._banks[now]
 

@@ -219,6 +219,16 @@ def test_addresses_that_lead_elsewhere_are_refused(audio: str, tmp_path: Path) -
         remote.with_sound(load(manifest), manifest, tmp_path / "mirror")
 
 
+def test_a_check_tells_of_every_recording_that_can_not_be_brought(tmp_path: Path) -> None:
+    manifest = tmp_path / "m.jsonl"
+    audio = ("http://127.0.0.1:9/a.opus", "ftp://host/a.wav", "http://h/%2e%2e/a.wav")
+    manifest.write_text("\n".join(json.dumps(LINE | {"id": str(n), "audio": url}) for n, url in enumerate(audio)))
+    told = "\n".join(examine(manifest, mirror=tmp_path / "mirror").faults)
+    assert all(
+        words in told for words in ("a.opus: ConnectError", "ftp:// can't be fetched", "can't be kept as a file")
+    )
+
+
 def test_two_files_that_differ_in_their_query_are_never_taken_for_one(
     server: tuple[Elsewhere, int], tmp_path: Path
 ) -> None:

@@ -39,7 +39,9 @@ def examine(path: Path, policy: str = "", mirror: Path | None = None) -> CheckRe
             return _examined(manifest, (), policy)
     manifest, unread = readers.read(path if mirror is None else remote.brought(path, mirror))
     if mirror is not None:
-        manifest = remote.with_sound(manifest, path, mirror)
+        unbrought: list[str] = []
+        manifest = remote.with_sound(manifest, path, mirror, unbrought)
+        unread = (*unread, *unbrought)
     return _examined(manifest, unread, policy)
 
 

@@ -240,6 +240,8 @@ def _change(before: TurnRecord, after: TurnRecord, fields: tuple[FieldChange, ..
 
 def _relabelled(before: TurnRecord, after: TurnRecord) -> bool:
     """Whether the label alone made a turn right or wrong, better or worse heard, or demands less than it did."""
+    if before.locale != after.locale:
+        return True  # the same words in another language are another test
     if before.expect == after.expect:
         return False
     was, now = judge(after.model_copy(update={"expect": before.expect})), judge(after)

@@ -4,7 +4,7 @@ What was brought before is asked for again, and brought again unless its owner s
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from os.path import relpath
 from pathlib import Path
@@ -73,20 +73,25 @@ def brought(path: Path, mirror: Path) -> Path:
     return target
 
 
-def with_sound(manifest: Manifest, path: Path, mirror: Path) -> Manifest:
+def with_sound(manifest: Manifest, path: Path, mirror: Path, faults: list[str] | None = None) -> Manifest:
     """The manifest with every recording that lies elsewhere brought here; what is not there is left absent.
 
-    Raises BadInput, TooLarge, DependencyFailed.
+    What can't be brought is told in `faults`; where that is None, raises BadInput, TooLarge, DependencyFailed.
     """
     url = url_of(path)
     wanted: dict[str, tuple[str, Path]] = {}
     for name in dict.fromkeys(turn.audio for case in manifest.cases for turn in case.turns if turn.audio is not None):
-        where = url_of(name) or (None if url is None else _joined(url, name))
-        if where is not None:
-            wanted[name] = where, place(mirror, where)
+        try:
+            where = url_of(name) or (None if url is None else _joined(url, name))
+            if where is not None:
+                wanted[name] = where, place(mirror, where)
+        except BadInput as error:
+            if faults is None:
+                raise
+            faults.append(error.message)
     if not wanted:
         return manifest
-    Fetch(mirror).all(list(wanted.values()), MAX_FILE_BYTES)
+    Fetch(mirror).all(list(wanted.values()), MAX_FILE_BYTES, faults)
     here = {name: relpath(target, manifest.base) for name, (_, target) in wanted.items()}
     return manifest.model_copy(update={"cases": tuple(_renamed(case, here) for case in manifest.cases)})
 
@@ -127,25 +132,33 @@ class Fetch:
 
     def __init__(self, mirror: Path) -> None:
         self._mirror = mirror
+        self._stores: dict[str, RemoteStore] = {}
         mirror.mkdir(parents=True, exist_ok=True)
         try:
             self._tags: dict[str, str] = orjson.loads((mirror / _TAGS).read_bytes())
         except (OSError, orjson.JSONDecodeError):
             self._tags = {}
 
-    def all(self, wanted: list[tuple[str, Path]], most: int) -> frozenset[str]:
-        """Bring these; the addresses at which there is nothing. Raises BadInput where two would be one file here."""
+    def all(self, wanted: list[tuple[str, Path]], most: int, faults: list[str] | None = None) -> frozenset[str]:
+        """Bring these; the addresses at which there is nothing. What fails is raised, or told in `faults`.
+
+        Raises BadInput where two would be one file here.
+        """
         places: dict[Path, str] = {}
         for url, target in wanted:
             if places.setdefault(target, url) != url:
                 raise BadInput(f"{shown(url)} is two files, which differ in their query alone")
-        stores: dict[str, RemoteStore] = {url: store_of(url) for url in _first_of_each_scheme(places.values())}
-        by_scheme = {urlsplit(url).scheme: store for url, store in stores.items()}
 
         def bring(target: Path) -> tuple[Path, str | None]:
             url = places[target]
             tag = self._tags.get(self._key(target), "") if target.is_file() else ""
-            return target, by_scheme[urlsplit(url).scheme].get(url, target, tag, most)
+            try:
+                return target, self._store(url).get(url, target, tag, most)
+            except TellerlineError as error:
+                if faults is None:
+                    raise
+                faults.append(error.message)
+                return target, None
 
         with ThreadPoolExecutor(_THREADS) as pool:
             found = dict(pool.map(bring, places))
@@ -156,12 +169,14 @@ class Fetch:
         (self._mirror / _TAGS).write_bytes(orjson.dumps(self._tags, option=orjson.OPT_SORT_KEYS))
         return frozenset(places[target] for target, tag in found.items() if tag is None)
 
+    def _store(self, url: str) -> RemoteStore:
+        scheme = urlsplit(url).scheme
+        if scheme not in self._stores:
+            self._stores[scheme] = store_of(url)
+        return self._stores[scheme]
+
     def _key(self, target: Path) -> str:
         return target.relative_to(self._mirror).as_posix()
-
-
-def _first_of_each_scheme(urls: Iterable[str]) -> Iterator[str]:
-    yield from {urlsplit(url).scheme: url for url in urls}.values()
 
 
 def store_of(url: str) -> RemoteStore:

@@ -74,6 +74,7 @@ def changes(before: TurnRecord, after: TurnRecord, expect: Expectation | None) -
 def values(turn: TurnRecord) -> Iterator[tuple[str, Value]]:
     """The values of a turn's outcome by name; words that were heard are among them but never judged here."""
     expect, judged = by_people(turn.expect), judge(turn)
+    yield "locale", Value(turn.locale)
     yield "heard", Value(turn.heard or None)
     yield ERROR, Value(f"{turn.error}: {turn.reason}" if turn.error else None, turn.error is None)
     for name in _PLAIN:

@@ -52,6 +52,13 @@ def test_names_and_currencies_that_are_said_otherwise_are_told_and_other_words_a
     assert reworded.turns[0].change is Change.SAME
 
 
+def test_a_call_that_is_in_another_language_now_is_told() -> None:
+    before = turn(locale="en-GB", expect=WANTED)
+    (found,) = one(before, before.model_copy(update={"locale": "en-US"})).findings((FailOn.LABELS,))
+    assert found.turns[0].relabelled
+    assert [str(change) for change in found.turns[0].fields] == ["locale: en-GB → en-US"]
+
+
 def test_a_bank_that_does_something_else_than_before_is_told() -> None:
     before = turn(effects={"card-1 locked": 1})
     compared = one(before, before.model_copy(update={"effects": {}}))
