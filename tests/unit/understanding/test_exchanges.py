@@ -93,7 +93,18 @@ def test_corrections_count(language: str, share: float) -> None:
 
 @pytest.mark.parametrize(
     "language",
-    ["en", "ja", "en_callers", "ja_callers", "en_spoken_of", "en_pier", "ja_terrace", "ja_veranda", "ja_balcony", "ja_stairs"],
+    [
+        "en",
+        "ja",
+        "en_callers",
+        "ja_callers",
+        "en_spoken_of",
+        "en_pier",
+        "ja_terrace",
+        "ja_veranda",
+        "ja_balcony",
+        "ja_stairs",
+    ],
 )
 def test_no_default_stands_for_what_was_said(language: str) -> None:
     found = judged("unread", language)
