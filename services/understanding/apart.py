@@ -33,6 +33,7 @@ from services.understanding.merging import said_in, values
 
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _MARKS: Final = " ,.;:!—–-、。"
+_CLAUSE: Final = re.compile(r"[,;:.!?—–…]")
 _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
@@ -91,7 +92,7 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
 
 def _on_condition(rules: Grammar, between: str) -> bool:
     """Whether a later amount is a condition's: "fifty, if she has less than twenty"."""
-    words = rules.units(between).words
+    words = rules.units(_CLAUSE.split(between)[-1]).words
     met = rules.spaced and any(rules.accounts.conditions.scan(words, at) for at in range(len(words)))
     return met and not _corrects(rules, between)
 

@@ -48,6 +48,8 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("en_garden", 0.95),
         ("en_attic", 0.93),
         ("en_attic2", 0.9),
+        ("en_pier", 0.92),
+        ("en_quay", 0.86),
         ("ja_library", 0.97),
         ("ja_pantry", 0.96),
         ("ja_cellar", 0.93),
@@ -78,6 +80,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_cellar",
                 "_attic",
                 "_attic2",
+                "_quay",
                 "_veranda",
                 "_balcony",
                 "_stairs",
@@ -90,7 +93,18 @@ def test_corrections_count(language: str, share: float) -> None:
 
 @pytest.mark.parametrize(
     "language",
-    ["en", "ja", "en_callers", "ja_callers", "en_spoken_of", "ja_terrace", "ja_veranda", "ja_balcony", "ja_stairs"],
+    [
+        "en",
+        "ja",
+        "en_callers",
+        "ja_callers",
+        "en_spoken_of",
+        "en_pier",
+        "ja_terrace",
+        "ja_veranda",
+        "ja_balcony",
+        "ja_stairs",
+    ],
 )
 def test_no_default_stands_for_what_was_said(language: str) -> None:
     found = judged("unread", language)
