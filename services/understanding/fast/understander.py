@@ -12,37 +12,24 @@ from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.asked import of_its_account, of_its_bill
+from services.understanding.fast.clause_reader import ClauseReader
 from services.understanding.fast.clauses import (
-    MAX_CLAUSES,
-    OWING,
     READING,
-    TOLD,
-    Clauses,
-    bare,
-    commands,
-    introduced,
     only,
-    parted,
-    sentences,
-    together,
-    without_days,
 )
 from services.understanding.fast.confidence import confidence
 from services.understanding.fast.consent import ConsentGrammar, consent_grammar
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.joints import joint
-from services.understanding.fast.lattice import Trie
 from services.understanding.fast.leads import Lead, wanted
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.meanings import CARDS, apart, joined, mixed
 from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasoned import named_behind, reasoned
-from services.understanding.fast.reasons import ClauseSpan, with_payee
-from services.understanding.fast.remainder import of_the_bill, once, valued, words_of
-from services.understanding.fast.segments import Read, corrects, run_on, segmented, unread
+from services.understanding.fast.reasons import with_payee
+from services.understanding.fast.remainder import of_the_bill, once
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
-from services.understanding.fast.telling import tells
 from services.understanding.fast.told import FindPayee, as_source
 from services.understanding.fast.units import MAX_CHARS
 from services.understanding.fast.unmatched import ORDERS, Unmatched
@@ -63,6 +50,7 @@ class Understander:
         self._grammar = rules
         self._consent = consent
         self._matching = Matching(rules, currency)
+        self._clauses = ClauseReader(rules, self._matching)
         self._unmatched = Unmatched(rules, consent, currency)
 
     @classmethod
@@ -133,7 +121,7 @@ class Understander:
 
     def _many(self, hearing: MatchInput) -> Understood | None:
         """What is no one sentence: clauses that were all read, else several commands, else what was read of it."""
-        found, whole = self._clauses(hearing, 0) if self._grammar.phrases.asides else (None, False)
+        found, whole = self._clauses.meaning(hearing, 0) if self._grammar.phrases.asides else (None, False)
         if found is not None and whole:
             return found
         first, enabled = self._matching.start(hearing.context, joined=True)
@@ -145,73 +133,13 @@ class Understander:
         """What the units up to `end` say."""
         return self._matching.within(hearing, 0, end)[0] or self._after_clauses(hearing, end)
 
-    def _clauses(self, hearing: MatchInput, begin: int) -> tuple[Understood | None, bool]:
-        """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
-        context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
-        pending = context.confirming or context.asked is not None
-        asides = self._grammar.phrases.asides if pending else self._grammar.phrases.asides_unasked
-        first, enabled = self._matching.start(context, further=True)
-        further = replace(hearing, first=first, enabled=enabled)
-        beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
-        read = lru_cache(maxsize=64)(partial(self._clause, further, asides, beside))
-        pieces = sentences(text, reading, begin)
-        if len(pieces) > MAX_CLAUSES:
-            return None, False
-        made: list[Clauses] = []
-        for start, end in pieces:
-            made.extend(self._cut(hearing, read, start, end))
-        clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
-        if clauses.unread and context.terms.awaited in ORDERS:
-            return None, False
-        stopped = any(vetoes_met(self._grammar, reading, *left) - {"thing"} for left in clauses.unread)
-        whole = together(clauses, pending=pending, stopped=stopped)
-        if whole is not None and whole.intent in MONEY_MOVING and whole.missing:
-            values = tuple(words_of(hearing.heard, reading, *left) for left in clauses.unread if valued(reading, *left))
-            whole = replace(whole, unread=(*whole.unread, *values))
-        return whole and without_days(whole, reading, beside), not clauses.unread
-
-    def _cut(self, hearing: MatchInput, read: Read, start: int, end: int) -> list[Clauses]:
-        """The pieces of a sentence of which most is read: the whole, two of them, or, with nothing corrected, more."""
-        text, reading, conjunctions = hearing.heard.transcript.text, hearing.reading, self._grammar.phrases.conjunctions
-        piece = read(start, end)
-        idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
-        cut = parted(conjunctions, read, text, reading, start, end) if piece.unread or idle else None
-        made = cut if cut and (piece.unread or commands(cut)) else [piece]
-        if not hearing.context.idle or not any(part.unread for part in made) or corrects(self._grammar, reading):
-            return made
-        cut = segmented(conjunctions, read, text, reading, start, end)
-        made = cut if cut and unread(cut) < unread(made) else made
-        return (unread(made) and run_on(self._grammar, read, text, reading, start, end)) or made
-
-    def _clause(
-        self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
-    ) -> Clauses:
-        """What the units of one clause say; those whose days are none of an order's go to `beside`."""
-        inner, stop = bare(asides, hearing.reading, start, end)
-        if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
-            inner, stop = bare(asides, hearing.reading, begin, stop)
-        if inner == stop:
-            beside.append((start, end))
-            return Clauses((), ())
-        found = self._matching.within(hearing, start, end)[0]
-        if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
-            beside.extend(((start, inner), (stop, end)))
-        made = tells(found, self._span(hearing, inner, stop), self._matching, hearing)
-        beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
-        return made
-
-    def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
-        return ClauseSpan(
-            self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee
-        )
-
     def _led(self, hearing: MatchInput) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
         for at in self._consent.begins(units):
             found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
             if found is None and self._grammar.phrases.asides:
-                found, _ = self._clauses(hearing, at)
+                found, _ = self._clauses.meaning(hearing, at)
             if found is None:
                 continue
             anew = found.intent in MONEY_MOVING and hearing.context.terms.awaited in ORDERS

@@ -1,0 +1,96 @@
+"""What several clauses say together: each is read by itself, and what is only beside an order is told from it."""
+
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from schemas.intent import MONEY_MOVING, Understood
+from services.understanding.fast.clauses import (
+    MAX_CLAUSES,
+    OWING,
+    TOLD,
+    Clauses,
+    bare,
+    commands,
+    introduced,
+    parted,
+    sentences,
+    together,
+    without_days,
+)
+from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.lattice import Trie
+from services.understanding.fast.matching import Matching, MatchInput
+from services.understanding.fast.reasons import ClauseSpan
+from services.understanding.fast.remainder import valued, words_of
+from services.understanding.fast.segments import Read, corrects, run_on, segmented, unread
+from services.understanding.fast.telling import tells
+from services.understanding.fast.unmatched import ORDERS
+from services.understanding.fast.vetoes import vetoes_met
+
+
+class ClauseReader:
+    """Reads the clauses of one locale's utterances."""
+
+    def __init__(self, rules: Grammar, matching: Matching) -> None:
+        self._grammar = rules
+        self._matching = matching
+
+    def meaning(self, hearing: MatchInput, begin: int) -> tuple[Understood | None, bool]:
+        """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
+        context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
+        pending = context.confirming or context.asked is not None
+        asides = self._grammar.phrases.asides if pending else self._grammar.phrases.asides_unasked
+        first, enabled = self._matching.start(context, further=True)
+        further = replace(hearing, first=first, enabled=enabled)
+        beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
+        read = lru_cache(maxsize=64)(partial(self._clause, further, asides, beside))
+        pieces = sentences(text, reading, begin)
+        if len(pieces) > MAX_CLAUSES:
+            return None, False
+        made: list[Clauses] = []
+        for start, end in pieces:
+            made.extend(self._cut(hearing, read, start, end))
+        clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
+        if clauses.unread and context.terms.awaited in ORDERS:
+            return None, False
+        stopped = any(vetoes_met(self._grammar, reading, *left) - {"thing"} for left in clauses.unread)
+        whole = together(clauses, pending=pending, stopped=stopped)
+        if whole is not None and whole.intent in MONEY_MOVING and whole.missing:
+            values = tuple(words_of(hearing.heard, reading, *left) for left in clauses.unread if valued(reading, *left))
+            whole = replace(whole, unread=(*whole.unread, *values))
+        return whole and without_days(whole, reading, beside), not clauses.unread
+
+    def _cut(self, hearing: MatchInput, read: Read, start: int, end: int) -> list[Clauses]:
+        """The pieces of a sentence of which most is read: the whole, two of them, or, with nothing corrected, more."""
+        text, reading, conjunctions = hearing.heard.transcript.text, hearing.reading, self._grammar.phrases.conjunctions
+        piece = read(start, end)
+        idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
+        cut = parted(conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+        made = cut if cut and (piece.unread or commands(cut)) else [piece]
+        if not hearing.context.idle or not any(part.unread for part in made) or corrects(self._grammar, reading):
+            return made
+        cut = segmented(conjunctions, read, text, reading, start, end)
+        made = cut if cut and unread(cut) < unread(made) else made
+        return (unread(made) and run_on(self._grammar, read, text, reading, start, end)) or made
+
+    def _clause(
+        self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
+    ) -> Clauses:
+        """What the units of one clause say; those whose days are none of an order's go to `beside`."""
+        inner, stop = bare(asides, hearing.reading, start, end)
+        if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
+            inner, stop = bare(asides, hearing.reading, begin, stop)
+        if inner == stop:
+            beside.append((start, end))
+            return Clauses((), ())
+        found = self._matching.within(hearing, start, end)[0]
+        if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
+            beside.extend(((start, inner), (stop, end)))
+        made = tells(found, self._span(hearing, inner, stop), self._matching, hearing)
+        beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
+        return made
+
+    def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
+        return ClauseSpan(
+            self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee
+        )
