@@ -10,7 +10,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import percentile, publish
 
 if TYPE_CHECKING:
-    from deploy.bench.cases.exchanges import Pace
+    from deploy.bench.cases.exchanges import JudgedExchange, TurnPace
 
 FOLDERS: Final = ("tests/data/corrections", "tests/data/unread")
 _OWN: Final = 20
@@ -38,18 +38,8 @@ def bench(
             customer, lines = exchanges(path)
             player = ConversationPlayer.of(customer)
             judged = [judge(player, line) for line in lines]
-            for unseen in (False, True):
-                part = [each for each in judged if each.exchange.unseen is unseen]
-                name = f"{folder.name}_{path.stem}_{'unseen' if unseen else 'tuned'}"
-                counts = Counter(each.outcome for each in part)
-                held = counts[ExchangeOutcome.RIGHT] + counts[ExchangeOutcome.ASKED]
-                figures |= {
-                    f"{name}_exchanges": len(part),
-                    f"{name}_right_or_asked_percent": round(100 * held / len(part), 1) if part else None,
-                    f"{name}_lost": counts[ExchangeOutcome.LOST],
-                    f"{name}_wrong": counts[ExchangeOutcome.WRONG],
-                }
-                wrong += counts[ExchangeOutcome.WRONG]
+            figures |= _figures(f"{folder.name}_{path.stem}", judged)
+            wrong += sum(each.outcome is ExchangeOutcome.WRONG for each in judged)
             for each in judged:
                 if (
                     failures
@@ -65,6 +55,25 @@ def bench(
     raise typer.Exit(1 if wrong else 0)
 
 
+def _figures(name: str, judged: "list[JudgedExchange]") -> dict[str, Figure]:
+    """A file's figures, those of the unseen lines apart."""
+    from deploy.bench.cases.exchanges import ExchangeOutcome
+
+    figures: dict[str, Figure] = {}
+    for unseen in (False, True):
+        part = [each for each in judged if each.exchange.unseen is unseen]
+        kind = f"{name}_{'unseen' if unseen else 'tuned'}"
+        counts = Counter(each.outcome for each in part)
+        held = counts[ExchangeOutcome.RIGHT] + counts[ExchangeOutcome.ASKED]
+        figures |= {
+            f"{kind}_exchanges": len(part),
+            f"{kind}_right_or_asked_percent": round(100 * held / len(part), 1) if part else None,
+            f"{kind}_lost": counts[ExchangeOutcome.LOST],
+            f"{kind}_wrong": counts[ExchangeOutcome.WRONG],
+        }
+    return figures
+
+
 def _latency(folders: list[Path], payees: int, repeat: int) -> dict[str, Figure]:
     """Percentiles of the text path over every turn, by folder and language."""
     from deploy.bench._crowd import crowd
@@ -72,7 +81,7 @@ def _latency(folders: list[Path], payees: int, repeat: int) -> dict[str, Figure]
     from deploy.bench.cases.player import ConversationPlayer
 
     players: dict[str, ConversationPlayer] = {}
-    paces: defaultdict[str, list[Pace]] = defaultdict(list)
+    paces: defaultdict[str, list[TurnPace]] = defaultdict(list)
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
         customer, lines = exchanges(path)
         spoken = path.stem.partition("_")[0]
