@@ -10,7 +10,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import percentile, publish
 
 if TYPE_CHECKING:
-    from deploy.bench.cases.exchanges import ExchangeOutcome, Pace
+    from deploy.bench.cases.exchanges import JudgedExchange, TurnPace
 
 FOLDERS: Final = ("tests/data/corrections", "tests/data/unread")
 _OWN: Final = 20
@@ -38,30 +38,40 @@ def bench(
             customer, lines = exchanges(path)
             player = ConversationPlayer.of(customer)
             judged = [judge(player, line) for line in lines]
+            figures |= _figures(f"{folder.name}_{path.stem}", judged)
             wrong += sum(each.outcome is ExchangeOutcome.WRONG for each in judged)
-            for unseen in (False, True):
-                part = Counter(each.outcome for each in judged if each.exchange.unseen is unseen)
-                figures |= _counted(f"{folder.name}_{path.stem}_{'unseen' if unseen else 'tuned'}", part)
-            for each in judged if failures else ():
-                if not each.exchange.unseen and each.outcome in {ExchangeOutcome.WRONG, ExchangeOutcome.LOST}:
-                    said = " / ".join(each.exchange.turns)
-                    typer.echo(f"{each.outcome.upper()} {each.exchange.group}: {said} → {each.said}")
+            for each in judged:
+                if (
+                    failures
+                    and not each.exchange.unseen
+                    and each.outcome in {ExchangeOutcome.WRONG, ExchangeOutcome.LOST}
+                ):
+                    typer.echo(
+                        f"{each.outcome.upper()} {each.exchange.group}: {' / '.join(each.exchange.turns)} → {each.said}"
+                    )
     if repeat:
         figures |= _latency([*(folders or map(Path, FOLDERS))], payees, repeat)
     publish("exchanges", "corrections within one breath, and orders of which no part may be defaulted", figures, json)
     raise typer.Exit(1 if wrong else 0)
 
 
-def _counted(name: str, part: "Counter[ExchangeOutcome]") -> dict[str, Figure]:
+def _figures(name: str, judged: "list[JudgedExchange]") -> dict[str, Figure]:
+    """A file's figures, those of the unseen lines apart."""
     from deploy.bench.cases.exchanges import ExchangeOutcome
 
-    held = part[ExchangeOutcome.RIGHT] + part[ExchangeOutcome.ASKED]
-    return {
-        f"{name}_exchanges": part.total(),
-        f"{name}_right_or_asked_percent": round(100 * held / part.total(), 1) if part else None,
-        f"{name}_lost": part[ExchangeOutcome.LOST],
-        f"{name}_wrong": part[ExchangeOutcome.WRONG],
-    }
+    figures: dict[str, Figure] = {}
+    for unseen in (False, True):
+        part = [each for each in judged if each.exchange.unseen is unseen]
+        kind = f"{name}_{'unseen' if unseen else 'tuned'}"
+        counts = Counter(each.outcome for each in part)
+        held = counts[ExchangeOutcome.RIGHT] + counts[ExchangeOutcome.ASKED]
+        figures |= {
+            f"{kind}_exchanges": len(part),
+            f"{kind}_right_or_asked_percent": round(100 * held / len(part), 1) if part else None,
+            f"{kind}_lost": counts[ExchangeOutcome.LOST],
+            f"{kind}_wrong": counts[ExchangeOutcome.WRONG],
+        }
+    return figures
 
 
 def _latency(folders: list[Path], payees: int, repeat: int) -> dict[str, Figure]:
@@ -71,7 +81,7 @@ def _latency(folders: list[Path], payees: int, repeat: int) -> dict[str, Figure]
     from deploy.bench.cases.player import ConversationPlayer
 
     players: dict[str, ConversationPlayer] = {}
-    paces: defaultdict[str, list[Pace]] = defaultdict(list)
+    paces: defaultdict[str, list[TurnPace]] = defaultdict(list)
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
         customer, lines = exchanges(path)
         spoken = path.stem.partition("_")[0]

@@ -140,14 +140,14 @@ def judge(player: ConversationPlayer, exchange: Exchange) -> JudgedExchange:
     return JudgedExchange(exchange, outcome, "; ".join(map(_shown, last)))
 
 
-class Pace(NamedTuple):
+class TurnPace(NamedTuple):
     """How long the text path took for one turn, by clock and by CPU."""
 
     micros: float
     cpu_micros: float
 
 
-def pace(player: ConversationPlayer, exchange: Exchange, repeat: int) -> list[Pace]:
+def pace(player: ConversationPlayer, exchange: Exchange, repeat: int) -> list[TurnPace]:
     """Each turn's pace, the best of so many plays: what else a machine does makes none of them faster."""
     plays: list[PlayTally] = []
     for _ in range(repeat):
@@ -155,8 +155,8 @@ def pace(player: ConversationPlayer, exchange: Exchange, repeat: int) -> list[Pa
         call = player.call(plays[-1])
         for turn in exchange.turns:
             call.play(Turn(say=turn))
-    clocks = (zip(*(getattr(play, name) for play in plays), strict=True) for name in Pace._fields)
-    return [Pace(min(wall), min(cpu)) for wall, cpu in zip(*clocks, strict=True)]
+    clocks = (zip(*(getattr(play, name) for play in plays), strict=True) for name in TurnPace._fields)
+    return [TurnPace(min(wall), min(cpu)) for wall, cpu in zip(*clocks, strict=True)]
 
 
 def _rows(decision: Decision) -> dict[str, str]:
