@@ -1,7 +1,6 @@
 """`tellerline bench normalize [CASES]`: right, silently wrong, missed by category; speed; the peers beside it."""
 
 import gc
-import lzma
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +9,11 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import orjson
 import typer
 
 from app.qa.figures import Figure
 from deploy.bench._figures import percentile, publish
+from deploy.bench._lines import json_lines
 from deploy.bench._peers import PEERS, installed, outcomes
 from schemas.span import Span, SpanKind, jsonable
 from services.normalization import Normalizer
@@ -75,8 +74,7 @@ def cases(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """The labelled cases of files, or of folders of JSONL files, large ones compressed."""
     for path in paths:
         for file in sorted([*path.glob("*.jsonl"), *path.glob("*.jsonl.xz")]) if path.is_dir() else [path]:
-            said = lzma.decompress(file.read_bytes()) if file.suffix == ".xz" else file.read_bytes()
-            yield from (orjson.loads(line) for line in said.splitlines() if line.strip())
+            yield from json_lines(file)
 
 
 def same(kind: SpanKind, value: object, accepted: Sequence[object]) -> bool:

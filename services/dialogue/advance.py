@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import date
-from typing import Final
 
 from schemas.banking import TransferOrder
 from schemas.decision import (
@@ -47,9 +46,6 @@ from services.dialogue.phases import (
 )
 from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
-
-_FRAGMENT: Final = 2
-"""Letters that are a piece of a word: saying them back helps nobody."""
 
 
 def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
@@ -200,10 +196,10 @@ def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
     if task.date_heard:
         return ask(memory, Asking(task, SlotName.DATE), reply("ask.date_which", heard=task.date_heard))
     if task.unread:
-        pieces = task.unread.split(" … ")  # fragments are not echoed
-        whole = len(pieces) == 1 and len(task.unread) > _FRAGMENT
-        said = reply("ask.unread", heard=task.unread) if whole else reply("ask.unread_some")
-        return DialogueState(Offering(replace(task, unread=""), said), memory), Clarify(said)
+        first, *more = task.unread  # fragments are not echoed
+        whole = not more and len(first) > dialogue_rules().fragment
+        said = reply("ask.unread", heard=first) if whole else reply("ask.unread_some")
+        return DialogueState(Offering(replace(task, unread=()), said), memory), Clarify(said)
     return None
 
 

@@ -1,8 +1,6 @@
 """What a yes, a no, a wish to stop or a value does: a `match` a phase."""
 
-import re
 from dataclasses import replace
-from typing import Final
 
 from schemas.decision import Clarify, Confirm, Execute, Handoff, VerifyStepUp
 from schemas.intent import Intent, SlotName, Understood
@@ -31,12 +29,10 @@ from services.dialogue.phases import (
 )
 from services.dialogue.prompts import asked_again, missed, unclear
 from services.dialogue.resume import cancelled, declined, dropped, go_on, going_on, read_again, refused
+from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money
 from services.dialogue.terms import agreed, surely
 from services.dialogue.values import choose, value
-
-_ENDINGS: Final = re.compile("[ぁ-んー]{1,3}(?: … [ぁ-んー]{1,3})*")
-"""Ends of Japanese words that no rule read: beside an order that was named and agreed to they are not asked about."""
 
 
 def answered(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: C901, PLR0911 - a case a phase
@@ -166,8 +162,8 @@ def _offering(state: DialogueState, task: Task, heard: Understood, facts: Facts)
     match heard.intent:
         case Intent.CONFIRM if agreed(state, heard, facts) and surely(heard):
             named = bool(task.amounts and task.payee) or task.bill is not None
-            heard_whole = named and _ENDINGS.fullmatch(task.unread) is not None
-            return advance(state.memory, replace(task, unread="") if heard_whole else task, facts)
+            heard_whole = named and dialogue_rules().only_endings(task.unread)
+            return advance(state.memory, replace(task, unread=()) if heard_whole else task, facts)
         case Intent.CONFIRM:
             return unclear(state, facts)
         case Intent.DENY:

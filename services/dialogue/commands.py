@@ -61,7 +61,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
-            task = replace(task, unread="")
+            task = replace(task, unread=())
         offer = offer_of(task, facts)
         return state.at(Offering(task, offer)), Clarify(offer)
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:

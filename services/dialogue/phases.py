@@ -38,7 +38,7 @@ class Task:
     account_heard: str = ""
     on: date | None = None
     date_heard: str = ""  # words about the day that name no single one
-    unread: str = ""  # words of the command that nothing was made of
+    unread: tuple[str, ...] = ()  # words of the command that nothing was made of, piece by piece
     doubts: tuple[Disambiguation, ...] = ()  # of which several were named, and one is meant
     period: DateValue | None = None
     merchant: str = ""

@@ -1,5 +1,7 @@
 """Thresholds and bounds of the dialogue: rules/dialogue."""
 
+import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from rules.load import RuleFile, load
@@ -23,6 +25,12 @@ class DialogueRules(RuleFile):
     vague: tuple[str, ...]
     reask_amount: tuple[str, ...]
     read_again: tuple[str, ...]
+    fragment: int
+    word_endings: str
+
+    def only_endings(self, pieces: Iterable[str]) -> bool:
+        """Whether each piece may be the end of a word that was read without it."""
+        return all(re.fullmatch(self.word_endings, piece) for piece in pieces)
 
 
 @lru_cache(maxsize=1)

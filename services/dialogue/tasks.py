@@ -67,7 +67,7 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
             task = replace(task, bill=None, bill_heard=heard)
         elif mention.slot is SlotName.DATE and not _dated(understood, mention):
             task = replace(task, on=None, date_heard=heard)
-    return replace(task, unread=" … ".join(each.surface for each in understood.unread)) if understood.unread else task
+    return replace(task, unread=tuple(each.surface for each in understood.unread)) if understood.unread else task
 
 
 def _dated(understood: Understood, mention: Mention) -> bool:

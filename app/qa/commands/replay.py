@@ -157,9 +157,10 @@ def report(
 ) -> None:
     """Write report.html again from a finished run."""
     from app.qa.replay.journal import REPORT, read_run
+    from app.qa.replay.readers import base_of
     from app.qa.replay.report.build import write_report
 
     try:
-        write_report(out / REPORT, read_run(out), manifest if manifest.is_dir() else manifest.parent)
+        write_report(out / REPORT, read_run(out), base_of(manifest))
     except TellerlineError as error:
         raise stop(error) from error

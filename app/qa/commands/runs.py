@@ -3,19 +3,32 @@
 import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from app.qa.commands.replay import MIRROR, replay, stop
 from schemas.errors import TellerlineError
 
+if TYPE_CHECKING:
+    from app.qa.replay.diff import RunDiff
+
 HISTORY = Path("out/history")
+Baselines: TypeAlias = Annotated[Path, typer.Option(help="where baselines are kept")]
 
 
 def register(main: typer.Typer) -> None:
     """Nothing more to add: the commands hang below `replay`."""
     del main
+
+
+def _compared(before: Path, after: Path, history: Path) -> "RunDiff":
+    """Two runs, the earlier by its folder or a baseline's name. Raises NotFound and what reading a run does."""
+    from app.qa.replay.diff import compare
+    from app.qa.replay.history import RunHistory, folder_named
+    from app.qa.replay.journal import read_run
+
+    return compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
 
 
 @replay.command()
@@ -28,23 +41,20 @@ def diff(
     policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "",
     junit: Annotated[Path | None, typer.Option(help="write JUnit XML here")] = None,
     markdown: Annotated[Path | None, typer.Option(help="write a summary for a pull request here")] = None,
-    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+    history: Baselines = HISTORY,
 ) -> None:
     """Compare two runs: values, rules, scores, and whether a change is noise. Exits with 1 where a policy is broken."""
     from rich.console import Console
 
     from app.qa.replay import policy as policies
-    from app.qa.replay.diff import compare
     from app.qa.replay.diff import policies as named
-    from app.qa.replay.history import RunHistory, folder_named
-    from app.qa.replay.journal import read_run
     from app.qa.replay.junit import junit as as_junit
     from app.qa.replay.markdown import markdown as as_markdown
     from app.qa.replay.summary import print_diff
 
     try:
         wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
-        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
+        compared = _compared(before, after, history)
     except TellerlineError as error:
         raise stop(error) from error
     findings = compared.findings(wanted)
@@ -63,21 +73,19 @@ def beside(
     page: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("out/beside.html"),
     manifest: Annotated[Path | None, typer.Option(help="the later run's manifest: brings the sound")] = None,
     policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "ci",
-    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+    history: Baselines = HISTORY,
 ) -> None:
     """Write two runs side by side as a page: sound, values and rules of every turn that differs, what moved."""
     from app.qa.replay import policy as policies
-    from app.qa.replay.diff import compare
-    from app.qa.replay.history import RunHistory, folder_named
-    from app.qa.replay.journal import read_run
+    from app.qa.replay.readers import base_of
     from app.qa.replay.report.beside import beside_page
 
     try:
-        compared = compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
+        compared = _compared(before, after, history)
         findings = compared.findings(policies.policy(policy).fail_on)
     except TellerlineError as error:
         raise stop(error) from error
-    base = None if manifest is None else manifest if manifest.is_dir() else manifest.parent
+    base = None if manifest is None else base_of(manifest)
     page.write_text(beside_page(compared, findings, base, page), encoding="utf-8")
     typer.echo(f"{page}: {', '.join(f'{count} {name}' for name, count in compared.counts.items())}")
 
@@ -86,7 +94,7 @@ def beside(
 def baseline(
     name: Annotated[str, typer.Argument(help="what later runs are held to by this name")],
     out: Annotated[Path, typer.Argument(help="folder of a finished run")],
-    history: Annotated[Path, typer.Option(help="where baselines are kept")] = HISTORY,
+    history: Baselines = HISTORY,
 ) -> None:
     """Keep a run as the baseline of a name, in place of an earlier one of that name."""
     from app.qa.replay.history import RunHistory

@@ -4,19 +4,18 @@ import re
 from importlib.resources import files
 from typing import Final
 
-from jinja2 import Environment, StrictUndefined
-
 from app.qa.replay.diff import PolicyBreach, RunDiff
 from app.qa.replay.summary import made_by
+from app.qa.replay.templating import environment
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit(compared: RunDiff, findings: tuple[PolicyBreach, ...]) -> str:
     """The document. Characters that XML can't hold become U+FFFD."""
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["clean"] = lambda text: _NOT_XML.sub("\ufffd", str(text))
-    template = environment.from_string(files(__package__).joinpath("junit.xml.j2").read_text(encoding="utf-8"))
+    xml = environment()
+    xml.filters["clean"] = lambda text: _NOT_XML.sub("\ufffd", str(text))
+    template = xml.from_string(files(__package__).joinpath("junit.xml.j2").read_text(encoding="utf-8"))
     return template.render(
         turns=compared.turns,
         failed={turn.id for finding in findings for turn in finding.turns},

@@ -12,7 +12,7 @@ from app.qa.replay.audio import Clip, DecodedAudio, decode
 from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
 from app.qa.replay.manifest import Case, CaseTurn, MoneyMove
 from app.qa.replay.parting import RecordedScript
-from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnRecord, TurnResult, TurnTiming
+from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming, unplayed
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
@@ -127,18 +127,7 @@ def _told(case: Case, number: int, result: TurnResult | None, parting: str) -> T
     if result is not None:
         told = {"record": result.record.model_copy(update={"parting": parting})} if parting else {}
         return result.model_copy(update=told)
-    said = case.turns[number - 1]
-    record = TurnRecord(
-        case=case.id,
-        turn=number,
-        locale=case.locale,
-        tags=case.tags,
-        audio=said.audio,
-        expect=said.expect,
-        played=False,
-        reached=False,
-    )
-    return TurnResult(record=record, timing=TurnTiming(case=case.id, turn=number))
+    return unplayed(case, number, reached=False)
 
 
 def effects(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:

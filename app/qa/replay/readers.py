@@ -65,6 +65,11 @@ def load(path: Path) -> Manifest:
     return manifest
 
 
+def base_of(path: Path) -> Path:
+    """The folder that a manifest's recordings are relative to."""
+    return path if path.is_dir() else path.parent
+
+
 def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
     """The cases that can be read, and everything that is wrong with the others. Raises NotFound, TooLarge.
 
@@ -74,7 +79,7 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
         raise NotFound(f"no manifest {path}")
     if path.is_file() and path.stat().st_size > MAX_MANIFEST_BYTES:
         raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
-    base = path if path.is_dir() else path.parent
+    base = base_of(path)
     cases: list[Case] = []
     faults: list[str] = []
     seen: set[str] = set()

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from app.qa.replay.manifest import Expectation, MoneyMove
+from app.qa.replay.manifest import Case, Expectation, MoneyMove
 from schemas.intent import Slots
 from schemas.payee import PayeeMatch
 from schemas.span import Span, SpanJson, SpanReading, jsonable
@@ -231,3 +231,23 @@ def slots_json(slots: Slots) -> tuple[dict[str, JsonValue], tuple[EvidenceRecord
             values[name] = jsonable(slot.value)
             evidence.append(EvidenceRecord(slot=name, **asdict(slot.evidence)))
     return values, tuple(evidence)
+
+
+def unplayed(
+    case: Case, number: int, *, error: str | None = None, reason: str = "", reached: bool = True
+) -> TurnResult:
+    """The result of a turn, counted from 1, that was not played: its call failed, or had parted before."""
+    said = case.turns[number - 1]
+    record = TurnRecord(
+        case=case.id,
+        turn=number,
+        locale=case.locale,
+        tags=case.tags,
+        audio=said.audio,
+        expect=said.expect,
+        error=error,
+        reason=reason,
+        played=False,
+        reached=reached,
+    )
+    return TurnResult(record=record, timing=TurnTiming(case=case.id, turn=number))

@@ -19,7 +19,7 @@ from app.qa.replay.journal import Journal, RunHead
 from app.qa.replay.judge import owed_after
 from app.qa.replay.manifest import Case, Manifest, MoneyMove
 from app.qa.replay.provenance import sitting, sources
-from app.qa.replay.record import TurnRecord, TurnResult, TurnTiming
+from app.qa.replay.record import TurnResult, unplayed
 from schemas.errors import InternalFault, TellerlineError, TimedOut
 
 CASE_TIMEOUT_S: Final = 300.0
@@ -112,23 +112,8 @@ def _with_debts(results: tuple[TurnResult, ...]) -> tuple[TurnResult, ...]:
 
 
 def _failed(case: Case, error: TellerlineError) -> tuple[TurnResult, ...]:
-    return tuple(
-        TurnResult(
-            record=TurnRecord(
-                case=case.id,
-                turn=n,
-                locale=case.locale,
-                tags=case.tags,
-                audio=said.audio,
-                expect=said.expect,
-                error=error.code,
-                reason=error.message,
-                played=False,
-            ),
-            timing=TurnTiming(case=case.id, turn=n),
-        )
-        for n, said in enumerate(case.turns, 1)
-    )
+    numbers = range(1, len(case.turns) + 1)
+    return tuple(unplayed(case, number, error=error.code, reason=error.message) for number in numbers)
 
 
 _worker: _Worker | TellerlineError | None = None

@@ -1,6 +1,5 @@
 """Changes of a corpus: its manifest, its recordings, and the weights that hear them."""
 
-import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +11,7 @@ import orjson
 from app.qa.replay.audio import read_audio
 from app.recordings.files import flac
 from deploy.bench._gate import weights
+from deploy.bench._lines import json_lines
 from schemas.audio import SAMPLE_RATE, Samples
 
 Cases = list[dict[str, Any]]
@@ -20,8 +20,7 @@ SEED: Final = weights.SEED
 
 def cases_of(manifest: Path) -> Cases:
     """The lines of a manifest."""
-    body = manifest.read_bytes()
-    return [orjson.loads(line) for line in (lzma.decompress(body) if manifest.suffix == ".xz" else body).splitlines()]
+    return json_lines(manifest)
 
 
 def _written(manifest: Path, cases: Cases) -> None:

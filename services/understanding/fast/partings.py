@@ -39,11 +39,13 @@ def parting(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, veto
 
 def holding(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> Understood | None:
     """The wish for a moment behind why it is wanted, where a language says so last: 「孫が呼んでるので待って」."""
+    if grammar.spaced:
+        return None
     size = len(reading.words)
     holds = [grammar.phrases.holds.longest(reading.words, at)[0] for at in range(size)]
     begins = any(end > at for at, end in enumerate(holds[:_FIRST]))
     named = heard.payees is not None and bool(heard.payees.candidates)
-    if grammar.spaced or not (begins or size in holds) or named or _told(heard, reading) or _changes(grammar, reading):
+    if not (begins or size in holds) or named or _told(heard, reading) or _changes(grammar, reading):
         return None
     return Understood(Intent.WAIT, route=Route.FAST, confidence=_SURE, rule=RULE)
 
@@ -59,8 +61,8 @@ def _told(heard: Annotation, reading: UtteranceLattice) -> bool:
 
 def _changes(grammar: Grammar, reading: UtteranceLattice) -> bool:
     """Whether a word takes something back, or names a part of an order."""
-    tries, words = (grammar.accounts.undoing, grammar.accounts.parts, grammar.phrases.relative), reading.words
-    return any(trie.scan(words, at) for trie in tries for at in range(len(words)))
+    tries = (grammar.accounts.undoing, grammar.accounts.parts, grammar.phrases.relative)
+    return any(any(reading.phrases(trie)) for trie in tries)
 
 
 def _wants_a_person(grammar: Grammar, reading: UtteranceLattice) -> bool:

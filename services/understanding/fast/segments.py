@@ -52,16 +52,11 @@ def _begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
     before = words[at - 1]
     if {at - 1, at} <= reading.within or before in classes.governing:
         return False
-    if grammar.phrases.requests.scan(words, at):
+    if grammar.phrases.requests.begins(words, at):
         return True
     governs = classes.finite | classes.asking | classes.light | classes.onto | classes.outof
     verb = before.endswith(("ed", "s")) and at - 1 not in reading.within  # "the letter states i must"
-    return (
-        not verb
-        and before not in governs
-        and at not in reading.taken
-        and bool(grammar.phrases.tellings.scan(words, at))
-    )
+    return not verb and before not in governs and at not in reading.taken and grammar.phrases.tellings.begins(words, at)
 
 
 def _best(places: list[tuple[int, int]], read: Read, start: int, end: int) -> list[Clauses] | None:

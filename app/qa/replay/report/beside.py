@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from pydantic import JsonValue
 
@@ -12,7 +11,7 @@ from app.qa.replay.compare_scores import Moved
 from app.qa.replay.diff import Change, PolicyBreach, RunDiff, TurnDiff
 from app.qa.replay.record import TurnRecord
 from app.qa.replay.report import svg
-from app.qa.replay.report.build import asset, embedded, script_policy
+from app.qa.replay.report.build import asset, embedded, page_template, script_policy
 from app.qa.replay.report.rows import recordings
 from app.qa.replay.score import score
 from app.qa.replay.stats import Ratio
@@ -39,9 +38,7 @@ def beside_page(compared: RunDiff, findings: Sequence[PolicyBreach], base: Path 
     named = {turn.id for turn in differing}
     heard = [result for result in compared.after.results if result.record.id in named]
     sound = recordings(heard, base, page) if base is not None else {}
-    template = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(asset("beside.html.j2"))
+    template = page_template("beside.html.j2")
     return template.render(
         policy=script_policy(script, style),
         style=Markup(style),  # noqa: S704 - a file of ours

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Template
 from markupsafe import Markup
 
 from app.qa.replay.coverage import coverage
@@ -19,6 +19,7 @@ from app.qa.replay.report.rows import COLUMNS, detail, judged, recordings, row
 from app.qa.replay.score import Scores, score
 from app.qa.replay.stats import Ratio
 from app.qa.replay.summary import made_by
+from app.qa.replay.templating import environment
 
 _SCRIPTS: Final = ("make.js", "data.js", "table.js", "detail.js", "labels.js", "page.js")
 _PERCENT: Final = 100.0
@@ -70,9 +71,7 @@ def render(run: Run, base: Path, page: Path, scores: Scores | None = None) -> st
         "run": run.head.manifest[:16] + run.head.ruleset[:16],
     }
     details = "\n".join(embedded(detail(result, judgement)) for result, judgement in turns)
-    template = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(asset("page.html.j2"))
+    template = page_template("page.html.j2")
     return template.render(
         head=asdict(run.head),
         made=made_by(run),
@@ -94,6 +93,11 @@ def render(run: Run, base: Path, page: Path, scores: Scores | None = None) -> st
         scores=found,
         percent=percent,
     )
+
+
+def page_template(name: str) -> Template:
+    """A page of the report's own."""
+    return environment().from_string(asset(name))
 
 
 def asset(name: str) -> str:

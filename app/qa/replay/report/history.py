@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from app.qa.replay.history import P95, NotedRun, series
 from app.qa.replay.report import svg
-from app.qa.replay.report.build import asset, style_policy
+from app.qa.replay.report.build import asset, page_template, style_policy
 
 SHOWN: Final = (
     "right", "money_false_accepts", "money_wrong_read_backs", "errors", "wer_normalized", "cer_normalized",
@@ -24,9 +23,7 @@ Points = Sequence[tuple[NotedRun, tuple[float, float, float, float]]]
 def history_page(runs: tuple[NotedRun, ...]) -> str:
     """One self-contained page without a script."""
     style, found = asset("style.css"), series(runs)
-    template = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string(asset("history.html.j2"))
+    template = page_template("history.html.j2")
     return template.render(
         policy=style_policy(style),
         style=Markup(style),  # noqa: S704 - a file of ours

@@ -12,9 +12,7 @@ from pathlib import Path
 from recogniser.export import binary
 from recogniser.export.pack import joined, mixed
 from recogniser.export.payload import STEPS
-from recogniser.train.ears import LANGUAGES, NAMES
-
-EARS = frozenset(NAMES.format(lang, part) for lang in LANGUAGES for part in ("table", "bias"))
+from recogniser.train.ears import LANGUAGES, head_of
 
 
 def main() -> None:
@@ -25,7 +23,9 @@ def main() -> None:
     args = parser.parse_args()
     first, *others = (joined(checkpoint) for checkpoint in args.checkpoints)
     tensors = mixed(first, [(other, 1 / len(args.checkpoints)) for other in others])
-    tensors |= {name: value for name, value in first.floats().items() if name in EARS}
+    own = first.floats()
+    for lang in LANGUAGES:
+        tensors |= head_of(own, lang)
     args.out.mkdir(parents=True, exist_ok=True)
     data = binary.coded(binary.written(binary.quantized(tensors, first.aliases, STEPS)))
     for number, part in enumerate((data[: len(data) // 2], data[len(data) // 2 :]), 1):

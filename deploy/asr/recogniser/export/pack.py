@@ -18,7 +18,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from recogniser.export import binary, compensate
-from recogniser.train.ears import LANGUAGES, NAMES
+from recogniser.train.ears import LANGUAGES, NAMES, head_of
 from recogniser.train.vocabulary import SPECIAL, TASK
 
 SHIPPED = {"embedding": 0.46, "linear": 0.257}
@@ -99,8 +99,7 @@ def main() -> None:
     steps = {"embedding": args.embedding, "linear": args.linear}
     args.out.mkdir(parents=True, exist_ok=True)
     for lang, checkpoint in args.head:
-        own = joined(Path(checkpoint)).floats()
-        tensors |= {name: own[name] for part in ("table", "bias") if (name := NAMES.format(lang, part))}
+        tensors |= head_of(joined(Path(checkpoint)).floats(), lang)
     for lang, nats in args.quieter:
         tensors[NAMES.format(lang, "bias")][-1] -= float(nats)
     for lang in LANGUAGES:

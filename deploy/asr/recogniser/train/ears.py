@@ -18,6 +18,11 @@ NAMES = "ears/{}/{}"
 """Of the tensors of a language's head: `table` (pieces, width) and `bias`."""
 
 
+def head_of(tensors: dict[str, np.ndarray], lang: str) -> dict[str, np.ndarray]:
+    """A language's head among a checkpoint's tensors."""
+    return {name: tensors[name] for part in ("table", "bias") if (name := NAMES.format(lang, part))}
+
+
 class Ears(nn.Module):
     """A linear head for each language: states (batch, positions, width) to log-probabilities of its pieces."""
 
