@@ -32,4 +32,6 @@ def run(argv: list[str]) -> str:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(json.dumps(run(json.loads(line))), file=ANSWERS, flush=True)
+        fault = run(json.loads(line))
+        sys.stdout.flush()  # what a run printed is in the log by the time that its answer comes
+        print(json.dumps(fault), file=ANSWERS, flush=True)
