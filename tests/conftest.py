@@ -12,6 +12,7 @@ import pytest
 from httpx._config import create_ssl_context
 from hypothesis import settings
 
+import app  # noqa: F401 - first of all that loads numeric libraries: it tells them how many threads they have
 from services.answering import quote
 from services.asr.decoder import Decoder
 from services.asr.load import MODEL_FOLDER, _ours
