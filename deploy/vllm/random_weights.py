@@ -1,4 +1,4 @@
-"""Any vLLM profile on the card at hand with random weights: its speed and memory are real, its words are noise.
+"""Any profile of vLLM or SGLang on the card at hand with random weights: speed and memory are real, words are noise.
 
 The model is replaced by a configuration of the same shape, and how many drafted tokens are accepted is decreed, since a
 random drafter's would never be.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deploy.vllm.serving import Profile
+from deploy.vllm.serving import Profile, Value
 from deploy.vllm.sweep.servers import Engine
 
 GIB = 1024**3
@@ -18,6 +18,13 @@ CACHE_GIB = 2.0
 """37,000 tokens of E4B, four times what 16 requests of ours hold."""
 EACH_GIB = 5 / 128
 """Of a server that takes more at once, for each: 720 tokens of E4B."""
+GIB_A_TOKEN = CACHE_GIB / 37_000
+"""Of E4B's cache."""
+LAUNCHERS = {
+    "vllm": "{python} -m vllm.entrypoints.cli.main serve",
+    "sglang": "{python} -m sglang.launch_server --model-path",
+}
+"""How an engine is started from its packages; the model follows."""
 EACH = 0.8
 """How often a drafted token is accepted where those before it were: by decree, since the weights are random."""
 
@@ -61,10 +68,11 @@ def rates(drafted: int) -> list[float]:
     return [round(EACH**place, 4) for place in range(1, drafted + 1)]
 
 
-def environment(payload: Path) -> dict[str, str]:
-    """What vLLM needs beside its flags: its packages, no network, one compile cache for all."""
+def environment(payload: Path, engine: str = "vllm") -> dict[str, str]:
+    """What an engine needs beside its flags: its packages, no network, one compile cache for all."""
+    packages = f"{payload}/site:{payload}/fa4/nvidia_cutlass_dsl/python_packages:{payload}/fa4"
     return {
-        "PYTHONPATH": f"{payload}/site:{payload}/fa4/nvidia_cutlass_dsl/python_packages:{payload}/fa4",
+        "PYTHONPATH": f"{payload}/sglang:{packages}" if engine == "sglang" else packages,
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "VLLM_USE_FLASHINFER_SAMPLER": "0",
@@ -78,13 +86,22 @@ def stand_in(profile: Profile, payload: Path, port: int, card: int | None = None
     A fixed cache size spares servers the memory profiling that would clash on one card; the share of memory is only
     what must be free when one starts. Raises KeyError where no configuration stands in for a model.
     """
-    cache = {"gpu-memory-utilization": 0.12, "kv-cache-memory-bytes": int(cache_gib(profile) * GIB)}
-    args = profile.args | {"host": "127.0.0.1"} | cache
+    args = profile.args | {"host": "127.0.0.1"} | _cache(profile)
     drafting = args.get("speculative-config")
     if isinstance(drafting, dict):
         args["speculative-config"] = decreed(drafting, payload)
-    env = profile.env | environment(payload) | ({} if card is None else {"CUDA_VISIBLE_DEVICES": str(card)})
+    env = (
+        profile.env
+        | environment(payload, profile.engine)
+        | ({} if card is None else {"CUDA_VISIBLE_DEVICES": str(card)})
+    )
     return profile.model_copy(update={"args": args, "env": env, "port": port})
+
+
+def _cache(profile: Profile) -> dict[str, Value]:
+    if profile.engine == "sglang":  # its share is of the whole card, whatever else stands there
+        return {"mem-fraction-static": 0.95, "max-total-tokens": int(cache_gib(profile) / GIB_A_TOKEN)}
+    return {"gpu-memory-utilization": 0.12, "kv-cache-memory-bytes": int(cache_gib(profile) * GIB)}
 
 
 def decreed(drafting: dict[str, Any], payload: Path) -> dict[str, Any]:
@@ -105,6 +122,6 @@ def folder(model: str, payload: Path) -> str:
 
 def serve(profile: Profile, payload: Path, log: Path, python: str) -> Engine:
     """Start a profile that `stand_in` gave, without waiting. Raises KeyError."""
-    launcher = f"{python} -m vllm.entrypoints.cli.main serve"
+    launcher = LAUNCHERS[profile.engine].format(python=python)
     model, more = folder(profile.model, payload), "--load-format dummy"
     return Engine(profile, log, launcher=launcher, model=model, more=more).start()

@@ -11,6 +11,7 @@ from deploy.vllm.random_weights import SHAPES
 from deploy.vllm.serving import Profile
 
 PACKAGES = ("vllm", "transformers", "xgrammar", "llguidance", "compressed_tensors")
+OF_SGLANG = ("sglang", "sgl_kernel", "flashinfer", "llguidance")
 OURS = ("openai", "httpx", "httpx2", "pydantic", "orjson", "bm25s", "tokenizers", "yaml", "typer", "numpy")
 CLIENT = ("deploy.vllm.gpu.steps", "deploy.vllm.sweep.own", "tests.contract.extractor_suite")
 """Imported whole: they bring our client with its data files and whatever metadata its packages ask for."""
@@ -27,6 +28,8 @@ def complete(payload: Path, profiles: Sequence[Profile]) -> bool:
 def missing(payload: Path, profiles: Sequence[Profile]) -> list[str]:
     """What is not there, one line each; empty where everything is."""
     site = [f"{payload}/site/{name}" for name in PACKAGES if not (payload / "site" / name).is_dir()]
+    if any(profile.engine == "sglang" for profile in profiles):
+        site += [f"{payload}/sglang/{name}" for name in OF_SGLANG if not (payload / "sglang" / name).is_dir()]
     models = sorted({name for profile in profiles for name in _models(profile)})
     unknown = [f"a configuration for {name}" for name in models if name not in SHAPES]
     folders = [payload / "models" / SHAPES[name].folder for name in models if name in SHAPES]

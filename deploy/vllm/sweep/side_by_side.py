@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from deploy.vllm.random_weights import SHAPES, room_gib
+from deploy.vllm.random_weights import LAUNCHERS, SHAPES, room_gib
 from deploy.vllm.serving import Profile
 from deploy.vllm.sweep.plan import LoadJob, Phase, jobs
 
@@ -42,7 +42,7 @@ def distinct(common: dict[str, Any], phases: Sequence[Phase]) -> tuple[list[Stan
     for phase in phases:
         for server in phase.servers:
             profile = server.resolved()
-            if profile.engine != "vllm" or profile.model not in SHAPES:
+            if profile.engine not in LAUNCHERS or profile.model not in SHAPES:
                 absent.append(f"{phase.name}-{server.name}")
                 continue
             alike = json.dumps([profile.model, profile.args, profile.env], sort_keys=True)

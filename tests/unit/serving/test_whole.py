@@ -17,11 +17,14 @@ from deploy.vllm.sweep.plan import LoadJob, jobs, sweep
 from deploy.vllm.sweep.side_by_side import distinct, rounds
 from tests.fakes.gemma import FakeGemma
 
-SERVE = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
+KNOWN = {
+    "vllm": set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split()),
+    "sglang": set((HERE / "flags" / "sglang-0.5.13.post1.txt").read_text().split()),
+}
 PHASES = list(sweep().phases.values())
 
 
-def test_every_job_that_vllm_can_do_stands_with_one_server_once() -> None:
+def test_every_job_stands_with_one_server_once() -> None:
     servers, absent = distinct(sweep().bench, PHASES)
     wanted = {
         job.key
@@ -32,7 +35,7 @@ def test_every_job_that_vllm_can_do_stands_with_one_server_once() -> None:
     }
     placed = [job.key for server in servers for job in server.jobs]
     assert sorted(placed) == sorted(wanted)
-    assert absent == ["engines-sglang", "engines-sglang-no-prefix-cache"]
+    assert absent == []
     by_name = {server.name: {job.phase for job in server.jobs} for server in servers}
     assert {"structured", "concurrency", "cache", "precision", "engines"} <= by_name["structured-bf16"]
 
@@ -52,11 +55,11 @@ def test_a_server_larger_than_a_card_is_refused() -> None:
         rounds(servers, [0], 10.0)
 
 
-@pytest.mark.parametrize("name", [n for n in names() if load(n).engine == "vllm" and not load(n).hardware.tpu])
+@pytest.mark.parametrize("name", [n for n in names() if load(n).engine in KNOWN and not load(n).hardware.tpu])
 def test_any_profile_can_be_served_with_random_weights(name: str, tmp_path: Path) -> None:
     shipped = load(name)
     made = random_weights.stand_in(shipped, tmp_path, port=9000, card=1)
-    assert not [part for part in made.flags() if part.startswith("--") and part not in SERVE]
+    assert not [part for part in made.flags() if part.startswith("--") and part not in KNOWN[shipped.engine]]
     assert made.env["CUDA_VISIBLE_DEVICES"] == "1"
     drafting = made.args.get("speculative-config")
     if isinstance(drafting, dict) and "model" in drafting:
@@ -191,6 +194,14 @@ def test_a_complete_payload_lacks_nothing(tmp_path: Path) -> None:
         for name in payload.MODEL_FILES:
             (tmp_path / "models" / folder / name).touch()
     assert payload.missing(tmp_path, [load("qna-h200"), load("extraction-h200")]) == []
+
+
+def test_sglang_brings_packages_of_its_own(tmp_path: Path) -> None:
+    lacking = payload.missing(tmp_path, [load("extraction-sglang-h200")])
+    assert [line for line in lacking if "/sglang/" in line] == [f"{tmp_path}/sglang/{n}" for n in payload.OF_SGLANG]
+    made = random_weights.stand_in(load("extraction-sglang-h200"), tmp_path, port=9000)
+    assert made.env["PYTHONPATH"].startswith(f"{tmp_path}/sglang:")
+    assert made.args["max-total-tokens"] == 37_000
 
 
 async def test_our_own_client_makes_load_too() -> None:
