@@ -6,6 +6,8 @@ random drafter's would never be.
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,8 +122,28 @@ def folder(model: str, payload: Path) -> str:
     return str(payload / "models" / SHAPES[model].folder)
 
 
+def renamed(configuration: Path) -> Path:
+    """A copy beside a text-only configuration, in which heads have the names SGLang reads: `swa_*` in sliding layers.
+
+    SGLang 0.5.13 renames them by itself only where the text is a part of a configuration that sees and hears as well.
+    """
+    copy = configuration.with_name(configuration.name + "-sglang")
+    shutil.copytree(configuration, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("config.json"))
+    told = json.loads((configuration / "config.json").read_text(encoding="utf-8"))
+    sliding = {"swa_head_dim": told["head_dim"], "swa_num_key_value_heads": told["num_key_value_heads"]}
+    whole = {"head_dim": told["global_head_dim"], "v_head_dim": told["global_head_dim"]}
+    made = told | sliding | {"swa_v_head_dim": told["head_dim"]} | whole
+    if told["num_global_key_value_heads"] is not None:
+        made["num_key_value_heads"] = told["num_global_key_value_heads"]
+    written = copy / "config.json.new"
+    written.write_text(json.dumps(made, indent=1), encoding="utf-8")
+    written.replace(copy / "config.json")  # another server may be reading it
+    return copy
+
+
 def serve(profile: Profile, payload: Path, log: Path, python: str) -> Engine:
     """Start a profile that `stand_in` gave, without waiting. Raises KeyError."""
     launcher = LAUNCHERS[profile.engine].format(python=python)
-    model, more = folder(profile.model, payload), "--load-format dummy"
-    return Engine(profile, log, launcher=launcher, model=model, more=more).start()
+    model = Path(folder(profile.model, payload))
+    model = renamed(model) if profile.engine == "sglang" else model
+    return Engine(profile, log, launcher=launcher, model=str(model), more="--load-format dummy").start()

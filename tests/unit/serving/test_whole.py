@@ -204,6 +204,19 @@ def test_sglang_brings_packages_of_its_own(tmp_path: Path) -> None:
     assert made.args["max-total-tokens"] == 37_000
 
 
+def test_sglang_reads_heads_under_its_own_names(tmp_path: Path) -> None:
+    heads = {"head_dim": 256, "global_head_dim": 512, "num_key_value_heads": 2, "num_global_key_value_heads": None}
+    (tmp_path / "e4b").mkdir()
+    (tmp_path / "e4b" / "config.json").write_text(json.dumps(heads))
+    (tmp_path / "e4b" / "tokenizer.json").touch()
+    for _ in range(2):  # servers side by side make it anew
+        made = random_weights.renamed(tmp_path / "e4b")
+    assert (made / "tokenizer.json").is_file()
+    read = json.loads((made / "config.json").read_text())
+    assert (read["swa_head_dim"], read["swa_num_key_value_heads"], read["head_dim"]) == (256, 2, 512)
+    assert json.loads((tmp_path / "e4b" / "config.json").read_text()) == heads
+
+
 async def test_our_own_client_makes_load_too() -> None:
     made = {job.load: job for phase in PHASES for server in phase.servers for job in jobs(sweep().bench, phase, server)}
 
