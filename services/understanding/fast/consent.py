@@ -23,6 +23,7 @@ from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.hypotheses import behind
 from services.understanding.fast.lattice import Edge, Lattice, Trie
 from services.understanding.fast.template import Rules, condense, parse
+from services.understanding.fast.uncollected import uncollected
 from services.understanding.fast.units import Units, splitter
 from services.understanding.fast.vocabulary import vocabulary
 
@@ -293,6 +294,7 @@ def _same(kind: str, id_: str, terms: Terms) -> Iterable[str]:
 
 
 @lru_cache(maxsize=8)
+@uncollected()
 def consent_grammar(spoken: str, rules: Grammar) -> ConsentGrammar:
     """The grammar of consent of a language, compiled once a process. Raises RulesInvalid."""
     return ConsentGrammar(load(f"consent/{spoken}.yaml", ConsentFile), rules)

@@ -28,6 +28,7 @@ from services.understanding.fast.rules import (
 )
 from services.understanding.fast.template import Node, Rules, condense, parse
 from services.understanding.fast.typos import Typos
+from services.understanding.fast.uncollected import uncollected
 from services.understanding.fast.units import Units, by_character, by_word, splitter
 from services.understanding.fast.word_classes import Phrases, WordClasses, phrases, word_classes
 
@@ -84,6 +85,7 @@ ALLOWED, BANKING, ASKING, TROUBLE = 0, 1, 2, 3
 
 
 @lru_cache(maxsize=8)
+@uncollected()
 def grammar(language: str) -> Grammar:
     """The grammar of a language, compiled once a process. Raises RulesInvalid."""
     folder = f"intents/{language}"

@@ -1,8 +1,5 @@
 """`Understander`: one utterance in, its meaning or an honest "not here" out. Pure, linear, well under a millisecond."""
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
@@ -225,19 +222,6 @@ class Understander:
 
 @lru_cache(maxsize=8)
 def _for_locale(locale: Locale) -> Understander:
-    with _uncollected():
-        rules = grammar(language(locale))
-        consents = consent_grammar(language(locale), rules)
+    rules = grammar(language(locale))
+    consents = consent_grammar(language(locale), rules)
     return Understander(rules, consents, locale_rules(locale).currency)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No collection meanwhile: what is built here stays, and to go through it as it grows takes half of the time."""
-    collected = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collected:
-            gc.enable()
