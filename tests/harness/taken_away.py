@@ -41,14 +41,15 @@ def _surfaces(engine: object, text: str) -> Iterator[str]:
 
 def _phrases(name: str, trie: Trie, words: tuple[str, ...]) -> Iterator[str]:
     for at in range(len(words)):
-        node = trie._root
+        node = trie._first
         for end in range(at, len(words)):
-            found = node.children.get(words[end])
+            found = node.get(words[end])
             if found is None:
                 break
             node = found
-            for symbol in list(node.symbols):
-                with _without(node.symbols, symbol):
+            symbols = node.get(None, [])
+            for symbol in list(symbols):
+                with _without(symbols, symbol):
                     yield f"{name} {' '.join(words[at : end + 1])}"
 
 

@@ -118,20 +118,20 @@ class Endings:
 
     def _group(self, file: EndingsFile, group: VerbGroup, symbol: int) -> None:
         never = frozenset(self._number(name) for name in group.never)
-        begins: list[tuple[str, str]] = list(group.words.items())
+        begins = [(units, state) for said, state in group.words.items() for units in _expanded((said,))]
         kind = file.kinds[group.kind]
         for verb in _expanded(group.rows):
-            row = file.rows[verb[-1]]
-            begins.extend(_forms(verb[:-1], {"dict": verb[-1], **row}, kind))
+            begins.extend(_forms(verb[:-1], {"dict": verb[-1], **file.rows[verb[-1]]}, kind))
         for verb in _expanded(group.one_step):
             begins.extend(_forms(verb.removesuffix("る"), {"dict": "る", **file.one_step}, kind))
         for verb in _expanded(group.suru):
             begins.extend(_forms(verb, file.suru, kind))
-        for said, state in begins:
-            start = _Start(symbol, self._number(state), never)
-            for units in _expanded((said,)):
-                self._verbs.add(units, len(self._starts))
-            self._starts.append(start)
+        starts: dict[str, int] = {}
+        for units, state in begins:
+            if state not in starts:
+                starts[state] = len(self._starts)
+                self._starts.append(_Start(symbol, self._number(state), never))
+            self._verbs.add(units, starts[state])
 
 
 def _expanded(texts: tuple[str, ...]) -> list[str]:

@@ -1,8 +1,7 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 FILLER: Final = 0
 """The symbol of what may be skipped anywhere."""
@@ -18,32 +17,26 @@ class Edge(NamedTuple):
     value: Any = None
 
 
-@dataclass(slots=True)
-class _Node:
-    children: dict[str, "_Node"]
-    symbols: list[int] | tuple[()] = ()
+_Node: TypeAlias = dict[str | None, Any]
+"""What follows by unit, and under None the symbols of the phrase that ends here: there are a million of these."""
 
 
 class Trie:
     """Phrases (sequences of units) and the symbols they are read as."""
 
     def __init__(self) -> None:
-        self._root = _Node({})
-        self._first = self._root.children
+        self._first: _Node = {}
 
     def add(self, phrase: Iterable[str], symbol: int) -> None:
         """Let `phrase` be read as `symbol`, besides what it already is."""
-        node = self._root
+        node = self._first
         for unit in phrase:
-            children = node.children
-            found = children.get(unit)
-            if found is None:
-                found = children[unit] = _Node({})
-            node = found
-        if not node.symbols:
-            node.symbols = [symbol]
-        elif symbol not in node.symbols:
-            node.symbols.append(symbol)
+            node = node.setdefault(unit, {})
+        symbols = node.get(None)
+        if symbols is None:
+            node[None] = [symbol]
+        elif symbol not in symbols:
+            symbols.append(symbol)
 
     def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
         """Every phrase that begins at unit `at`."""
@@ -53,11 +46,12 @@ class Trie:
         found: list[Edge] = []
         end = at + 1
         while node is not None:
-            if node.symbols:
-                found.extend([Edge(at, end, symbol) for symbol in node.symbols])
+            symbols = node.get(None)
+            if symbols:
+                found.extend([Edge(at, end, symbol) for symbol in symbols])
             if end == len(units):
                 break
-            node = node.children.get(units[end])
+            node = node.get(units[end])
             end += 1
         return found
 
@@ -68,8 +62,8 @@ class Trie:
     def begins(self, units: tuple[str, ...], at: int) -> bool:
         """Whether any phrase begins at unit `at`."""
         node, end = self._first.get(units[at]), at + 1
-        while node is not None and not node.symbols:
-            node = node.children.get(units[end]) if end < len(units) else None
+        while node is not None and not node.get(None):
+            node = node.get(units[end]) if end < len(units) else None
             end += 1
         return node is not None
 
@@ -85,11 +79,12 @@ class Trie:
     def units(self) -> set[str]:
         """Every unit that occurs in a phrase."""
         found: set[str] = set()
-        rest = [self._root]
+        rest = [self._first]
         while rest:
-            node = rest.pop()
-            found.update(node.children)
-            rest.extend(node.children.values())
+            for unit, node in rest.pop().items():
+                if unit is not None:
+                    found.add(unit)
+                    rest.append(node)
         return found
 
     def longest(self, units: tuple[str, ...], at: int) -> tuple[int, list[int]]:
@@ -100,11 +95,12 @@ class Trie:
         end, stop = at + 1, at
         symbols: Sequence[int] = ()
         while node is not None:
-            if node.symbols:
-                stop, symbols = end, node.symbols
+            ended = node.get(None)
+            if ended:
+                stop, symbols = end, ended
             if end == len(units):
                 break
-            node = node.children.get(units[end])
+            node = node.get(units[end])
             end += 1
         return stop, [*symbols]
 

@@ -273,10 +273,10 @@ def _expand(node: Node, limit: int) -> list[tuple[str, ...]] | None:
             made: list[tuple[str, ...]] = []
             for option in options:
                 found = _expand(option, limit)
-                if found is None:
+                if found is None or len(made) + len(found) > limit:
                     return None
                 made.extend(found)
-            return made if len(made) <= limit else None
+            return made
         case Rep(part, _, many):
             inner = None if many else _expand(part, limit)
             return None if inner is None else [(), *inner]

@@ -53,10 +53,12 @@ def by_word(text: str) -> Units:
 @lru_cache(maxsize=_KEPT)
 def by_character(text: str) -> Units:
     """Characters of a script without spaces; punctuation and spaces are no units."""
+    text = text[:MAX_CHARS]
+    if _FOLDED.fullmatch(text):
+        return Units(tuple(text), tuple(range(len(text))), tuple(range(1, len(text) + 1)))
     words: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
-    text = text[:MAX_CHARS]
     at = 0
     while at < len(text):
         end = at + 2 if text[at + 1 : at + 2] and text[at + 1] in _VOICING else at + 1
