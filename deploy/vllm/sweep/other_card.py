@@ -1,6 +1,6 @@
-"""Extraction on a card that is not at hand: `python -m deploy.vllm.sweep.other_card`, a simulation fitted to one that was.
+"""Extraction on a card that is not at hand, simulated: `python -m deploy.vllm.sweep.other_card`.
 
-What a short request waits for is mostly the host: one process that reads requests, one that drives the card step by step.
+What a short request waits for is mostly the host: a process that reads requests, and one that drives the card by steps.
 Both are queues here, and a step takes what its host's work or its card's takes, whichever is longer. The card's part is
 derived from its bandwidth and arithmetic; the host's is fitted to the rows of a card that was measured.
 """
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import random
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 from deploy.bench._figures import percentile
 
@@ -40,7 +41,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Host:
-    """Milliseconds: of a request where nobody waits, of reading one, of a step, of each request in it; and their spread."""
+    """Milliseconds of a request where nobody waits, of reading one, of a step, of each request in it; their spread."""
 
     apart: float
     reading: float
@@ -60,12 +61,12 @@ MEASURED: Final = {1: (34.9, 36.6), 8: (50.7, 67.4), 16: (86.9, 112.5)}
 
 def simulated(card: Card, host: Host, at_once: int, requests: int = REQUESTS) -> list[float]:
     """Milliseconds of each request where `at_once` callers ask again as soon as they have an answer. Deterministic."""
-    draw = random.Random(SEED)  # noqa: S311 - no secret
+    draw = np.random.default_rng(SEED)
 
     def took(ms: float) -> float:
-        return ms * draw.lognormvariate(0, host.spread)
+        return ms * float(draw.lognormal(0, host.spread))
 
-    began = {caller: 0.0 for caller in range(at_once)}
+    began = dict.fromkeys(range(at_once), 0.0)
     arriving = [(0.0, caller) for caller in range(at_once)]
     read_until, now, done = 0.0, 0.0, list[float]()
     waiting: list[tuple[float, int]] = []
@@ -94,8 +95,12 @@ def simulated(card: Card, host: Host, at_once: int, requests: int = REQUESTS) ->
     return done
 
 
+HOST: Final = Host(apart=4, reading=5.5, step=5, each=0.75, spread=0.25)
+"""What `fitted` finds."""
+
+
 def fitted() -> Host:
-    """The host that explains what was measured best, of a grid."""
+    """The host that explains best what was measured, of a grid: some ten seconds."""
     grid = itertools.product((4, 8, 12), (4, 4.5, 5, 5.5), (3, 4, 5, 6), (0, 0.25, 0.5, 0.75), (0.05, 0.15, 0.25, 0.35))
     return min((Host(*each) for each in grid), key=_off)
 
@@ -110,11 +115,10 @@ def _off(host: Host) -> float:
 
 def main() -> int:
     """Print what was measured beside what is simulated, and then the cards that were not at hand."""
-    host = fitted()
-    print(f"fitted: {host}")
+    print(f"fitted: {HOST}")
     print("| card | at once | p50 ms | p95 ms | measured p50 / p95 |\n| --- | --- | --- | --- | --- |")
     for card, at_once in itertools.product(CARDS, MEASURED):
-        made = simulated(card, host, at_once)
+        made = simulated(card, HOST, at_once)
         beside = "{} / {}".format(*MEASURED[at_once]) if card is CARDS[0] else ""
         print(f"| {card.name} | {at_once} | {percentile(made, 50):.0f} | {percentile(made, 95):.0f} | {beside} |")
     return 0

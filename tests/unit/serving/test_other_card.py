@@ -3,9 +3,7 @@
 import pytest
 
 from deploy.bench._figures import percentile
-from deploy.vllm.sweep.other_card import CARDS, MEASURED, fitted, simulated
-
-HOST = fitted()
+from deploy.vllm.sweep.other_card import CARDS, HOST, MEASURED, fitted, simulated
 
 
 @pytest.mark.parametrize("at_once", MEASURED)
@@ -22,3 +20,8 @@ def test_a_card_of_less_bandwidth_is_slower_and_one_more_caller_never_quicker() 
     quick, bf16, quantised = (percentile(simulated(card, HOST, 1, 400), 50) for card in CARDS)
     assert quick < quantised < bf16
     assert bf16 >= 4 * CARDS[1].step_ms(1)
+
+
+@pytest.mark.slow
+def test_the_host_is_the_one_that_fits() -> None:
+    assert fitted() == HOST
