@@ -1,6 +1,6 @@
 """The bank's rules before the ledger: what an order must have, and what it may not be. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
@@ -117,6 +117,8 @@ def bill_amount(task: Task, due: Bill) -> Money | None:
     """What of a bill would be paid without a word about it; None where the minimum is another choice."""
     if task.portion == "minimum" and due.minimum is not None:
         return due.minimum
+    if task.portion == "half":
+        return replace(due.due, minor=-(-due.due.minor // 2))
     if task.portion or due.minimum is None or due.minimum == due.due:
         return due.due
     return None

@@ -77,7 +77,8 @@ def _dated(understood: Understood, mention: Mention) -> bool:
 
 
 def _amounts(task: Task, slots: Slots) -> Task:
-    if slots.portion is not None and slots.portion.value in BY_HOW_MUCH:
+    half_a_bill = task.intent is Intent.BILL_PAYMENT and not task.amounts
+    if slots.portion is not None and slots.portion.value in BY_HOW_MUCH - ({"half"} if half_a_bill else set()):
         return replace(task, amounts=_by_how_much(task, slots.portion.value, slots.amount), portion="")
     if slots.amount is not None:
         task = replace(task, amounts=_readings(task, slots.amount), portion="")

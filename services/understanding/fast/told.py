@@ -39,11 +39,12 @@ def told(
     currency: str,
     find: FindPayee | None,
 ) -> Slots:
-    """The slots that are told: each only where exactly one value for it was said."""
+    """The slots that are told: each only where exactly one value for it was said; none where it is by how much."""
+    if context.confirming and any(reading.phrases(grammar.phrases.relative)):
+        return Slots()
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
-    by_how_much = context.confirming and any(reading.phrases(grammar.phrases.relative))
-    if len(amounts) == 1 and not by_how_much:
+    if len(amounts) == 1:
         values["amount"] = next(iter(amounts.values()))
     if (payee := _named(grammar, heard, context, reading, find)) is not None:
         values["payee"] = payee
