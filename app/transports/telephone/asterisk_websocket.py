@@ -16,7 +16,6 @@ from app.transports.telephone.line import (
     Opened,
     Played,
     Playing,
-    Pressed,
     Wire,
 )
 from schemas.audio import AudioFormat, Encoding
@@ -62,8 +61,7 @@ class MediaWebSocket:
             return [self._opened(said)]
         if self._form is None:
             raise WrongState("the first message is MEDIA_START")
-        told = _told(said)
-        return [] if told is None else [told]
+        return _told(said)
 
     def play(self, packet: bytes) -> list[Act]:
         """A packet of sound."""
@@ -110,18 +108,18 @@ class MediaWebSocket:
         return [Audio(data)] if data else []
 
 
-def _told(said: Fields) -> LineEvent | None:
+def _told(said: Fields) -> list[LineEvent]:
     """What an event says; nothing, where it is a report, or a later version's."""
     match said.word("event"):
         case "DTMF_END":
-            return Pressed(said.key("digit"))
+            return [*said.keys("digit")]
         case "MEDIA_MARK_PROCESSED":
-            return Played(said.word("correlation_id", ""))
+            return [Played(said.word("correlation_id", ""))]
         case "MEDIA_XOFF" | "MEDIA_XON" as held:
-            return Held(held == "MEDIA_XOFF")
+            return [Held(held == "MEDIA_XOFF")]
         case "HANGUP":
-            return Left()
-    return None
+            return [Left()]
+    return []
 
 
 def _plain(message: str) -> Fields:

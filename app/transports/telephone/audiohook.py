@@ -21,7 +21,6 @@ from app.transports.telephone.line import (
     Opened,
     Played,
     Playing,
-    Pressed,
     SendBack,
     Speaks,
     Wire,
@@ -175,7 +174,7 @@ class AudioHook:
             case "paused" | "resumed":
                 return [Held(kind == "paused")]
             case "dtmf":
-                return [Pressed(given.key("digit"))]
+                return [*given.keys("digit")]
             case "playback_completed":
                 played, self._marks = self._marks, []
                 return [Played(name) for name in played]

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 import soxr
 
-from app.transports.telephone.fields import KEYS
-from app.transports.telephone.line import Act, Audio, Left, LineEvent, Opened, Playing, Pressed, Reformed, Wire
+from app.transports.telephone.fields import pressed
+from app.transports.telephone.line import Act, Audio, Left, LineEvent, Opened, Playing, Reformed, Wire
 from schemas.audio import STREAM_RATES, AudioFormat, Encoding, Samples
 from schemas.errors import MalformedAudio, MalformedMessage, TellerlineError, TooLarge, UnknownEvent, WrongState
 from services.audio.codec import decode, encode_pcm16
@@ -107,7 +107,7 @@ class AudioSocket:
         if kind in SOUND:
             return self._heard(kind, payload)
         if kind == KEY:
-            return [Pressed(_key(payload))]
+            return [*pressed(payload.decode("latin-1"))]
         if kind in {ERROR, SILENCE}:
             return [Left()] if kind == ERROR else []
         raise UnknownEvent("a kind of message that AudioSocket does not have")
@@ -119,9 +119,11 @@ class AudioSocket:
         return Opened(self._identity, _OWN, Playing(_OWN, lead_ms=0, marks=False, quiet_ms=_QUIET_MS), self._identity)
 
     def _heard(self, kind: int, payload: bytes) -> list[LineEvent]:
-        if not payload or len(payload) % 2:
+        if len(payload) % 2:
             raise MalformedAudio("sound has two bytes a sample")
         events: list[LineEvent] = []
+        if not payload:
+            return events  # a jitter buffer's word for a packet that it misses
         if kind != self._kind:
             self._kind, rate = kind, SOUND[kind]
             ours = rate in STREAM_RATES
@@ -131,13 +133,6 @@ class AudioSocket:
             samples: Samples = self._resampler.resample_chunk(decode(payload, _INSTEAD).astype(np.float32))
             payload = encode_pcm16(samples)
         return [*events, Audio(payload)] if payload else events
-
-
-def _key(payload: bytes) -> str:
-    key = payload.decode("latin-1").upper()
-    if key not in KEYS:
-        raise MalformedMessage("no key of a telephone")
-    return key
 
 
 def _message(kind: int, payload: bytes) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import orjson
 
+from app.transports.telephone.line import Pressed
 from schemas.errors import MalformedAudio, MalformedMessage, TooLarge
 from schemas.ids import Locale
 
@@ -16,6 +17,8 @@ MAX_WORD: Final = 512
 """Characters of a field that is no sound."""
 MAX_STATEMENT: Final = 4_096
 KEYS: Final = frozenset("0123456789*#ABCD")
+FLASHES: Final = frozenset("FX!")
+"""How bridges write a flash of the hook: an event of RFC 4733 beside the keys, and none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,9 @@ class Fields:
         except (binascii.Error, ValueError):
             raise MalformedAudio("the sound is not base64") from None
 
-    def key(self, name: str) -> str:
-        """A key of a telephone. Raises MalformedMessage."""
-        value = self.word(name, most=8).upper()
-        if value not in KEYS:
-            raise MalformedMessage(f"{name} is no key")
-        return value
+    def keys(self, name: str) -> list[Pressed]:
+        """A key of a telephone; none where the hook was flashed. Raises MalformedMessage."""
+        return pressed(self.word(name, most=8))
 
     def statement(self) -> str | None:
         """The bridge's signed statement, where there is one. Raises MalformedMessage."""
@@ -86,6 +86,16 @@ class Fields:
     def locale(self, name: str = "locale") -> Locale | None:
         """A language, not yet known to be one of ours. Raises MalformedMessage."""
         return Locale(self.word(name, "", most=16)) or None
+
+
+def pressed(key: str) -> list[Pressed]:
+    """What a key says that a line tells of. Raises MalformedMessage."""
+    key = key.upper()
+    if key in FLASHES:
+        return []
+    if key not in KEYS:
+        raise MalformedMessage("no key of a telephone")
+    return [Pressed(key)]
 
 
 def packed(**message: object) -> str:

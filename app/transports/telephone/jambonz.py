@@ -19,7 +19,6 @@ from app.transports.telephone.line import (
     Opened,
     Played,
     Playing,
-    Pressed,
     Wire,
 )
 from schemas.audio import STREAM_RATES, AudioFormat, Encoding
@@ -65,7 +64,7 @@ class AudioFork:
         if self._form is None:
             return [self._opened(said)]
         if said.word("event", "") == "dtmf":
-            return [Pressed(said.key("dtmf"))]
+            return [*said.keys("dtmf")]
         if said.word("type", "") == "mark":
             mark = said.part("data")
             return [Played(mark.word("name"))] if mark.word("event") == "playout" else []

@@ -22,7 +22,6 @@ from app.transports.telephone.line import (
     Opened,
     Played,
     Playing,
-    Pressed,
     WebRequest,
     Wire,
 )
@@ -109,7 +108,7 @@ class MediaStream:
             case "media":
                 return self._heard(said.part("media"))
             case "dtmf":
-                return [Pressed(said.part("dtmf").key("digit"))]
+                return [*said.part("dtmf").keys("digit")]
             case "stop":
                 return [Left()]
             case self._carrier.marked:
