@@ -4,6 +4,7 @@ import base64
 import binascii
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
@@ -15,6 +16,7 @@ from dotenv.parser import parse_stream
 from pydantic import SecretStr
 
 from schemas.errors import ConfigInvalid
+from schemas.json_keys import said_twice
 
 KEY_BYTES: Final = 32
 """The least that a secret may have."""
@@ -32,8 +34,8 @@ _QUERY: Final = frozenset({"host", "port", "ssl", "passfile", "target_session_at
 """What may follow a database's name. Certificates come by libpq's own variables, `PGSSLROOTCERT` and the like."""
 
 
-def env_names(file: Path) -> Iterator[str]:
-    """The names that a .env file sets. Raises ConfigInvalid where it can't be read: what it says would go unheard."""
+def env_lines(file: Path) -> Iterator[tuple[str, str]]:
+    """The names that a .env file sets, with values. Raises ConfigInvalid where it can't be read: they go unheard."""
     if not file.exists():
         return
     try:
@@ -44,7 +46,19 @@ def env_names(file: Path) -> Iterator[str]:
         if line.error:
             raise ConfigInvalid(f"{file}, line {line.original.line}: write NAME=value, or # before what is none")
         if line.key is not None:
-            yield line.key
+            yield line.key, line.value or ""
+
+
+def doubled(given: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What says something twice: a name that is set again, a key again in an object of a value's JSON."""
+    seen = set()
+    for name, value in given:
+        if name in seen:
+            yield f"{name} is set twice: write it once"
+        seen.add(name)
+        with suppress(ValueError, RecursionError):  # what is no JSON is told where it is read
+            if value.lstrip().startswith("{") and said_twice(value) is not None:
+                yield f"{name} has a key twice: write each once"
 
 
 def word(text: str) -> str:
