@@ -27,6 +27,8 @@ MAX_PORT: Final = 65_535
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _KINDS: Final = 8
 """Different characters that a key has at least: 32 random hex digits have fewer once in ten million."""
+_PERIOD: Final = 16
+"""Characters that a key does not go on repeating: `change-me-change-me-…` stands in somebody's example."""
 _DRIVERS: Final = {"postgres": "postgresql+asyncpg", "postgresql": "postgresql+asyncpg"}
 _SPELLINGS: Final = {"sslmode": "ssl"}
 """libpq's name for what the driver has under another one, with the same values."""
@@ -118,9 +120,11 @@ def networks(text: str) -> str:
     """Networks, comma-separated, or nothing."""
     for part in text.split(",") if text else ():
         try:
-            ip_network(part.strip())
+            network = ip_network(part.strip())
         except ValueError:
             raise ValueError("write addresses or networks, such as 10.0.0.0/8, with commas between them") from None
+        if not network.prefixlen:
+            raise ValueError(f"{network} is everybody: write the addresses or networks that are meant")
     return text
 
 
@@ -146,7 +150,8 @@ def base64_secret(given: SecretStr) -> SecretStr:
 def weak(keys: Mapping[str, SecretStr]) -> Iterator[str]:
     """The names of keys that nobody drew at random."""
     for name, key in keys.items():
-        if 0 < len(set(key.get_secret_value())) < _KINDS:
+        value = key.get_secret_value()
+        if 0 < len(set(value)) < _KINDS or any(value and value[step:] == value[:-step] for step in range(1, _PERIOD)):
             yield name
 
 
