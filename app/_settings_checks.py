@@ -4,6 +4,7 @@ import base64
 import binascii
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
@@ -15,6 +16,7 @@ from dotenv.parser import parse_stream
 from pydantic import SecretStr
 
 from schemas.errors import ConfigInvalid
+from schemas.json_keys import said_twice
 
 KEY_BYTES: Final = 32
 """The least that a secret may have."""
@@ -25,6 +27,8 @@ MAX_PORT: Final = 65_535
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _KINDS: Final = 8
 """Different characters that a key has at least: 32 random hex digits have fewer once in ten million."""
+_PERIOD: Final = 16
+"""Characters that a key does not go on repeating: `change-me-change-me-…` stands in somebody's example."""
 _DRIVERS: Final = {"postgres": "postgresql+asyncpg", "postgresql": "postgresql+asyncpg"}
 _SPELLINGS: Final = {"sslmode": "ssl"}
 """libpq's name for what the driver has under another one, with the same values."""
@@ -32,8 +36,8 @@ _QUERY: Final = frozenset({"host", "port", "ssl", "passfile", "target_session_at
 """What may follow a database's name. Certificates come by libpq's own variables, `PGSSLROOTCERT` and the like."""
 
 
-def env_names(file: Path) -> Iterator[str]:
-    """The names that a .env file sets. Raises ConfigInvalid where it can't be read: what it says would go unheard."""
+def env_lines(file: Path) -> Iterator[tuple[str, str]]:
+    """The names that a .env file sets, with values. Raises ConfigInvalid where it can't be read: they go unheard."""
     if not file.exists():
         return
     try:
@@ -44,7 +48,19 @@ def env_names(file: Path) -> Iterator[str]:
         if line.error:
             raise ConfigInvalid(f"{file}, line {line.original.line}: write NAME=value, or # before what is none")
         if line.key is not None:
-            yield line.key
+            yield line.key, line.value or ""
+
+
+def doubled(given: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What says something twice: a name that is set again, a key again in an object of a value's JSON."""
+    seen = set()
+    for name, value in given:
+        if name in seen:
+            yield f"{name} is set twice: write it once"
+        seen.add(name)
+        with suppress(ValueError, RecursionError):  # what is no JSON is told where it is read
+            if value.lstrip().startswith("{") and said_twice(value) is not None:
+                yield f"{name} has a key twice: write each once"
 
 
 def word(text: str) -> str:
@@ -104,9 +120,11 @@ def networks(text: str) -> str:
     """Networks, comma-separated, or nothing."""
     for part in text.split(",") if text else ():
         try:
-            ip_network(part.strip())
+            network = ip_network(part.strip())
         except ValueError:
             raise ValueError("write addresses or networks, such as 10.0.0.0/8, with commas between them") from None
+        if not network.prefixlen:
+            raise ValueError(f"{network} is everybody: write the addresses or networks that are meant")
     return text
 
 
@@ -132,7 +150,8 @@ def base64_secret(given: SecretStr) -> SecretStr:
 def weak(keys: Mapping[str, SecretStr]) -> Iterator[str]:
     """The names of keys that nobody drew at random."""
     for name, key in keys.items():
-        if 0 < len(set(key.get_secret_value())) < _KINDS:
+        value = key.get_secret_value()
+        if 0 < len(set(value)) < _KINDS or any(value and value[step:] == value[:-step] for step in range(1, _PERIOD)):
             yield name
 
 

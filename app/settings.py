@@ -251,8 +251,12 @@ def names() -> list[str]:
 
 def _unknown() -> list[str]:
     known = names()
-    given = {name.upper() for name in (*os.environ, *checks.env_names(Path(".env")))}  # noqa: TID251 - this is the place
-    said = []
+    of_file = [(name.upper(), value) for name, value in checks.env_lines(Path(".env"))]
+    of_environment = [(name.upper(), value) for name, value in os.environ.items()]  # noqa: TID251 - this is the place
+    said: list[str] = []
+    for source in (of_file, of_environment):
+        said += checks.doubled((name, value) for name, value in source if name.startswith(PREFIX))
+    given = {name for name, _ in (*of_file, *of_environment)}
     for name in sorted(name for name in given if name.startswith(PREFIX) and name not in {*known, *_OTHERS}):
         near = process.extractOne(name, known, score_cutoff=80)
         said.append(f"{name} is no setting" + (f": did you mean {near[0]}?" if near else ""))

@@ -90,6 +90,7 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
 
     from rules.load import locales
     from schemas.directory import CustomerRecord, DirectoryLine
+    from schemas.json_keys import said_twice
     from services.banking.directory_import import LineFault
 
     spoken = locales()
@@ -106,6 +107,9 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
                 record = DirectoryLine.model_validate_json(line).root
             except ValidationError as error:
                 faults += [LineFault(number, _said(fault)) for fault in error.errors(include_input=False)]
+                continue
+            if (key := said_twice(line)) is not None:
+                faults.append(LineFault(number, f"{key}: is there twice"))
                 continue
             if isinstance(record, CustomerRecord) and record.locale not in spoken:
                 faults.append(LineFault(number, f"locale: none of {', '.join(spoken)}"))

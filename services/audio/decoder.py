@@ -59,8 +59,12 @@ def answer(data: bytes, cpu_s: float, out: BinaryIO) -> None:
     """Have a child decode one file; past `cpu_s` of processor time the kernel ends it, whatever it is doing."""
     child = os.fork()
     if not child:
-        decode(data, cpu_s, out)
-        os._exit(0)
+        status = 1
+        try:
+            decode(data, cpu_s, out)
+            status = 0
+        finally:
+            os._exit(status)
     if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
         write(out, ENDED, str(-code).encode())
 

@@ -109,10 +109,13 @@ async def _end(process: Process) -> None:
 
 
 def _blamed(ended_by: int) -> TellerlineError:
-    """Whose fault a child's end is: the file's where it ran out of time or crashed FFmpeg, else nobody's."""
+    """Whose fault a child's end is: the file's where it ran out of time or led us or FFmpeg astray, else nobody's."""
     if ended_by == signal.SIGPROF:
         return TooLarge(_TOO_LONG)
     if ended_by in {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGILL}:
         log.error("a recording ended its decoder with signal %d", ended_by)
+        return MalformedAudio("the file does not decode")
+    if ended_by < 0:  # it raised what no file should make it raise, and would again: nobody is told to try again
+        log.error("a recording ended its decoder with status %d", -ended_by)
         return MalformedAudio("the file does not decode")
     return Busy("the decoder went away", retry_after_s=RETRY_AFTER_S)

@@ -71,8 +71,11 @@ def _decode(container: av.container.InputContainer) -> Samples:
     if len(container.streams.audio) != 1:
         raise UnsupportedAudio("one audio stream is taken")
     stream = container.streams.audio[0]
-    if stream.codec_context.name not in CODECS or stream.codec_context.channels > MAX_CHANNELS:
-        raise UnsupportedAudio(f"codec {stream.codec_context.name} is not taken")
+    context: av.AudioCodecContext | None = stream.codec_context  # none where FFmpeg knows no codec of that number
+    if context is None:
+        raise UnsupportedAudio("a codec that nobody knows is not taken")
+    if context.name not in CODECS or context.channels > MAX_CHANNELS:
+        raise UnsupportedAudio(f"codec {context.name} is not taken")
     promised = float(container.duration or 0) / av.time_base
     if promised > MAX_SECONDS:
         raise _too_long()

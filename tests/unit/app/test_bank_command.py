@@ -34,6 +34,10 @@ def importing(text: str, *options: str) -> Result:
         (EXAMPLE.splitlines()[0].replace("en-GB", "tlh-KX"), "locale"),
         (EXAMPLE.splitlines()[1].replace("250000", "2500.00"), "per_transfer"),
         (EXAMPLE.splitlines()[1].replace('"GBP"', '"GBX"'), "currency"),
+        (CARD.replace('"last4"', '"last4": "9999", "last4"'), "last4: is there twice"),
+        (CARD.replace('"type"', '"customer": "C-2001", "type"'), "customer: is there twice"),
+        (CARD.replace('"last4"', '"last\\u0034": "9999", "last4"'), "last4: is there twice"),
+        ("[" * 60_000, "recursion"),
         ("{" + " " * 70_000 + "}", "longer than"),
     ],
 )

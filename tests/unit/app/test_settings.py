@@ -53,6 +53,13 @@ def test_a_mistake_is_one_line_that_names_it(case: dict[str, dict[str, str]], mo
     assert not [part for part in case["says"] if part not in said], said
 
 
+@pytest.mark.parametrize("second", ["TELLERLINE_PORT=9000", "tellerline_port=8080", "export TELLERLINE_PORT=8080"])
+def test_a_name_that_the_env_file_sets_twice_is_contradictory(second: str, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"TELLERLINE_PORT=8080\n{second}\nHOME=a\nHOME=b\n")
+    with pytest.raises(ConfigInvalid, match=r"^TELLERLINE_PORT is set twice: write it once$"):
+        read_settings()
+
+
 def test_a_misspelt_name_in_the_env_file_is_found_too(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("TELLERLINE_STATE_DIRS=elsewhere\n")
     with pytest.raises(ConfigInvalid, match="did you mean TELLERLINE_STATE_DIR"):

@@ -16,11 +16,18 @@ import pytest
 
 from deploy.bench._bombs import BOMBS, OPUS_120_MS, OPUS_TAGS, PLAYLISTS, ogg, opus_head, wav
 from schemas.errors import BadInput, Busy, MalformedAudio, TooLarge, UnsupportedAudio
-from services.audio import decoder_pool
+from services.audio import decoder, decoder_pool
 from services.audio.decoder_pool import DecoderPool
 from services.audio.files import read_file
 from tests.unit.audio.test_files import TONE, heard, written
 
+RAISES = """
+import sys
+from services.audio import decoder
+decoder.read_file = lambda data: data.no_such_thing
+decoder.answer(b"", 1.0, sys.stdout.buffer)
+sys.stdout.write("|still here")
+"""
 IN_A_CHILD = """
 import sys, time
 from services.audio.files import read_file
@@ -99,6 +106,34 @@ async def test_a_decoder_that_is_killed_is_replaced(pool: DecoderPool) -> None:
     with pytest.raises(Busy):
         await asking
     assert (await pool.decode(wav(b""))).size == 1_600
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "said"),
+    [
+        (-1, MalformedAudio),
+        (signal.SIGFPE, MalformedAudio),
+        (signal.SIGSEGV, MalformedAudio),
+        (signal.SIGPROF, TooLarge),
+        (signal.SIGKILL, Busy),
+    ],
+)
+async def test_who_sent_a_file_that_ends_its_decoder_is_not_told_to_send_it_again(
+    ended_by: int, said: type[Exception], pool: DecoderPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def asked(*_: object) -> tuple[int, bytes]:
+        return decoder.ENDED, str(ended_by).encode()
+
+    monkeypatch.setattr(decoder_pool, "_asked", asked)
+    with pytest.raises(said):
+        await pool.decode(wav(b""))
+
+
+def test_a_child_that_raises_ends_there_and_says_so() -> None:
+    out = subprocess.run(
+        [sys.executable, "-c", RAISES], capture_output=True, check=False, cwd=Path(__file__).parents[3]
+    )
+    assert out.stdout == decoder.HEAD.pack(decoder.ENDED, 2) + b"-1|still here"
 
 
 async def test_a_decoder_that_hangs_is_ended_by_the_clock(pool: DecoderPool, monkeypatch: pytest.MonkeyPatch) -> None:

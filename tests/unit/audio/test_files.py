@@ -121,3 +121,22 @@ def _wav() -> Iterator[tuple[io.BytesIO, wave.Wave_write]]:
         out.setsampwidth(2)
         out.setframerate(16_000)
         yield target, out
+
+
+@pytest.mark.parametrize(
+    ("tag", "bits", "more"),
+    [
+        (1, 0, b""),
+        (1, 7_000, b""),
+        (3, 0, b""),
+        (0xFFFE, 16, struct.pack("<HHI", 22, 16, 4) + b"strange codec..."),
+        (0xABCD, 16, b""),
+    ],
+)
+def test_a_wav_of_a_codec_that_nobody_knows_is_refused_for_what_it_is(tag: int, bits: int, more: bytes) -> None:
+    form = struct.pack("<HHIIHH", tag, 1, 16_000, 32_000, 2, bits) + more
+    body = (
+        struct.pack("<4s4sI", b"WAVE", b"fmt ", len(form)) + form + struct.pack("<4sI", b"data", 3_200) + bytes(3_200)
+    )
+    with pytest.raises(UnsupportedAudio, match="codec"):
+        read_file(struct.pack("<4sI", b"RIFF", len(body)) + body)
