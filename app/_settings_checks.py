@@ -2,12 +2,13 @@
 
 import base64
 import binascii
+import json
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from dotenv.parser import parse_stream
 from pydantic import SecretStr
 
 from schemas.errors import ConfigInvalid
+from schemas.json_names import told_once
 
 KEY_BYTES: Final = 32
 """The least that a secret may have."""
@@ -40,11 +42,26 @@ def env_names(file: Path) -> Iterator[str]:
         lines = list(parse_stream(StringIO(file.read_text(ENV_ENCODING))))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigInvalid(f"{file}: no file of UTF-8 that can be read ({type(error).__name__})") from error
+    values: dict[str, str | None] = {}
     for line in lines:
         if line.error:
             raise ConfigInvalid(f"{file}, line {line.original.line}: write NAME=value, or # before what is none")
         if line.key is not None:
+            if values.setdefault(line.key, line.value) != line.value:
+                raise ConfigInvalid(f"{file}, line {line.original.line}: {line.key} has two values: write one of them")
             yield line.key
+
+
+def json_object(given: Any) -> Any:
+    """What a text says in JSON, each name once; whether it is an object is its field's to say."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given, object_pairs_hook=told_once)
+    except (json.JSONDecodeError, RecursionError):
+        raise ValueError("write JSON") from None
+    except ValueError:  # the name may be a secret in the wrong place
+        raise ValueError("a name is there twice: write each once") from None
 
 
 def word(text: str) -> str:

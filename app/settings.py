@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 import sqlalchemy as sa
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 from rapidfuzz import process
 
 from app import _settings_checks as checks
@@ -47,9 +47,13 @@ class SpeechKind(StrEnum):
     ENDPOINT = "endpoint"
 
 
+T = TypeVar("T")
+
 Address = Annotated[str, AfterValidator(checks.address)]
 Secret = Annotated[SecretStr, AfterValidator(checks.secret)]
 Name = Annotated[str, Field(min_length=1), AfterValidator(checks.word)]
+JsonNames = Annotated[T, NoDecode, BeforeValidator(checks.json_object)]
+"""A JSON object that says each name once."""
 
 
 class Settings(BaseSettings):
@@ -84,7 +88,7 @@ class Settings(BaseSettings):
 
     speech: SpeechKind = SpeechKind.AUTO
     speech_workers: int = Field(default=1, ge=1, le=64)
-    speech_voices: dict[Name, Name] = Field(default_factory=dict)
+    speech_voices: JsonNames[dict[Name, Name]] = Field(default_factory=dict)
     speech_url: Address = ""
     speech_model: Name = "kokoro"
     speech_key: SecretStr = SecretStr("")
@@ -121,7 +125,7 @@ class Settings(BaseSettings):
     token_issuer: Name = DEMO_ISSUER
     token_audience: Name = "tellerline"  # noqa: S105 - a name
     jwks_url: Address = ""
-    ivr_keys: dict[Name, Secret] = Field(default_factory=dict)
+    ivr_keys: JsonNames[dict[Name, Secret]] = Field(default_factory=dict)
 
     inband_keys: bool = False
     transfer_keys: Annotated[str, Field(pattern="^[0-9*#A-D]{0,32}$")] = ""

@@ -90,6 +90,7 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
 
     from rules.load import locales
     from schemas.directory import CustomerRecord, DirectoryLine
+    from schemas.json_names import doubled_name
     from services.banking.directory_import import LineFault
 
     spoken = locales()
@@ -106,6 +107,9 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
                 record = DirectoryLine.model_validate_json(line).root
             except ValidationError as error:
                 faults += [LineFault(number, _said(fault)) for fault in error.errors(include_input=False)]
+                continue
+            if (twice := doubled_name(line)) is not None:
+                faults.append(LineFault(number, f"{twice}: is there twice"))
                 continue
             if isinstance(record, CustomerRecord) and record.locale not in spoken:
                 faults.append(LineFault(number, f"locale: none of {', '.join(spoken)}"))

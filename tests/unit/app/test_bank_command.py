@@ -35,6 +35,9 @@ def importing(text: str, *options: str) -> Result:
         (EXAMPLE.splitlines()[1].replace("250000", "2500.00"), "per_transfer"),
         (EXAMPLE.splitlines()[1].replace('"GBP"', '"GBX"'), "currency"),
         ("{" + " " * 70_000 + "}", "longer than"),
+        (CARD.replace("}", ', "last4": "4321"}'), "last4: is there twice"),
+        (CARD.replace("}", ', "l\\u0061st4": "4321"}'), "last4: is there twice"),
+        ("[" * 30_000, "line"),
     ],
 )
 def test_a_fault_is_told_by_its_line(line: str, said: str) -> None:

@@ -59,6 +59,14 @@ def test_a_misspelt_name_in_the_env_file_is_found_too(tmp_path: Path) -> None:
         read_settings()
 
 
+def test_a_name_with_two_values_in_the_env_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("TELLERLINE_PORT=8080\nTELLERLINE_HOST=127.0.0.1\nTELLERLINE_PORT=8081\n")
+    with pytest.raises(ConfigInvalid, match=r"\.env, line 3: TELLERLINE_PORT has two values"):
+        read_settings()
+    (tmp_path / ".env").write_text("TELLERLINE_PORT=8081\nTELLERLINE_PORT=8081\n")
+    assert read_settings().port == 8081
+
+
 def test_keys_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TELLERLINE_CONFIRMATION_KEY", "hunter2-hunter2-hunter2-hunter2-hunter2")
     assert "hunter2" not in repr(read_settings())
