@@ -146,11 +146,14 @@ def base64_secret(given: SecretStr) -> SecretStr:
     return given
 
 
-def weak(keys: Mapping[str, SecretStr]) -> Iterator[str]:
+def weak(keys: Mapping[str, SecretStr]) -> list[str]:
     """The names of keys that nobody drew at random."""
-    for name, key in keys.items():
-        if 0 < len(set(key.get_secret_value())) < _KINDS:
-            yield name
+    return [name for name, key in keys.items() if 0 < len(set(key.get_secret_value())) < _KINDS]
+
+
+def weak_among(keys: Iterable[SecretStr]) -> bool:
+    """Whether nobody drew one of them at random."""
+    return any(weak({"": key}) for key in keys)
 
 
 def twice(keys: Iterable[SecretStr]) -> bool:

@@ -198,7 +198,9 @@ def _faults(settings: Settings) -> Iterable[str]:
 
 
 def _halves(settings: Settings) -> Iterable[str]:
-    """Credentials of which one part was written."""
+    """Credentials of which one part was written, and one port for two things."""
+    if settings.audiosocket.rpartition(":")[2] == str(settings.port):
+        yield "TELLERLINE_AUDIOSOCKET and TELLERLINE_PORT name one port: write another for one of them"
     for name, key in (("PLIVO_ID", "PLIVO_TOKEN"), ("AUDIOHOOK_KEY", "AUDIOHOOK_SECRET")):
         secret: SecretStr = getattr(settings, key.lower())
         if bool(getattr(settings, name.lower())) != bool(secret.get_secret_value()):
@@ -228,6 +230,8 @@ def _production_faults(settings: Settings) -> Iterable[str]:
         yield "TELLERLINE_CONFIRMATION_KEY is used for something else too: write a key of its own"
     named = {"AUDIT_KEY": settings.audit_key, "CONFIRMATION_KEY": settings.confirmation_key}
     named["CODE_WEBHOOK_KEY"] = settings.code_webhook_key
+    if checks.weak_among(settings.ivr_keys.values()):
+        yield "TELLERLINE_IVR_KEYS holds no random key: `openssl rand -hex 32` makes one"
     yield from (f"{PREFIX}{name} is no random key: `openssl rand -hex 32` makes one" for name in checks.weak(named))
     for name in ("jwks_url", "code_webhook_url", "fineract_url"):
         url: str = getattr(settings, name)
