@@ -2,13 +2,13 @@
 
 import base64
 import binascii
+import json
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -16,8 +16,10 @@ from dotenv.parser import parse_stream
 from pydantic import SecretStr
 
 from schemas.errors import ConfigInvalid
-from schemas.json_keys import said_twice
+from schemas.json_names import told_once
 
+PREFIX: Final = "TELLERLINE_"
+"""Of every setting's name in the environment."""
 KEY_BYTES: Final = 32
 """The least that a secret may have."""
 ENV_ENCODING: Final = "utf-8-sig"
@@ -36,31 +38,35 @@ _QUERY: Final = frozenset({"host", "port", "ssl", "passfile", "target_session_at
 """What may follow a database's name. Certificates come by libpq's own variables, `PGSSLROOTCERT` and the like."""
 
 
-def env_lines(file: Path) -> Iterator[tuple[str, str]]:
-    """The names that a .env file sets, with values. Raises ConfigInvalid where it can't be read: they go unheard."""
+def env_names(file: Path) -> Iterator[str]:
+    """The names that a .env file sets. Raises ConfigInvalid where it can't be read, or names one with two values."""
     if not file.exists():
         return
     try:
         lines = list(parse_stream(StringIO(file.read_text(ENV_ENCODING))))
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigInvalid(f"{file}: no file of UTF-8 that can be read ({type(error).__name__})") from error
+    values: dict[str, str | None] = {}
     for line in lines:
         if line.error:
             raise ConfigInvalid(f"{file}, line {line.original.line}: write NAME=value, or # before what is none")
         if line.key is not None:
-            yield line.key, line.value or ""
+            name = line.key.upper()  # settings are read in either case
+            if name.startswith(PREFIX) and values.setdefault(name, line.value) != line.value:
+                raise ConfigInvalid(f"{file}, line {line.original.line}: {line.key} has two values: write one of them")
+            yield line.key
 
 
-def doubled(given: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """What says something twice: a name that is set again, a key again in an object of a value's JSON."""
-    seen = set()
-    for name, value in given:
-        if name in seen:
-            yield f"{name} is set twice: write it once"
-        seen.add(name)
-        with suppress(ValueError, RecursionError):  # what is no JSON is told where it is read
-            if value.lstrip().startswith("{") and said_twice(value) is not None:
-                yield f"{name} has a key twice: write each once"
+def json_object(given: Any) -> Any:
+    """What a text says in JSON, each name once; whether it is an object is its field's to say."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given, object_pairs_hook=told_once)
+    except (json.JSONDecodeError, RecursionError):
+        raise ValueError("write JSON") from None
+    except ValueError:  # the name may be a secret in the wrong place
+        raise ValueError("a name is there twice: write each once") from None
 
 
 def word(text: str) -> str:
@@ -147,12 +153,18 @@ def base64_secret(given: SecretStr) -> SecretStr:
     return given
 
 
-def weak(keys: Mapping[str, SecretStr]) -> Iterator[str]:
+def weak(keys: Mapping[str, SecretStr]) -> list[str]:
     """The names of keys that nobody drew at random."""
-    for name, key in keys.items():
-        value = key.get_secret_value()
-        if 0 < len(set(value)) < _KINDS or any(value and value[step:] == value[:-step] for step in range(1, _PERIOD)):
-            yield name
+    return [name for name, key in keys.items() if (value := key.get_secret_value()) and _drawn_by_nobody(value)]
+
+
+def _drawn_by_nobody(value: str) -> bool:
+    return len(set(value)) < _KINDS or any(value[step:] == value[:-step] for step in range(1, _PERIOD))
+
+
+def weak_among(keys: Iterable[SecretStr]) -> bool:
+    """Whether nobody drew one of them at random."""
+    return any(weak({"": key}) for key in keys)
 
 
 def twice(keys: Iterable[SecretStr]) -> bool:

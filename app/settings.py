@@ -4,19 +4,19 @@ import os
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 import sqlalchemy as sa
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 from rapidfuzz import process
 
 from app import _settings_checks as checks
 from rules.load import locales
 from schemas.errors import ConfigInvalid
 
-PREFIX: Final = "TELLERLINE_"
+PREFIX: Final = checks.PREFIX
 KEY_BYTES: Final = checks.KEY_BYTES
 DEMO_ISSUER: Final = "tellerline-demo"
 _OTHERS: Final = frozenset({"TELLERLINE_DOCTOR_KEY", "TELLERLINE_TEST_POSTGRES", "TELLERLINE_TOKEN"})
@@ -47,9 +47,13 @@ class SpeechKind(StrEnum):
     ENDPOINT = "endpoint"
 
 
+T = TypeVar("T")
+
 Address = Annotated[str, AfterValidator(checks.address)]
 Secret = Annotated[SecretStr, AfterValidator(checks.secret)]
 Name = Annotated[str, Field(min_length=1), AfterValidator(checks.word)]
+JsonNames = Annotated[T, NoDecode, BeforeValidator(checks.json_object)]
+"""A JSON object that says each name once."""
 
 
 class Settings(BaseSettings):
@@ -84,7 +88,7 @@ class Settings(BaseSettings):
 
     speech: SpeechKind = SpeechKind.AUTO
     speech_workers: int = Field(default=1, ge=1, le=64)
-    speech_voices: dict[Name, Name] = Field(default_factory=dict)
+    speech_voices: JsonNames[dict[Name, Name]] = Field(default_factory=dict)
     speech_url: Address = ""
     speech_model: Name = "kokoro"
     speech_key: SecretStr = SecretStr("")
@@ -121,7 +125,7 @@ class Settings(BaseSettings):
     token_issuer: Name = DEMO_ISSUER
     token_audience: Name = "tellerline"  # noqa: S105 - a name
     jwks_url: Address = ""
-    ivr_keys: dict[Name, Secret] = Field(default_factory=dict)
+    ivr_keys: JsonNames[dict[Name, Secret]] = Field(default_factory=dict)
 
     inband_keys: bool = False
     transfer_keys: Annotated[str, Field(pattern="^[0-9*#A-D]{0,32}$")] = ""
@@ -194,7 +198,9 @@ def _faults(settings: Settings) -> Iterable[str]:
 
 
 def _halves(settings: Settings) -> Iterable[str]:
-    """Credentials of which one part was written."""
+    """Credentials of which one part was written, and one port for two things."""
+    if settings.audiosocket.rpartition(":")[2] == str(settings.port):
+        yield "TELLERLINE_AUDIOSOCKET and TELLERLINE_PORT name one port: write another for one of them"
     for name, key in (("PLIVO_ID", "PLIVO_TOKEN"), ("AUDIOHOOK_KEY", "AUDIOHOOK_SECRET")):
         secret: SecretStr = getattr(settings, key.lower())
         if bool(getattr(settings, name.lower())) != bool(secret.get_secret_value()):
@@ -224,6 +230,8 @@ def _production_faults(settings: Settings) -> Iterable[str]:
         yield "TELLERLINE_CONFIRMATION_KEY is used for something else too: write a key of its own"
     named = {"AUDIT_KEY": settings.audit_key, "CONFIRMATION_KEY": settings.confirmation_key}
     named["CODE_WEBHOOK_KEY"] = settings.code_webhook_key
+    if checks.weak_among(settings.ivr_keys.values()):
+        yield "TELLERLINE_IVR_KEYS holds no random key: `openssl rand -hex 32` makes one"
     yield from (f"{PREFIX}{name} is no random key: `openssl rand -hex 32` makes one" for name in checks.weak(named))
     for name in ("jwks_url", "code_webhook_url", "fineract_url"):
         url: str = getattr(settings, name)
@@ -251,12 +259,8 @@ def names() -> list[str]:
 
 def _unknown() -> list[str]:
     known = names()
-    of_file = [(name.upper(), value) for name, value in checks.env_lines(Path(".env"))]
-    of_environment = [(name.upper(), value) for name, value in os.environ.items()]  # noqa: TID251 - this is the place
-    said: list[str] = []
-    for source in (of_file, of_environment):
-        said += checks.doubled((name, value) for name, value in source if name.startswith(PREFIX))
-    given = {name for name, _ in (*of_file, *of_environment)}
+    given = {name.upper() for name in (*os.environ, *checks.env_names(Path(".env")))}  # noqa: TID251 - this is the place
+    said = []
     for name in sorted(name for name in given if name.startswith(PREFIX) and name not in {*known, *_OTHERS}):
         near = process.extractOne(name, known, score_cutoff=80)
         said.append(f"{name} is no setting" + (f": did you mean {near[0]}?" if near else ""))

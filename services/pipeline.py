@@ -74,7 +74,8 @@ class Pipeline:
     async def _decided(self, event: Event, turn: Amendable | None) -> Decision:
         """On what can't be undone once the turn is over, by what is known then. Until then nothing holds."""
         if turn is not None and self.session.would_bind(event):
-            await turn.commit()
+            with self.deeds.time.paused():
+                await turn.commit()
         decision = self.session.decide(event)
         if self.session.voids:
             await self.deeds.void()

@@ -90,7 +90,7 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
 
     from rules.load import locales
     from schemas.directory import CustomerRecord, DirectoryLine
-    from schemas.json_keys import said_twice
+    from schemas.json_names import doubled_name
     from services.banking.directory_import import LineFault
 
     spoken = locales()
@@ -108,8 +108,8 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
             except ValidationError as error:
                 faults += [LineFault(number, _said(fault)) for fault in error.errors(include_input=False)]
                 continue
-            if (key := said_twice(line)) is not None:
-                faults.append(LineFault(number, f"{key}: is there twice"))
+            if (twice := doubled_name(line)) is not None:
+                faults.append(LineFault(number, f"{twice}: is there twice"))
                 continue
             if isinstance(record, CustomerRecord) and record.locale not in spoken:
                 faults.append(LineFault(number, f"locale: none of {', '.join(spoken)}"))

@@ -18,7 +18,8 @@ from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Faul
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
 from schemas.ids import CallId
 from services.call import CAPACITY, CallPorts, LiveCall, OutboundQueue
-from services.timing import finish
+from services.ports import TurnHandler
+from services.timing import ANSWER_S, finish, within
 
 SEND_S: Final = 10.0
 """A message that the client does not take within this time ends the call."""
@@ -44,12 +45,16 @@ async def serve(socket: WebSocket, deps: CallDeps, opens: Opens, subprotocols: C
     A browser that offers its token must be answered with one that it offered.
     """
     try:
-        deps.shares.connection(socket.client.host if socket.client else "")
-        deps.admission.check()  # first: what is refused here may be asked of another gateway, its nonce not yet taken
-        admitted = await deps.authenticate(socket)
-        with deps.admission.enter():
+        async with contextlib.AsyncExitStack() as held:
+            with within(ANSWER_S):
+                deps.shares.connection(socket.client.host if socket.client else "")
+                deps.admission.check()  # first: another gateway may be asked instead, the nonce not yet taken
+                admitted = await deps.authenticate(socket)
+                held.enter_context(deps.admission.enter())
+                line = _Line(socket, deps, admitted, opens)
+                handler = await line.open(held)
             chosen = next((one for one in subprotocols if one in socket.scope.get("subprotocols", ())), None)
-            await _Line(socket, deps, admitted, opens).serve(chosen)
+            await line.serve(handler, chosen)
     except TellerlineError as refused:
         deps.metrics.error(refused.code)
         await _refuse(socket, error_response(refused), refused)
@@ -78,15 +83,15 @@ class _Line:
         self._refused = 0
         self._due = 0.0
 
-    async def serve(self, subprotocol: str | None) -> None:
-        """The whole call, one of the customer's wherever the others are."""
-        async with self._deps.place(self._customer, self._id):
-            await self._serve(subprotocol)
+    async def open(self, held: contextlib.AsyncExitStack) -> TurnHandler:
+        """The call's dialogue; one of the customer's calls, wherever the others are, for as long as `held` is."""
+        await held.enter_async_context(self._deps.place(self._customer, self._id))
+        async with self._deps.shares.opening():
+            return await self._deps.handler(self._customer, self._id, self._dialect.config.locale)
 
-    async def _serve(self, subprotocol: str | None) -> None:
+    async def serve(self, handler: TurnHandler, subprotocol: str | None) -> None:
+        """The call, from its handshake's answer to its end."""
         deps, config = self._deps, self._dialect.config
-        async with deps.shares.opening():
-            handler = await deps.handler(self._customer, self._id, config.locale)
         try:
             await self._socket.accept(subprotocol)
         except (WebSocketDisconnect, RuntimeError, OSError):  # gone before it was answered

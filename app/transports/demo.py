@@ -1,9 +1,9 @@
 """What only the demonstration has: tokens for its fictional customers, and their phones' screens."""
 
+import re
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Annotated, Final
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel
@@ -18,6 +18,7 @@ from schemas.ids import CustomerId
 
 HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 """What a browser on the same machine calls us; a stranger's page that resolves its own name to us has that name."""
+_HOST: Final = re.compile(r"(?P<name>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 Subject = Annotated[str, Query(max_length=64)]
 
 
@@ -100,9 +101,5 @@ def _local(neighbours: Sequence[IPv4Network | IPv6Network]) -> Callable[[Request
 
 def _name(host: str) -> str | None:
     """The name in a Host header; none where it holds anything but a name and a port."""
-    try:
-        parts = urlsplit(f"//{host}")
-        alone = parts.netloc == host and "@" not in host and parts.port != 0
-    except ValueError:
-        return None
-    return parts.hostname if alone else None
+    found = _HOST.fullmatch(host)
+    return None if found is None else found["name"].strip("[]").lower()

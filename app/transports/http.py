@@ -1,5 +1,6 @@
 """Whole utterances over HTTP: a recording or a text in, the whole decision out. Nothing is carried out."""
 
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Final, TypeVar
@@ -29,10 +30,13 @@ from schemas.errors import (
 from schemas.ids import CallId, Locale
 from schemas.text import TextIn, TextOut
 from services.observability import Stamp, Stamps
+from services.timing import within
 
 Body = TypeVar("Body", bound=BaseModel)
 MAX_TEXT_BYTES: Final = 512 * 1024
 """Of a customer's body: an utterance and its alternatives, each character escaped, and what is about them."""
+_ADMITTED_S: Final = 1.2
+"""For a bridge's nonce and a customer's share; what is asked then has the rest of an answer's time."""
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
@@ -121,10 +125,11 @@ async def asked(
     """Who asks, and what they sent: of a stranger, and past a customer's share, nothing is read."""
     early = await gateway.authenticator.before_body(request)
     most = None if early and Scope.QA in early.scopes else most
-    async with _share(gateway, early), uploads.body(request, most) as body:
-        principal = early or await gateway.authenticator.principal(request, body)
-        async with _share(gateway, None if early else principal):
-            yield principal, body
+    async with _share(gateway, early), uploads.body(request, most) as body, contextlib.AsyncExitStack() as stack:
+        with within(_ADMITTED_S):
+            principal = early or await gateway.authenticator.principal(request, body)
+            await stack.enter_async_context(_share(gateway, None if early else principal))
+        yield principal, body
 
 
 @asynccontextmanager

@@ -40,6 +40,8 @@ _CHECKS_S: Final = 1.3
 """For all that is asked before a yes is spent."""
 _CLOSE_S: Final = 0.7
 """For closing a proposal whose yes came to nothing."""
+_SPEND_S: Final = 0.5
+"""The least for a yes to be spent, also where it had to wait: a database that is well needs a part of it."""
 _LAST_S: Final = 0.3
 """For a promise to be noted, and for the words."""
 
@@ -122,7 +124,7 @@ class Confirmer:
     async def _spent(self, customer: CustomerId, yes: Spending) -> bool:
         """Spend a confirmation; False where nobody knows whether it was. Raises MoneyRefused, StoreRefused."""
         try:
-            with within(left(ANSWER_S) - _CLOSE_S - _LAST_S):
+            with within(max(_SPEND_S, left(ANSWER_S) - _CLOSE_S - _LAST_S)):
                 await self._store.transact("ledger.confirm", lambda c: self._spend(customer, c, yes))
         except StoreRefused:
             raise

@@ -4,6 +4,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from schemas.decision import Action, Reply
 from schemas.errors import TellerlineError
@@ -21,9 +22,12 @@ from services.ports import Amendable, Answerer, Extractor
 from services.record import TurnRecorder, TurnTrace
 from services.response import ResponseRenderer, said_as
 from services.session import Caller, DialogueSession, ExtractionStage
-from services.timing import finish
+from services.timing import finish, within
 
 log = logging.getLogger(__name__)
+
+_RECORD_S: Final = 0.4
+"""The least that the database has for a turn's record, where the answer took long: what comes next waits for it."""
 
 
 class Agent:
@@ -143,7 +147,8 @@ class Agent:
     async def _record(self, trace: TurnTrace) -> None:
         """That a turn can't be put on record changes nothing of what was done and said, nor of why it ended."""
         try:
-            await finish(self._recorder.turn(trace))
+            with within(self._deeds.time.left(_RECORD_S)):
+                await finish(self._recorder.turn(trace))
         except TellerlineError as error:
             self._recorder.error(error)
             log.error("a turn is not on record: %s", error.code)  # noqa: TRY400 - its cause is known

@@ -1,6 +1,7 @@
 """What waits for the turn handler, which does one thing at a time: replies to be made, and what became of them."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +13,7 @@ from services.call.reply_stream import Draft, ReplyStream
 from services.call.user_turn import Commitment, Life, UserTurn
 from services.ports import TurnHandler
 from services.response import AgentReply, ReplyState, ReplyStep
-from services.timing import finish
+from services.timing import LEAST_S, asked, finish, within
 
 _WAITING: Final = 16
 """Things that may wait for the turn handler."""
@@ -34,7 +35,7 @@ class ReplyQueue:
         self._handler = handler
         self._replies = replies
         self._emit = emit
-        self._waiting: asyncio.Queue[Draft | Fate] = asyncio.Queue(_WAITING)
+        self._waiting: asyncio.Queue[tuple[float, Draft | Fate]] = asyncio.Queue(_WAITING)
         self._making: asyncio.Task[None] | None = None
         self._continued: UserTurn | None = None
         self._busy = 0
@@ -52,7 +53,7 @@ class ReplyQueue:
     def put(self, work: Draft | Fate) -> None:
         """Let it wait for its turn. Raises RateLimited when too much waits."""
         try:
-            self._waiting.put_nowait(work)
+            self._waiting.put_nowait((time.monotonic(), work))
         except asyncio.QueueFull:
             raise RateLimited("too many turns wait for an answer") from None
         self._busy += 1
@@ -68,9 +69,9 @@ class ReplyQueue:
         `failed` is told why a reply could not be made.
         """
         while True:
-            work = await self._waiting.get()
+            since, work = await self._waiting.get()
             try:
-                doing = self._answer(work, failed) if isinstance(work, Draft) else self._tell(work)
+                doing = self._answer(work, since, failed) if isinstance(work, Draft) else self._tell(work)
                 undone_for = await self._guarded(doing)
                 if undone_for is not None:
                     yield undone_for
@@ -81,7 +82,7 @@ class ReplyQueue:
         """`run` is over: what was heard is noted all the same, and nothing else is done."""
         while not self._waiting.empty():
             match self._waiting.get_nowait():
-                case Fate(step=ReplyStep.HEAR) as heard:
+                case _, Fate(step=ReplyStep.HEAR) as heard:
                     await self._guarded(self._tell(heard))
 
     async def _guarded(self, doing: Awaitable[ItemId | None]) -> ItemId | None:
@@ -93,21 +94,23 @@ class ReplyQueue:
             self._emit(Fault(error))
         return None
 
-    async def _answer(self, draft: Draft, failed: Callable[[TellerlineError], None]) -> None:
+    async def _answer(self, draft: Draft, since: float, failed: Callable[[TellerlineError], None]) -> None:
         if draft.turn is not None:
             self._go_on_with(draft.turn)
         if draft.reply.state is ReplyState.QUEUED:
-            await self._make(draft, failed)
+            with asked(since):
+                await self._make(draft, failed)
 
     async def _tell(self, outcome: Fate) -> ItemId | None:
-        """The utterance for which a turn was undone, where one was."""
-        match outcome:
-            case Fate(reply, ReplyStep.HEAR):
-                await finish(self._handler.delivered(reply.id))
-            case Fate(reply, ReplyStep.CUT):
-                await self._handler.interrupted(reply.id)
-            case Fate(reply, _, into):
-                return into if await self._undo(reply) else None
+        """The utterance for which a turn was undone, where one was. The next turn waits for it, a second at most."""
+        with within(LEAST_S):
+            match outcome:
+                case Fate(reply, ReplyStep.HEAR):
+                    await finish(self._handler.delivered(reply.id))
+                case Fate(reply, ReplyStep.CUT):
+                    await self._handler.interrupted(reply.id)
+                case Fate(reply, _, into):
+                    return into if await self._undo(reply) else None
         return None
 
     def _go_on_with(self, turn: Commitment) -> None:

@@ -13,7 +13,7 @@ from services.dialogue import ActionFailed, Event, StepUpFailed, StepUpStarted, 
 from services.execution.executor import ActionExecutor
 from services.execution.news import News
 from services.session import IRREVOCABLE, DialogueSession, beyond
-from services.timing import ANSWER_S, within
+from services.timing import LEAST_S, AnswerTime, within
 
 _REFRESH_S: Final = 0.5
 _GRACE_S: Final = 0.3
@@ -32,10 +32,13 @@ class Deeds:
         """Whether something was begun in this turn that nothing takes back."""
         self.open: Action | None = None
         """An irrevocable action of this turn that may have been done."""
+        self.time = AnswerTime()
+        """Of all that this turn does."""
 
     def begin(self) -> None:
         """A turn begins."""
         self.irrevocable, self.open = False, None
+        self.time.begin()
 
     def unsaid(self) -> tuple[Reply, ...]:
         """What came of actions whose reply was stopped, to be said once."""
@@ -50,7 +53,7 @@ class Deeds:
             work = self._executor.perform(decision.action)
         else:
             work = self._executor.propose(decision.order)
-        task = asyncio.ensure_future(_in_time(work))
+        task = asyncio.ensure_future(_in_time(work, self.time.left()))
         try:
             event = await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -64,7 +67,8 @@ class Deeds:
 
     async def void(self) -> None:
         """What was read back holds no more."""
-        await self._executor.void()
+        with within(LEAST_S):
+            await self._executor.void()
 
     def note(self, receipt: TransferReceipt) -> None:
         """What is now said of a transfer: its end, once heard, is no longer owed; without one, it is awaited."""
@@ -98,11 +102,11 @@ class Deeds:
             self._unsaid = (*self._unsaid, reply)
 
 
-async def _in_time(work: Coroutine[Any, Any, Event]) -> Event:
-    """An action's outcome, within the time that an answer may take. Raises TimedOut."""
+async def _in_time(work: Coroutine[Any, Any, Event], seconds: float) -> Event:
+    """An action's outcome, within the time that it may take. Raises TimedOut."""
     try:
-        with within(ANSWER_S):
-            async with asyncio.timeout(ANSWER_S + _GRACE_S):
+        with within(seconds):
+            async with asyncio.timeout(seconds + _GRACE_S):
                 return await work
     except TimeoutError:
         raise TimedOut("an action took too long") from None

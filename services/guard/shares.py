@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.errors import Busy, RateLimited
+from services.timing import ANSWER_S, left
 
 MAX_KEYS: Final = 100_000
 """Customers or addresses that are remembered; those seen longest ago are forgotten first."""
@@ -93,15 +94,25 @@ class Shares:
 
     @asynccontextmanager
     async def opening(self) -> AsyncIterator[None]:
-        """The beginning of a call, in turn. Raises Busy where too many wait."""
+        """The beginning of a call, in turn. Raises Busy where too many wait, or its time is over before its turn."""
         if self._begun >= OPENING_WAITS:
             raise Busy("too many calls begin at once", retry_after_s=2.0)
         self._begun += 1
         try:
-            async with self._opening:
+            await self._turn()
+            try:
                 yield
+            finally:
+                self._opening.release()
         finally:
             self._begun -= 1
+
+    async def _turn(self) -> None:
+        try:
+            async with asyncio.timeout(left(ANSWER_S)):
+                await self._opening.acquire()
+        except TimeoutError:
+            raise Busy("too many calls begin at once", retry_after_s=2.0) from None
 
 
 @contextmanager

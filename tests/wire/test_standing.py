@@ -145,6 +145,8 @@ async def test_the_demo_gives_its_own_pages_alone_anything(tmp_path: Path, metho
             ({"Host": "localhost.evil.example"}, False),
             ({"Host": "[::1"}, False),
             ({"Host": "evil@localhost"}, False),
+            ({"Host": "[::1].evil.example"}, False),
+            ({"Host": "[::1]evil"}, False),
             ({"Host": "localhost/evil"}, False),
             (OURS | {"Origin": "http://["}, False),
             (OURS | {"Origin": "localhost:8080"}, False),

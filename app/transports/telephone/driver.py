@@ -37,7 +37,7 @@ from services.audio.inband import InBand, Once
 from services.call import CallPorts, LiveCall, OutboundQueue
 from services.call.stranger import NOBODY
 from services.ports import TurnHandler
-from services.timing import finish
+from services.timing import ANSWER_S, finish, within
 
 log = logging.getLogger(__name__)
 
@@ -88,12 +88,11 @@ class _PhoneCall:
         self._opened = await self._begin()
         if not self._opened.playing.taken:
             log.warning("a call takes no sound: what is said in it is heard by nobody")
-        customer = await self._customer(self._opened)
         locale = self._opened.locale if self._opened.locale in locales() else EN_US
-        calls = self._deps.calls
-        async with contextlib.nullcontext() if customer is None else calls.place(customer, self._id):
-            async with calls.shares.opening():
-                handler = await self._handler(customer, locale or EN_US)
+        async with contextlib.AsyncExitStack() as held:
+            with within(ANSWER_S):
+                customer = await self._customer(self._opened)
+                handler = await self._handler(held, customer, locale or EN_US)
             speaks = self._opened.playing.say is None
             config = CallConfig(locale or EN_US, self._opened.form, speaks=speaks)
             await self._converse(self._live(handler, config), Admitted(customer or NOBODY))
@@ -128,10 +127,17 @@ class _PhoneCall:
             raise Unauthenticated("neither the connection nor a statement proves a bridge")
         return customer
 
-    async def _handler(self, customer: CustomerId | None, locale: Locale) -> TurnHandler:
-        if customer is None:
-            return await self._deps.stranger(self._id, locale)
-        return await self._deps.calls.handler(customer, self._id, locale)
+    async def _handler(
+        self, held: contextlib.AsyncExitStack, customer: CustomerId | None, locale: Locale
+    ) -> TurnHandler:
+        """The call's dialogue; one of the customer's calls for as long as `held` is."""
+        calls = self._deps.calls
+        if customer is not None:
+            await held.enter_async_context(calls.place(customer, self._id))
+        async with calls.shares.opening():
+            if customer is None:
+                return await self._deps.stranger(self._id, locale)
+            return await calls.handler(customer, self._id, locale)
 
     async def _converse(self, call: LiveCall, admitted: Admitted) -> None:
         """Read, live, tell and play until one of them ends; then say goodbye as the protocol has it."""

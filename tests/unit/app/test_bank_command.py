@@ -39,6 +39,7 @@ def importing(text: str, *options: str) -> Result:
         (CARD.replace('"last4"', '"last\\u0034": "9999", "last4"'), "last4: is there twice"),
         ("[" * 60_000, "recursion"),
         ("{" + " " * 70_000 + "}", "longer than"),
+        ("[" * 30_000, "line"),
     ],
 )
 def test_a_fault_is_told_by_its_line(line: str, said: str) -> None:
