@@ -50,7 +50,7 @@ class _State(Enum):
 
 
 class Listener:
-    """The state machine of one call. Not safe across threads; every method is quick and never blocks."""
+    """The state machine of one call. Not safe across threads; no method blocks."""
 
     def __init__(self, locale: Locale, new_item: Callable[[], ItemId], patience: Patience | None = None) -> None:
         self._timing: Timing = timing()
@@ -63,7 +63,7 @@ class Listener:
         self._last: Utterance | None = None
         self._revision = 0
         self._onset = Onset(self._timing)
-        self._now = 0
+        self._now = self._kept = 0
 
     # What the driver may ask
 
@@ -103,12 +103,10 @@ class Listener:
     @property
     def continues(self) -> ItemId | None:
         """The last utterance, when the one in progress began so soon after it that it may be its continuation."""
-        last, turn = self._last, self._turn
-        if last is None or turn is None:
+        if (last := self._last) is None or (turn := self._turn) is None:
             return None
         soon = turn.onset - last.voiced_until <= self._timing.merge_ms * PER_MS
-        short = self._now - last.start <= self._timing.max_turn_ms * PER_MS
-        return last.item if soon and short else None
+        return last.item if soon and self._now - last.start <= self._timing.max_turn_ms * PER_MS else None
 
     # What the driver tells
 
@@ -172,7 +170,8 @@ class Listener:
         return self._force(self._turn, COMMITTED) if self._turn else []
 
     def clear(self) -> list[Signal]:
-        """The client drops what was said so far."""
+        """The client drops what was said so far: nothing of it comes before the next words."""
+        self._kept = self._now
         return self._discard(self._turn, Waste.CLEARED) if self._turn else []
 
     def merge(self) -> list[Signal]:
@@ -196,7 +195,8 @@ class Listener:
             if not self._onset.begun:
                 self._trim()
             return []
-        start = max(onset - self._timing.preroll_ms * PER_MS, self._last.voiced_until if self._last else 0)
+        kept, onset = max(self._kept, self._last.voiced_until if self._last else 0), max(onset, self._kept)
+        start = max(onset - self._timing.preroll_ms * PER_MS, kept)
         self._turn = Utterance(self._new_item(), start, onset, self._now, self._now - onset, onset)
         self._state = _State.SPEAKING
         self._voice.begin_turn()

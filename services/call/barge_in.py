@@ -5,7 +5,7 @@ from schemas.ids import Locale
 from schemas.turn import Ended, ItemId, Waste
 from services.audio.completeness import is_backchannel, is_courtesy
 from services.audio.endpointing import timing
-from services.audio.listener import Listener
+from services.audio.listener import COMMITTED, Listener
 from services.call.conversation import Conversation
 
 
@@ -40,7 +40,8 @@ class BargeIn:
 
     def waste(self, ended: Ended, locale: Locale) -> Waste | None:
         """Why an utterance that has ended is no turn to answer; None when it is one."""
-        if self._conversation.audible and is_backchannel(ended.transcript.text, locale):
+        by_itself = ended.rule != COMMITTED  # who says that a turn is over wants it answered
+        if by_itself and self._conversation.audible and is_backchannel(ended.transcript.text, locale):
             return Waste.BACKCHANNEL
         return Waste.COURTESY if self._polite == ended.item else None
 

@@ -18,6 +18,8 @@ HUNDRED: Final = 100
 
 _OPEN: Final = MAX_VALUE * 10
 _MAX_ATOM_DIGITS: Final = 18
+_MYRIAD: Final = 10_000
+_BREATHS: Final = frozenset("、,")
 
 
 @dataclass(slots=True)
@@ -141,7 +143,7 @@ def cardinal_after_article(scan: Scan, at: int) -> Cardinal | None:
 def _cardinal(scan: Scan, at: int, so_far: _Sum) -> Cardinal | None:
     best: Cardinal | None = None
     settled: Cardinal | None = None  # as of the last scale: where to return when a later scale does not fit
-    end = at
+    end, loose = at, False
     while end < len(scan.tokens):
         word = scan.tokens[end].word
         scale = word.scale
@@ -158,12 +160,23 @@ def _cardinal(scan: Scan, at: int, so_far: _Sum) -> Cardinal | None:
             if not so_far.add(found):
                 return best
             end = found.end
-            best = Cardinal(so_far.value, end, so_far.scaled, so_far.money, False)
+            best = Cardinal(so_far.value, end, so_far.scaled, so_far.money, loose)
         elif word.joiner and so_far.scaled and so_far.pending is None and scan.quantity(end + 1):
             end += 1
+        elif best is not None and settled is best and (rest := _paused(scan, end, so_far.ceiling)):
+            end, loose = end + 1, rest < _MYRIAD // TEN  # 2万、500円 may be two amounts: it is asked about
         else:
             break
     return best
+
+
+def _paused(scan: Scan, at: int, below: int) -> int:
+    """The figures behind a mark that is but the breath after 万, as a recogniser writes it: 221万、5279円. Or 0."""
+    marked = scan.tokens[at].text in _BREATHS and scan.style.language.positional and scan.glued(at + 1)
+    rest = scan.tokens[at + 1].numeral if marked and at + 1 < len(scan.tokens) else None
+    if rest is None or rest.whole is None or below == _OPEN or scan.words[at + 2].currency is None:
+        return 0
+    return rest.whole if rest.whole < min(below, _MYRIAD) else 0
 
 
 def _broken(settled: Cardinal | None, best: Cardinal | None) -> Cardinal | None:

@@ -39,6 +39,23 @@ def test_no_amount_is_silently_wrong(locale: str) -> None:
     assert right >= 0.97 * 2_000
 
 
+@pytest.mark.parametrize(
+    ("text", "minor", "asked"),
+    [
+        ("残高は221万、5279円です", 2_215_279, False),
+        ("8万,4524円", 84_524, False),
+        ("951万、3,358円を送って", 9_513_358, False),
+        ("15万、631円", 150_631, True),
+        ("5万、4524個で300円", 300, False),
+        ("3万、2万円", 20_000, False),
+        ("1万、20000円", 20_000, False),
+    ],
+)
+def test_a_breath_behind_ten_thousands_ends_no_amount(text: str, minor: int, asked: bool) -> None:
+    (span,) = (s for s in Normalizer.for_locale("ja-JP").normalize(text) if s.kind is SpanKind.MONEY)
+    assert (span.value, span.ambiguity in _OPEN) == (MoneyValue(minor, "JPY"), asked)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("locale", ["en-US", "en-GB", "ja-JP"])
