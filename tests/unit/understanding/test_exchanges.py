@@ -60,6 +60,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_veranda", 0.95),
         ("ja_balcony", 0.9),
         ("ja_stairs", 0.93),
+        ("ja_lighthouse", 0.82),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
@@ -84,6 +85,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_veranda",
                 "_balcony",
                 "_stairs",
+                "_lighthouse",
             )
         )
         else 120
