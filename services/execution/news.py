@@ -11,6 +11,7 @@ from schemas.ids import ProposalId
 from schemas.transfer import Owed, TransferReceipt
 from schemas.turn import ReplyId
 from services.execution.executor import ActionExecutor
+from services.timing import unbounded
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +43,8 @@ class News:
         """The caller was told that this is followed up."""
         self._open.add(proposal)
         if self._watching is None or self._watching.done():
-            self._watching = asyncio.create_task(self._watch())
+            with unbounded():  # it outlives the answer, or the call's opening, that begins it
+                self._watching = asyncio.create_task(self._watch())
 
     def take(self, reply: ReplyId) -> Sequence[Owed]:
         """All that there is to be told, in the words of `reply`."""
