@@ -20,11 +20,6 @@ _NEAR: Final = 0.1
 _TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
 _NAME: Final = f"[{KANJI}ァ-ヺー]{{1,8}}"
-_BETWEEN: Final = "(?:さん|はん|くん|君|ちゃん)?(?:の?(?:ほう|方|とこ|ところ)|んとこ|んち)?の"
-_PARTED: Final = re.compile(f"(?P<of>{_NAME}?){_BETWEEN}(?=(?P<given>{_NAME}))")
-"""A family name, or a relationship, apart from a given name."""
-_ALONE: Final = r"\s*$|の?(?:ほう|方|やつ|分|口座)|[でにへだや、。]|です|だっ"
-"""What may follow a bank that stands for a payee."""
 Ranked = list[tuple[int, float]]
 
 
@@ -59,7 +54,7 @@ class Called:
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
         of, at = f"の(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?(?=[にへ宛あ])", f"(?P<at>{named})の(?!{things})"
         self._bank = re.compile(f"{of}|{at}") if banks else None
-        self._alone = re.compile(f"(?:{named})(?={_ALONE})") if banks else None
+        self._alone = re.compile(rf"(?:{named})(?=\s*$|{_any_of(japanese_finder().bank_alone)})") if banks else None
 
     def nickname(self, text: str) -> tuple[int, int, list[int]] | None:
         """Where a nickname of the book stands as it was entered, and who is called so."""
@@ -76,7 +71,7 @@ class Called:
 
     def parted(self, text: str, related: Callable[[str], Collection[int]]) -> tuple[int, int, list[int]] | None:
         """Where a given name stands apart from a family name or a relationship, and whose both are."""
-        for found in _PARTED.finditer(text):
+        for found in _parted().finditer(text):
             for end, having in self._given_at(text, found.start("given"), found["given"]):
                 for begin in range(found.start("of"), found.end("of")):
                     of = text[begin : found.end("of")]
@@ -131,6 +126,18 @@ def _fold(text: str) -> str:
     return "".join(one if len(one) == 1 else char for one, char in zip(each, text, strict=True)).translate(_TO_KATAKANA)
 
 
+def _any_of(words: Sequence[str]) -> str:
+    return "|".join(map(re.escape, words))
+
+
+@lru_cache(maxsize=1)
+def _parted() -> re.Pattern[str]:
+    """A family name, or a relationship, apart from a given name."""
+    rules = japanese_finder()
+    between = f"(?:{_any_of(rules.parted_honorifics)})?(?:{_any_of(rules.parted_places)})?の"
+    return re.compile(f"(?P<of>{_NAME}?){between}(?=(?P<given>{_NAME}))")
+
+
 @lru_cache(maxsize=1)
 def _endings() -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, name_rules().honorifics)))
@@ -149,6 +156,8 @@ def _sayings(alias: str, readings: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 @lru_cache(maxsize=4_096)
 def _bank_names(bank: str) -> tuple[str, ...]:
-    """A bank's name with and without the word that every bank has: 青葉銀行, 青葉."""
-    short = next((bank.removesuffix(word) for word in japanese_finder().bank_words if bank.endswith(word)), bank)
-    return (bank, short) if len(short) > 1 else (bank,)
+    """A bank's name with, without, and with a short form of what every bank is called: みなと信用金庫, みなと."""
+    rules = japanese_finder()
+    word = next((word for word in rules.bank_words if bank.endswith(word)), "")
+    short = bank.removesuffix(word)
+    return (bank, *(short + each for each in rules.bank_short.get(word, ())), short) if len(short) > 1 else (bank,)

@@ -102,6 +102,11 @@ class JapaneseFinder(FinderRules):
     closings: tuple[str, ...]
     of_a_bank: tuple[str, ...]
     bank_words: tuple[str, ...]
+    bank_short: dict[str, tuple[str, ...]]
+    parted_honorifics: tuple[str, ...]
+    parted_places: tuple[str, ...]
+    bank_alone: tuple[str, ...]
+    own_kana: tuple[str, ...]
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,8 @@ from services.payees.data import fold_word, japanese_finder, relations_written, 
 from services.payees.fold import KANJI, has_kanji
 
 _OF: Final = "の"
-_OWNER: Final = re.compile(f"(?P<name>[{KANJI}ァ-ヺー]{{2,8}}){_OF}$")
+_OWNER: Final = re.compile(f"(?:(?P<name>[{KANJI}ァ-ヺー]{{2,8}})|(?:^|[、。 ])(?P<kana>[ぁ-ゖー]{{3,6}})){_OF}$")
+"""A name in hiragana is one only where an utterance, or a part of it, begins: else no one knows where it begins."""
 _NAME: Final = re.compile(f"[{KANJI}ァ-ヺー]+$")
 _FURTHER: Final = 2
 """Owners that one after the other tell whose a named one is: 「友達の妹の花子」."""
@@ -31,7 +32,8 @@ def others(text: str, start: int, end: int) -> tuple[int, int] | None:
         owners, begin = owners + 1, found.start()
         if found["honorific"] and (named := _NAME.search(text, max(0, begin - _LONGEST), begin)) is not None:
             begin = named.start()
-    if not owners and (named := _OWNER.search(text, max(0, begin - _LONGEST), begin)) and _anybody(named["name"]):
+    named = None if owners else _OWNER.search(text, max(0, begin - _LONGEST), begin)
+    if named is not None and _anybody(named["name"] or named["kana"]):
         owners, begin = 1, named.start()
     enough = 1 if fold_word(text[last:end]) in relationship_words() else _FURTHER
     return (min(start, begin), end) if ahead is not None or owners >= enough else None
@@ -40,7 +42,7 @@ def others(text: str, start: int, end: int) -> tuple[int, int] | None:
 def _anybody(name: str) -> bool:
     """Whether a word may be a person's name, and is none of the caller's own words for themselves."""
     rules = japanese_finder()
-    if f"{name}{_OF}" in rules.own or name in rules.no_owners:
+    if f"{name}{_OF}" in rules.own or name in rules.no_owners or name in rules.own_kana:
         return False
     return not has_kanji(name) or bool(kanji.readings(name, {}))
 

@@ -124,7 +124,8 @@ class ConsentGrammar:
         reached = self._automaton.run(lattice, 0, size, self._first[context.terms.awaited])[size]
         accepted = [i for i in self._automaton.accepted(reached) if i < self._leads]
         act = self._file.acts[accepted[0]] if accepted else None
-        if act is not None and act.act in _ANSWERS and (_asks(text) or (act.agrees and _unfinished(text))):
+        doubtful = act is not None and ((_asks(text) and not act.questions) or (act.agrees and _unfinished(text)))
+        if act is not None and act.act in _ANSWERS and doubtful:
             return None
         return act
 

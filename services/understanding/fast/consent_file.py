@@ -17,7 +17,10 @@ _TYPED: Final = ("amount", "payee", "source", "target", "card", "bill", "day")
 
 
 class ActRule(BaseModel):
-    """One kind of answer: what it is, to what, and in which words. `agrees`: it is a yes."""
+    """One kind of answer: what it is, to what, and in which words.
+
+    `agrees`: it is a yes. `questions`: a written question mark behind it takes nothing away.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -26,6 +29,7 @@ class ActRule(BaseModel):
     say: tuple[str, ...]
     to: tuple[Awaited, ...] = tuple(Awaited)
     agrees: bool = False
+    questions: bool = False
 
 
 class DoubtMargins(BaseModel):

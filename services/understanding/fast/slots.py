@@ -202,8 +202,12 @@ def money_of(kind: SpanKind, value: SpanValue, currency: str) -> MoneyValue | No
 
 
 def _contrasted(match: PayeeMatch, refused: PayeeMatch | None) -> PayeeMatch:
-    """After "not Sean, Shawn": of two that sound alike the one is meant that is not best for the name refused."""
-    if refused is None or not refused.candidates or refused.candidates[0].id == match.candidates[0].id:
+    """After "not Sean, Shawn": of two that sound alike the one is meant that is not best for the name refused.
+
+    Somebody else refused tells nobody apart: after "not Sean, Yumi" it is asked which Yumi.
+    """
+    alike = [each.id for each in match.candidates[: match.plausible]]
+    if refused is None or not refused.candidates or refused.candidates[0].id not in alike[1:]:
         return match
     return replace(match, choice=match.candidates[0].id, outcome=MatchOutcome.CLEAR)
 

@@ -58,6 +58,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_attic2", 0.96),
         ("ja_terrace", 0.97),
         ("ja_veranda", 0.95),
+        ("ja_lantern", 0.86),
         ("ja_balcony", 0.9),
         ("ja_stairs", 0.93),
         ("ja_lighthouse", 0.82),
