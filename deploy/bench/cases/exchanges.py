@@ -28,6 +28,7 @@ from schemas.decision import (
     ReadTransactions,
     Reply,
     ReplyParam,
+    SubmitTransfer,
     UnlockCard,
 )
 from schemas.ids import language
@@ -173,6 +174,8 @@ def _rows(decision: Decision) -> dict[str, str]:
             return {"lock": card}
         case Execute(UnlockCard(card)):
             return {"unlock": card}
+        case Execute(SubmitTransfer(proposal)):
+            return {"moved": proposal}
         case _:
             return {}
 
@@ -190,6 +193,8 @@ def _of_order(exchange: Exchange, found: list[dict[str, str]], last: list[Decisi
     if any(earlier and rows.get(name) == earlier for rows in found):
         return ExchangeOutcome.WRONG
     if now := [rows for each in last if (rows := _rows(each))]:
+        if "moved" in now[-1]:  # restated, an order that was read back is agreed to
+            now = [rows for rows in found if "moved" not in rows]
         if exchange.order.items() <= now[-1].items():
             return ExchangeOutcome.RIGHT
         return ExchangeOutcome.LOST if now[-1].keys() & READ else ExchangeOutcome.WRONG
