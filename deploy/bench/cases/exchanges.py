@@ -170,10 +170,8 @@ def _rows(decision: Decision) -> dict[str, str]:
         case Execute(ReadTransactions(asked)):
             merchant = {"merchant": asked.merchant} if asked.merchant else {}
             return {"history": asked.account_id or "all", **merchant}
-        case Execute(LockCard(card)):
-            return {"lock": card}
-        case Execute(UnlockCard(card)):
-            return {"unlock": card}
+        case Execute(LockCard(card) | UnlockCard(card) as action):
+            return {"lock" if isinstance(action, LockCard) else "unlock": card}
         case Execute(SubmitTransfer(proposal)):
             return {"moved": proposal}
         case _:
@@ -194,7 +192,7 @@ def _of_order(exchange: Exchange, found: list[dict[str, str]], last: list[Decisi
         return ExchangeOutcome.WRONG
     if now := [rows for each in last if (rows := _rows(each))]:
         if "moved" in now[-1]:  # restated, an order that was read back is agreed to
-            now = [rows for rows in found if "moved" not in rows]
+            now = [rows for rows in found if "moved" not in rows] or now
         if exchange.order.items() <= now[-1].items():
             return ExchangeOutcome.RIGHT
         return ExchangeOutcome.LOST if now[-1].keys() & READ else ExchangeOutcome.WRONG
