@@ -26,7 +26,7 @@ SEED: Final = 7
 
 
 @dataclass(frozen=True)
-class Card:
+class CardShape:
     """A step reads all weights (GB) at `bandwidth` GB/s and computes at half of `tflops`, its peak."""
 
     name: str
@@ -40,7 +40,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Host:
+class HostPace:
     """Milliseconds of a request where nobody waits, of reading one, of a step, of each request in it; their spread."""
 
     apart: float
@@ -51,15 +51,15 @@ class Host:
 
 
 CARDS: Final = (
-    Card("H200, BF16", weights=9.1, bandwidth=4_800, tflops=990),
-    Card("L4, BF16", weights=9.1, bandwidth=300, tflops=121),
-    Card("L4, 4-bit weights", weights=3.6, bandwidth=300, tflops=121),
+    CardShape("H200, BF16", weights=9.1, bandwidth=4_800, tflops=990),
+    CardShape("L4, BF16", weights=9.1, bandwidth=300, tflops=121),
+    CardShape("L4, 4-bit weights", weights=3.6, bandwidth=300, tflops=121),
 )
 MEASURED: Final = {1: (34.9, 36.6), 8: (50.7, 67.4), 16: (86.9, 112.5)}
 """p50 and p95 by requests at once, on one H200 with full graphs: results/2026-11-27-h200/graphs.csv."""
 
 
-def simulated(card: Card, host: Host, at_once: int, requests: int = REQUESTS) -> list[float]:
+def simulated(card: CardShape, host: HostPace, at_once: int, requests: int = REQUESTS) -> list[float]:
     """Milliseconds of each request where `at_once` callers ask again as soon as they have an answer. Deterministic."""
     draw = np.random.default_rng(SEED)
 
@@ -95,17 +95,17 @@ def simulated(card: Card, host: Host, at_once: int, requests: int = REQUESTS) ->
     return done
 
 
-HOST: Final = Host(apart=4, reading=5.5, step=5, each=0.75, spread=0.25)
+HOST: Final = HostPace(apart=4, reading=5.5, step=5, each=0.75, spread=0.25)
 """What `fitted` finds."""
 
 
-def fitted() -> Host:
+def fitted() -> HostPace:
     """The host that explains best what was measured, of a grid: some ten seconds."""
     grid = itertools.product((4, 8, 12), (4, 4.5, 5, 5.5), (3, 4, 5, 6), (0, 0.25, 0.5, 0.75), (0.05, 0.15, 0.25, 0.35))
-    return min((Host(*each) for each in grid), key=_off)
+    return min((HostPace(*each) for each in grid), key=_off)
 
 
-def _off(host: Host) -> float:
+def _off(host: HostPace) -> float:
     off = 0.0
     for at_once, figures in MEASURED.items():
         made = simulated(CARDS[0], host, at_once, 300)

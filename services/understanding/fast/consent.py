@@ -124,10 +124,9 @@ class ConsentGrammar:
         reached = self._automaton.run(lattice, 0, size, self._first[context.terms.awaited])[size]
         accepted = [i for i in self._automaton.accepted(reached) if i < self._leads]
         act = self._file.acts[accepted[0]] if accepted else None
-        doubtful = act is not None and ((_asks(text) and not act.questions) or (act.agrees and _unfinished(text)))
-        if act is not None and act.act in _ANSWERS and doubtful:
-            return None
-        return act
+        if act is None or act.act not in _ANSWERS:
+            return act
+        return None if (_asks(text) and not act.questions) or (act.agrees and _unfinished(text)) else act
 
     def _may_agree(self, heard: Annotation, context: Context) -> bool:
         """Whether another hypothesis, about as likely, is a yes: of えー it is ええ."""
