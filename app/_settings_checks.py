@@ -155,16 +155,14 @@ def base64_secret(given: SecretStr) -> SecretStr:
 
 def weak(keys: Mapping[str, SecretStr]) -> list[str]:
     """The names of keys that nobody drew at random."""
-    return [name for name, key in keys.items() if (value := key.get_secret_value()) and _drawn_by_nobody(value)]
+    return [name for name, key in keys.items() if drawn_by_nobody(key)]
 
 
-def _drawn_by_nobody(value: str) -> bool:
-    return len(set(value)) < _KINDS or any(value[step:] == value[:-step] for step in range(1, _PERIOD))
-
-
-def weak_among(keys: Iterable[SecretStr]) -> bool:
-    """Whether nobody drew one of them at random."""
-    return any(weak({"": key}) for key in keys)
+def drawn_by_nobody(key: SecretStr) -> bool:
+    """Whether a key that is given was not drawn at random."""
+    value = key.get_secret_value()
+    few = 0 < len(set(value)) < _KINDS
+    return few or any(value and value[step:] == value[:-step] for step in range(1, _PERIOD))
 
 
 def twice(keys: Iterable[SecretStr]) -> bool:

@@ -77,13 +77,14 @@ def _dated(understood: Understood, mention: Mention) -> bool:
 
 
 def _amounts(task: Task, slots: Slots) -> Task:
-    half_a_bill = task.intent is Intent.BILL_PAYMENT and not task.amounts
-    if slots.portion is not None and slots.portion.value in BY_HOW_MUCH - ({"half"} if half_a_bill else set()):
-        return replace(task, amounts=_by_how_much(task, slots.portion.value, slots.amount), portion="")
+    portion = slots.portion.value if slots.portion is not None else ""
+    of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
+    if portion in BY_HOW_MUCH and not of_what_is_due:
+        return replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
     if slots.amount is not None:
         task = replace(task, amounts=_readings(task, slots.amount), portion="")
-    if slots.portion is not None:
-        task = replace(task, portion=slots.portion.value, amounts=())
+    if portion:
+        task = replace(task, portion=portion, amounts=())
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:

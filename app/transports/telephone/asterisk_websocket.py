@@ -112,7 +112,7 @@ def _told(said: Fields) -> list[LineEvent]:
     """What an event says; nothing, where it is a report, or a later version's."""
     match said.word("event"):
         case "DTMF_END":
-            return [*said.keys("digit")]
+            return said.keys("digit")
         case "MEDIA_MARK_PROCESSED":
             return [Played(said.word("correlation_id", ""))]
         case "MEDIA_XOFF" | "MEDIA_XON" as held:

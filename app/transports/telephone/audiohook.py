@@ -174,7 +174,7 @@ class AudioHook:
             case "paused" | "resumed":
                 return [Held(kind == "paused")]
             case "dtmf":
-                return [*given.keys("digit")]
+                return given.keys("digit")
             case "playback_completed":
                 played, self._marks = self._marks, []
                 return [Played(name) for name in played]

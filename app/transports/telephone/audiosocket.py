@@ -107,7 +107,7 @@ class AudioSocket:
         if kind in SOUND:
             return self._heard(kind, payload)
         if kind == KEY:
-            return [*pressed(payload.decode("latin-1"))]
+            return pressed(payload.decode("latin-1"))
         if kind in {ERROR, SILENCE}:
             return [Left()] if kind == ERROR else []
         raise UnknownEvent("a kind of message that AudioSocket does not have")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import orjson
 
-from app.transports.telephone.line import Pressed
+from app.transports.telephone.line import LineEvent, Pressed
 from schemas.errors import MalformedAudio, MalformedMessage, TooLarge
 from schemas.ids import Locale
 
@@ -75,7 +75,7 @@ class Fields:
         except (binascii.Error, ValueError):
             raise MalformedAudio("the sound is not base64") from None
 
-    def keys(self, name: str) -> list[Pressed]:
+    def keys(self, name: str) -> list[LineEvent]:
         """A key of a telephone; none where the hook was flashed. Raises MalformedMessage."""
         return pressed(self.word(name, most=8))
 
@@ -88,7 +88,7 @@ class Fields:
         return Locale(self.word(name, "", most=16)) or None
 
 
-def pressed(key: str) -> list[Pressed]:
+def pressed(key: str) -> list[LineEvent]:
     """What a key says that a line tells of. Raises MalformedMessage."""
     key = key.upper()
     if key in FLASHES:

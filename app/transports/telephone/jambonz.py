@@ -64,7 +64,7 @@ class AudioFork:
         if self._form is None:
             return [self._opened(said)]
         if said.word("event", "") == "dtmf":
-            return [*said.keys("dtmf")]
+            return said.keys("dtmf")
         if said.word("type", "") == "mark":
             mark = said.part("data")
             return [Played(mark.word("name"))] if mark.word("event") == "playout" else []

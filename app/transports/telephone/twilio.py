@@ -108,7 +108,7 @@ class MediaStream:
             case "media":
                 return self._heard(said.part("media"))
             case "dtmf":
-                return [*said.part("dtmf").keys("digit")]
+                return said.part("dtmf").keys("digit")
             case "stop":
                 return [Left()]
             case self._carrier.marked:

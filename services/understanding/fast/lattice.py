@@ -18,7 +18,7 @@ class Edge(NamedTuple):
 
 
 _Node: TypeAlias = dict[str | None, Any]
-"""What follows by unit, and under None the symbols of the phrase that ends here: there are a million of these."""
+"""What follows by unit, and under None the symbols of the phrase that ends here. Plain, since a grammar has very many."""
 
 
 class Trie:
