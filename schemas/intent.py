@@ -107,9 +107,7 @@ class Slots:
     topic: Slot[str] | None = None
     at_least: Slot[MoneyValue] | None = None
     at_most: Slot[MoneyValue] | None = None
-    portion: Slot[str] | None = (
-        None  # "minimum", "half", "full" of a bill; "more", "less", "half", "double" of what is read
-    )
+    portion: Slot[str] | None = None  # "minimum", "half", "full" of a bill; "more", "less", … of what is read
     choice: Slot[int] | None = None  # "the second one": 1-based, −1 the last, 0 "someone else", −2 all of them
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
 

@@ -18,7 +18,7 @@ class Edge(NamedTuple):
 
 
 _Node: TypeAlias = dict[str | None, Any]
-"""What follows by unit, and under None the symbols of the phrase that ends here. Plain, since a grammar has very many."""
+"""What follows by unit, and under None the symbols of the phrase that ends here. Plain: a grammar has many."""
 
 
 class Trie:

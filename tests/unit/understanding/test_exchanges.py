@@ -50,6 +50,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("en_attic2", 0.9),
         ("en_pier", 0.92),
         ("en_quay", 0.86),
+        ("en_lantern", 0.82),
         ("ja_library", 0.97),
         ("ja_pantry", 0.96),
         ("ja_cellar", 0.93),
@@ -87,6 +88,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_balcony",
                 "_stairs",
                 "_lighthouse",
+                "en_lantern",
             )
         )
         else 120
