@@ -57,6 +57,10 @@ class TextPath:
         meant = Interpreter(self.index).meant(transcript, moment[1]).transcript
         return meant, self._read(meant, moment, "")
 
+    def wordings(self, transcript: Transcript) -> tuple[str, ...]:
+        """The same words with each payee who may be meant, where it is not clear who is."""
+        return Interpreter(self.index).wordings(transcript, self._moment(transcript.locale, None)[1])
+
     def understand(self, transcript: Transcript, now: datetime | None = None, identity: str = "") -> TextOut:
         """What a transcript of any source holds, means and leads to."""
         return self._read(transcript, self._moment(transcript.locale, now), identity)

@@ -12,3 +12,5 @@ class Interpretation(Annotation):
     understood: Understood = field(default_factory=lambda: Understood(None))
     binding: bool = False
     """Whether it would lead to what can't be undone, if the words were all and were taken now."""
+    leads_in: bool = False
+    """Whether it is a yes or no of which nothing would come: none was asked for, and more words are likely."""

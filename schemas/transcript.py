@@ -34,6 +34,8 @@ class Transcript:
     decode_ms: float = 0.0
     whole: bool = True
     """Whether no voice was heard that the words leave out; what can't be undone needs all of them."""
+    named: bool = False
+    """Whether the name in the words was told by its sound, of all that may be meant."""
 
     @property
     def alternatives(self) -> tuple[str, ...]:

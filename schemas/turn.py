@@ -35,6 +35,7 @@ class Completeness(StrEnum):
     HESITATION = "hesitation"  # ends in "uh", "えーと"
     DIGITS = "digits"  # digits in progress
     TRAILING = "trailing"  # ends in a preposition or particle: "send fifty to"
+    LEAD_IN = "lead_in"  # a yes or no of which nothing comes here: "okay … send fifty dollars"
     OPEN = "open"  # a whole command that callers often go on with: "what's the balance … on my savings account"
     DOUBTFUL = "doubtful"  # seems whole, but the recogniser may have misheard
     UNKNOWN = "unknown"  # nothing is known of it

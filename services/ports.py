@@ -46,15 +46,26 @@ class Clock(Protocol):
         ...
 
 
+Wordings = Callable[[Transcript], tuple[str, ...]]
+"""What may have been said instead of a transcript's words: the names that may be meant in place of the one heard."""
+
+
 class Recognizer(Protocol):
     """Speech to text. Work that was superseded is cancelled by cancelling the awaiting task."""
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy.
 
-        Finals go before partials, and a final that may answer a read-back (`confirming`) before everything.
+        Finals go before partials, and a final that may answer a read-back (`confirming`) before everything. Of a
+        final's other `wordings` one is taken where the sound tells it clearly from the rest.
         """
         ...
 
@@ -285,6 +296,10 @@ class TurnHandler(Protocol):
     @property
     def owes(self) -> bool:
         """Whether something was done that the caller has not heard of to its end; `silence` tells it again."""
+        ...
+
+    def wordings(self, transcript: Transcript) -> tuple[str, ...]:
+        """`Wordings` for the recogniser; empty where the words name nobody, or somebody for sure."""
         ...
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:

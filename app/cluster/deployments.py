@@ -1,7 +1,7 @@
 """What Ray Serve keeps alive: recognisers, as many as their lines ask for, and gateways, each on a port of its own."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Literal
 
@@ -55,6 +55,12 @@ class RecognizerReplica:
     async def transcribe(self, samples: Samples, locale: Locale, *, final: bool, confirming: bool) -> Transcript:
         """As the port says."""
         return await self._made.transcribe(samples, locale, final=final, confirming=confirming)
+
+    async def odds(
+        self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool
+    ) -> tuple[float, ...]:
+        """How well the sound fits each of `others`."""
+        return await self._made.odds(samples, heard, others, confirming=confirming)
 
     async def ready(self) -> bool:
         """That there is a replica, which is warm."""

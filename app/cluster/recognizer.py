@@ -1,6 +1,7 @@
 """The `Recognizer` port over recognisers on other processes and machines: only decodes cross, never a frame."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 from ray.exceptions import RayActorError, RayTaskError
@@ -10,7 +11,9 @@ from schemas.audio import Samples
 from schemas.errors import Busy, RecognizerUnavailable, TellerlineError
 from schemas.ids import Locale
 from schemas.transcript import Transcript
+from services.asr.named import named
 from services.asr.scheduler import RETRY_AFTER_S
+from services.ports import Wordings
 
 PATIENCE_S: Final = 5.0
 """Longest wait for a decode: where every replica is gone, callers are told rather than kept."""
@@ -28,16 +31,24 @@ class HandleRecognizer:
         self._closed = False
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy, TooLarge."""
         if self._closed:
             raise RecognizerUnavailable("the recogniser is closed")
         try:
             async with asyncio.timeout(self._patience_s):
-                return await self._decoded(samples, locale, final, confirming)
+                heard = await self._asked(self._handle.transcribe, samples, locale, final=final, confirming=confirming)
         except TimeoutError:
             raise RecognizerUnavailable("no recogniser answered in time") from None
+        others = wordings(heard) if wordings is not None and final and heard.text else ()
+        return named(heard, others, await self._odds(samples, heard, others, confirming)) if others else heard
 
     async def warm_up(self) -> None:
         """Wait until one replica answers: it is warm before its first decode. Raises RecognizerUnavailable."""
@@ -51,11 +62,25 @@ class HandleRecognizer:
         """Ask no more; the replicas are others' too, and go on."""
         self._closed = True
 
-    async def _decoded(self, samples: Samples, locale: Locale, final: bool, confirming: bool) -> Transcript:
+    async def _odds(
+        self, samples: Samples, heard: Transcript, others: Sequence[str], confirming: bool
+    ) -> tuple[float, ...]:
+        """None where no recogniser tells in time: what was heard stands."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                found: tuple[float, ...] = await self._asked(
+                    self._handle.odds, samples, heard, others, confirming=confirming
+                )
+        except (TimeoutError, TellerlineError):
+            return ()
+        return found
+
+    async def _asked(self, what: Any, *given: object, **more: bool) -> Any:
+        """What one of the replicas answers."""
         while True:
-            answer = self._handle.transcribe.remote(samples, locale, final=final, confirming=confirming)
+            answer = what.remote(*given, **more)
             try:
-                heard: Transcript = await answer
+                heard = await answer
             except asyncio.CancelledError:
                 answer.cancel()
                 raise

@@ -17,7 +17,7 @@ from schemas.ids import CallId, CustomerId, Locale
 from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.turn import ReplyEvent, ReplyId
-from services.ports import Amendable, Clock, Recognizer, TurnHandler
+from services.ports import Amendable, Clock, Recognizer, TurnHandler, Wordings
 from services.record.audit_keys import AuditKeys
 from services.session import Caller
 
@@ -97,9 +97,17 @@ class _RecordedRecognizer:
         self._shelf = shelf
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
-        transcript = await self._inner.transcribe(samples, locale, final=final, confirming=confirming)
+        transcript = await self._inner.transcribe(
+            samples, locale, final=final, confirming=confirming, wordings=wordings
+        )
         if final:
             self._shelf.put(transcript, samples)
         return transcript
@@ -127,6 +135,9 @@ class _RecordedHandler:
         found = self._inner.interpret(transcript)
         self._shelf.relabel(transcript, found.transcript)
         return found
+
+    def wordings(self, transcript: Transcript) -> tuple[str, ...]:
+        return self._inner.wordings(transcript)
 
     @property
     def owes(self) -> bool:

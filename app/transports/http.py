@@ -103,9 +103,9 @@ def _add_utterances(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> No
             stamps.mark(Stamp.AUDIO_UPLOAD_DONE)
             with gateway.admission.enter():
                 samples = await uploads.decode(body, request.headers.get("content-type", ""), rate)
+                path = await _path(gateway, principal, None)
                 with stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
-                    heard = await gateway.recognizer.transcribe(samples, spoken, final=True)
-            path = await _path(gateway, principal, None)
+                    heard = await gateway.recognizer.transcribe(samples, spoken, final=True, wordings=path.wordings)
             heard, decision = await run_in_threadpool(path.hear, heard)
         stamps.mark(Stamp.RESPONSE_SENT)
         return UtteranceOut(

@@ -18,6 +18,7 @@ from rules.locales import space
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
 from schemas.transcript import Hypothesis, Transcript
+from services.ports import Wordings
 
 _SYNC: Final = np.frombuffer(np.random.default_rng(20).bytes(64), dtype=np.uint8) & 1
 _KEY_BITS: Final = 32
@@ -71,10 +72,16 @@ class Oracle:
         self._known[utterance.key if key is None else key] = utterance
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         """What was said in `samples`, as far as its words have ended."""
-        del final, confirming
+        del final, confirming, wordings
         found = list(stamps(samples))
         text = self._text(found) if found else ""
         return Transcript(text, locale, (Hypothesis(text, 0.0),), no_speech_prob=0.0 if text else 1.0)

@@ -78,7 +78,7 @@ class OnlyJudges:
     owes = False
 
     def __init__(self, handler: TurnHandler) -> None:
-        self.interpret = handler.interpret
+        self.interpret, self.wordings = handler.interpret, handler.wordings
 
     async def _say_nothing(self, *_: object, **__: object) -> AsyncIterator[ReplyEvent]:
         yield ReplyDone()

@@ -1,6 +1,6 @@
 """What one decode gives, and the decoder's interface; both kinds of checkpoint fit it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -53,6 +53,10 @@ class Decoder(Protocol):
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode mono float32 samples at 16 kHz. A final has `ALTERNATIVES` hypotheses, a partial one."""
+        ...
+
+    def odds(self, samples: Samples, texts: Sequence[str]) -> tuple[float, ...]:
+        """Natural-log odds of each text against the first, by the sound alone; empty where that can't be told."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,6 +45,10 @@ ADDED: Final = 5
 UNLIKELY: Final = -2.7
 """Nats a piece by the language model: what the decoder likes best and has less is not what callers say to a bank."""
 FRAMES_PER_SECOND: Final = 100
+NAMED: Final = 0.35
+"""The head's share of what is said about names: the decoder expects common ones, the head only hears."""
+FAR: Final = 25.0
+"""Nats by the head behind the nearest name: the decoder is not asked about what sounds so different."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +129,23 @@ class NaturalDecoder:
         """Decode an utterance; see `Decoder`."""
         return in_pieces(samples, TRAINED_S, partial(self._piece, final=final), self._joiner)
 
+    def odds(self, samples: Samples, texts: Sequence[str]) -> tuple[float, ...]:
+        """See `Decoder`. The language model has no say: it knows few names, and likes those that it knows."""
+        if samples.size > TRAINED_S * SAMPLE_RATE:
+            return ()
+        encoded, log_probs = self._encoded(samples)
+        heard = self._ear.judge(log_probs, list(texts)).heard
+        near = [0, *(k for k in range(1, len(texts)) if heard[k] > heard[1:].max() - FAR)]
+        told = np.full(len(texts), -np.inf)
+        told[near] = self._forced.told([self._ids(texts[k]) for k in near], encoded)
+        sound = NAMED * heard + (1 - NAMED) * told
+        return tuple(float(each) for each in sound - sound[0])
+
+    def _encoded(self, samples: Samples) -> tuple[ctranslate2.StorageView, Floats]:
+        """What both heads go by, and what the CTC head hears in it."""
+        encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
+        return encoded, self._ear.head.log_probs(np.array(encoded)[0])
+
     def _mel(self, samples: Samples) -> NDArray[np.float32]:
         """(1, 80, frames) of the speech and a little silence."""
         seconds = max(LEAST_S, samples.size / SAMPLE_RATE + ROOM_S)
@@ -134,8 +156,7 @@ class NaturalDecoder:
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
         """What was heard; a partial is what the CTC head hears: the decoder would more than double its time."""
-        encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
-        log_probs = self._ear.head.log_probs(np.array(encoded)[0])
+        encoded, log_probs = self._encoded(samples)
         texts = self._ear.transcripts(log_probs, ADDED if final else 1)
         if not final:
             return self._by_ear(texts, log_probs)

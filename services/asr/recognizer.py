@@ -1,7 +1,8 @@
 """The `Recognizer` port on Whisper models: decodes off the event loop, and says nothing where nothing was said."""
 
+import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -14,7 +15,11 @@ from schemas.ids import Locale, language
 from schemas.transcript import Hypothesis, Transcript
 from services.asr.decoder import Decoder
 from services.asr.guards import Guard
+from services.asr.named import named
 from services.asr.scheduler import DecodePriority, DecodeScheduler
+from services.ports import Wordings
+
+log = logging.getLogger(__name__)
 
 LONGEST_S: Final = 60.0
 _WARM_UP_S: Final = (1.0, 4.0)
@@ -29,7 +34,13 @@ class WhisperRecognizer:
         self._scheduler = scheduler
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy, TooLarge."""
         lang = language(locale)
@@ -37,10 +48,23 @@ class WhisperRecognizer:
             raise RecognizerUnavailable(f"no checkpoint for {lang:.8}")
         if samples.size > LONGEST_S * SAMPLE_RATE:
             raise TooLarge(f"an utterance is at most {LONGEST_S:.0f} s long")
-        priority = (
-            DecodePriority.PARTIAL if not final else DecodePriority.CONFIRMING if confirming else DecodePriority.FINAL
+        heard = await self._scheduler.run(
+            _priority(final, confirming), partial(self._decode, samples, locale, final=final)
         )
-        return await self._scheduler.run(priority, partial(self._decode, samples, locale, final=final))
+        others = wordings(heard) if wordings is not None and final and heard.text else ()
+        return named(heard, others, await self.odds(samples, heard, others, confirming=confirming)) if others else heard
+
+    async def odds(
+        self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool = False
+    ) -> tuple[float, ...]:
+        """How well the sound fits each of `others`: natural-log odds against what was `heard`; empty if not known."""
+        decoder, texts = self._decoders[language(heard.locale)], (heard.text, *others)
+        try:
+            found = await self._scheduler.run(_priority(True, confirming), partial(decoder.odds, samples, texts))
+        except Exception as error:  # noqa: BLE001 - what was heard stands, whatever becomes of this
+            log.warning("names were not weighed: %s", type(error).__name__)
+            return ()
+        return found[1:]
 
     @property
     def waiting(self) -> int:
@@ -77,3 +101,10 @@ class WhisperRecognizer:
         # Where the CTC head testified that somebody spoke, the doubt that short words raise in the decoder is settled.
         none = 0.0 if decoded.witness is not None and kept[0].text else decoded.no_speech_prob
         return Transcript(kept[0].text, locale, kept, no_speech_prob=none, decode_ms=elapsed)
+
+
+def _priority(final: bool, confirming: bool) -> DecodePriority:
+    """Which decodes go first."""
+    if not final:
+        return DecodePriority.PARTIAL
+    return DecodePriority.CONFIRMING if confirming else DecodePriority.FINAL

@@ -1,5 +1,6 @@
 """Stock Whisper checkpoints, by any faster-whisper name or folder, in the shortest windows that are safe for them."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -48,6 +49,11 @@ class StockDecoder:
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
         return in_pieces(samples, LONGEST_S, partial(self._piece, final=final), self._joiner)
+
+    def odds(self, samples: Samples, texts: Sequence[str]) -> tuple[float, ...]:
+        """Nothing: only the bundled checkpoint's two heads tell names apart."""
+        del samples, texts
+        return ()
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
         features = pad_or_trim(self._model.feature_extractor(samples), window(samples.size / SAMPLE_RATE))

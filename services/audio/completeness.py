@@ -39,13 +39,15 @@ class CompletenessJudge:
         """How complete `said` is, after the last `partial` of the same utterance. In this order:
 
         the ear (how the last words end) and, where it can't tell, the grammar; for words that would end the turn soon,
-        whether they bind, the recogniser's doubts, and whether "please" may hide behind their last sound.
+        whether they bind or only lead in, the recogniser's doubts, and whether "please" may hide behind the last sound.
         """
         kind = by_ear(said.transcript.text, said.transcript.locale)
         if kind is Completeness.UNKNOWN:
             kind = _by_grammar(said)
         if kind in _SOON and said.binding:
             return Completeness.BINDING
+        if kind in _SOON and said.leads_in:
+            return Completeness.LEAD_IN
         if kind in _SOON and _misheard(said.transcript, partial):
             return Completeness.DOUBTFUL
         if kind is Completeness.COMPLETE and _may_be_polite(said.transcript):

@@ -65,7 +65,11 @@ class Agent:
     def interpret(self, transcript: Transcript) -> Interpretation:
         """The words that are meant and what they mean, in the dialogue's present state; kept for `take`."""
         found = self._interpreter.meant(transcript, self._session.context)
-        return replace(found, binding=self._session.binds(found))
+        return replace(found, binding=self._session.binds(found), leads_in=self._session.leads_nowhere(found))
+
+    def wordings(self, transcript: Transcript) -> tuple[str, ...]:
+        """The same words with each payee who may be meant, where it is not clear who is."""
+        return self._interpreter.wordings(transcript, self._session.context)
 
     @property
     def owes(self) -> bool:

@@ -8,7 +8,7 @@ from schemas.errors import InternalFault, TellerlineError
 from schemas.ids import Locale
 from schemas.transcript import Transcript
 from services.audio.utterance import DecodeRequest
-from services.ports import Clock, Recognizer
+from services.ports import Clock, Recognizer, Wordings
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +34,11 @@ class Decodes:
         """No more follow. The group is let go: it knows the call's task, which knows the call."""
         del self._tasks
 
-    def start(self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool) -> None:
+    def start(
+        self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool, wordings: Wordings
+    ) -> None:
         """Decode in the background. `told` is kept no longer than the decode runs: it holds the caller's whole side."""
-        decode = self._decode(request, locale, told, confirming=confirming)
+        decode = self._decode(request, locale, told, confirming=confirming, wordings=wordings)
         self._running[request.revision] = self._tasks.create_task(decode)
 
     @property
@@ -64,12 +66,14 @@ class Decodes:
         last, started, ended = self._last_final
         return {"asr_start": started, "asr_final": ended} if last == revision else {}
 
-    async def _decode(self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool) -> None:
+    async def _decode(
+        self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool, wordings: Wordings
+    ) -> None:
         started = self._clock.monotonic()
         answer: Transcript | TellerlineError
         try:
             answer = await self._recognizer.transcribe(
-                request.samples, locale, final=request.final, confirming=confirming
+                request.samples, locale, final=request.final, confirming=confirming, wordings=wordings
             )
         except TellerlineError as refused:
             answer = refused

@@ -63,7 +63,13 @@ class Stranger:
         """What the words mean. They bind where they end the call: for a person."""
         found = self._interpreter.meant(transcript, self._session.context)
         said = UserUtterance(found.transcript.text, found.understood)
-        return replace(found, binding=isinstance(_allowed(said, self._session.would(said)), Handoff))
+        binding = isinstance(_allowed(said, self._session.would(said)), Handoff)
+        return replace(found, binding=binding, leads_in=self._session.leads_nowhere(found))
+
+    def wordings(self, transcript: Transcript) -> tuple[str, ...]:
+        """None: a stranger has no payees."""
+        del transcript
+        return ()
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
         """Answer, or bring in a person."""

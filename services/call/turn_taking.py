@@ -223,7 +223,7 @@ class TurnTaking:
     def _decode(self, request: DecodeRequest) -> None:
         self._decodes.keep(self._listener.wants)
         confirming = request.final and self._conversation.awaits is Awaits.CONFIRMATION
-        self._decodes.start(request, self._locale, self._told, confirming=confirming)
+        self._decodes.start(request, self._locale, self._told, confirming=confirming, wordings=self._handler.wordings)
 
     def _told(self, request: DecodeRequest, answer: Transcript | TellerlineError) -> None:
         if isinstance(answer, TellerlineError):

@@ -104,6 +104,7 @@ class _Stages:
     def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
         """The payees that may be meant. What was looked for once is known."""
         taken = tuple((span.start, span.end) for span in spans)
+        others = () if transcript.named else others  # they differ in names that do not sound like it
         key = (transcript.text, *others), taken
         if key not in self._matches:
             found = self.payees.find(key[0], transcript.locale, taken, self._searched)

@@ -23,6 +23,7 @@ from services.payees.score import score
 from services.payees.spans import MAX_TEXT, Cue, Place, aligned
 from services.payees.spell import spelled_kana
 from services.payees.spelling import SPELLED_WHOLE, Spelling, listed
+from services.payees.wordings import wordings
 
 MAX_PAYEES: Final = 10_000
 MAX_CANDIDATES: Final = 5
@@ -36,6 +37,7 @@ class PayeeIndex:
         if len(payees) > MAX_PAYEES:
             raise TooLarge(f"a book of more than {MAX_PAYEES} payees")
         self._payees = tuple(payees)
+        self._by_id = {payee.id: payee for payee in self._payees}
         self._recent = [_recency(payee, today) for payee in self._payees]
         self._forms = Forms(self._payees, self._recent)
         self._grams = Grams(self._forms.sounds)
@@ -92,6 +94,10 @@ class PayeeIndex:
             return None
         theirs = self._anothers(text, best.place, locale) if language(locale) == "ja" else None
         return theirs or self._answer(best.place, text, best.ranked, best.careful(), locale)
+
+    def wordings(self, text: str, match: PayeeMatch) -> tuple[str, ...]:
+        """`text` with the name of each payee who may be meant in place of the one heard."""
+        return wordings(text, match, self._by_id)
 
     def at_bank(self, text: str, names: Collection[str], locale: Locale) -> PayeeMatch | None:
         """Whoever of the people called by one of `names` has an account at the bank that is named alone, else all."""

@@ -7,9 +7,21 @@ from typing import Final
 
 from rules.act import zone
 from schemas.banking import CustomerProfile
-from schemas.decision import Decision, Execute, Handoff, LockCard, Reply, SubmitTransfer, UnlockCard, VerifyStepUp
+from schemas.decision import (
+    Answer,
+    Clarify,
+    Decision,
+    Execute,
+    Handoff,
+    LockCard,
+    Reply,
+    SubmitTransfer,
+    UnlockCard,
+    VerifyStepUp,
+)
 from schemas.extraction import ExtractionOffer
 from schemas.ids import CallId, CustomerId, Locale, PayeeId, ProposalId
+from schemas.intent import Intent
 from schemas.interpretation import Interpretation
 from schemas.payee import Payee
 from schemas.transfer import Owed
@@ -36,6 +48,9 @@ from services.understanding.ground import offer_of
 
 IRREVOCABLE: Final = (LockCard, UnlockCard, SubmitTransfer, VerifyStepUp)
 """Actions that nothing takes back; a hand-off is the decision of that kind."""
+_ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY})
+_CALLING: Final = ".calling@"
+"""In the name of the rule of a greeting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +154,15 @@ class DialogueSession:
     def binds(self, interpretation: Interpretation) -> bool:
         """Whether these words, if they were all, would lead to what can't be undone."""
         return self.would_bind(UserUtterance(interpretation.transcript.text, interpretation.understood))
+
+    def leads_nowhere(self, interpretation: Interpretation) -> bool:
+        """Whether they greet, or are a yes or no to nothing: it is only asked what the caller wants, or what lacks."""
+        understood = interpretation.understood
+        calls = understood.rule is not None and _CALLING in understood.rule
+        if not (calls or understood.intent in _ANSWERS) or understood.then is not None:
+            return False
+        state, decision = decide(self._state, UserUtterance(interpretation.transcript.text, understood), self._facts)
+        return state.phase == self._state.phase and isinstance(decision, Clarify | Answer)
 
     # What replies carry
 

@@ -7,6 +7,7 @@ from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
 from schemas.transcript import Hypothesis, Transcript
+from services.ports import Wordings
 
 
 class FakeRecognizer:
@@ -20,7 +21,13 @@ class FakeRecognizer:
         self.cancelled = 0
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         assert samples.ndim == 1
         seconds = samples.size / SAMPLE_RATE

@@ -36,6 +36,7 @@ class FakeTurnHandler:
         self.judgements = judgements or {}
         self.meant = meant or {}
         self.undo = undo
+        self.others: dict[str, tuple[str, ...]] = {}
         self.pause_s = 0.0
         self.thinking_s = 0.0
         self.error: TellerlineError | None = None
@@ -52,6 +53,10 @@ class FakeTurnHandler:
         led = replace(transcript, text=text, hypotheses=(Hypothesis(text, -0.1), *transcript.hypotheses[1:]))
         self.journal.append(("interpret", text))
         return Interpretation(led, understood=UNDERSTOOD.get(judged, Understood(None)) if judged else Understood(None))
+
+    def wordings(self, transcript: Transcript) -> tuple[str, ...]:
+        self.journal.append(("wordings", transcript.text))
+        return self.others.get(transcript.text, ())
 
     async def take(
         self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None

@@ -20,6 +20,7 @@ from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
 from schemas.transcript import Transcript
 from services.audio.codec import encode_pcm16
+from services.ports import Wordings
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import Gateway
 from tests.harness.served import Served, served
@@ -39,11 +40,17 @@ class Ear(FakeRecognizer):
         self.heard: list[Samples] = []
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         if final:
             self.heard.append(samples)
-        return await super().transcribe(samples, locale, final=final, confirming=confirming)
+        return await super().transcribe(samples, locale, final=final, confirming=confirming, wordings=wordings)
 
 
 @dataclass(frozen=True)

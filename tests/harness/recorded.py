@@ -37,7 +37,9 @@ async def recorded_call(
     for number in range(len(said)):
         clock.advance(3)
         samples = np.full(SAMPLE_RATE // 10, 0.1, dtype=np.float32)
-        transcript = handler.interpret(await recognizer.transcribe(samples, locale, final=True)).transcript
+        transcript = handler.interpret(
+            await recognizer.transcribe(samples, locale, final=True, wordings=handler.wordings)
+        ).transcript
         words.pop(0)
         reply = ReplyId(f"r{number}")
         try:

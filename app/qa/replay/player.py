@@ -95,7 +95,9 @@ class PipelinePlayer:
         if decoded is None:
             transcript = typed(utterance, case.language)
         else:
-            heard = await self._house.recognizer.transcribe(decoded.samples, case.language, final=True)
+            heard = await self._house.recognizer.transcribe(
+                decoded.samples, case.language, final=True, wordings=handler.wordings
+            )
             transcript = handler.interpret(heard).transcript
         heard_ms = (time.perf_counter() - begin) * 1_000
         collector = Collector(transcript, proposals)

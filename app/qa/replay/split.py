@@ -125,7 +125,9 @@ class _Ear:
                     pass
 
     async def _decoded(self, request: DecodeRequest) -> list[Signal]:
-        heard = await self._house.recognizer.transcribe(request.samples, self._case.language, final=request.final)
+        heard = await self._house.recognizer.transcribe(
+            request.samples, self._case.language, final=request.final, wordings=self._handler.wordings
+        )
         said = self._handler.interpret(heard) if request.final else Interpretation(heard)
         return self._listener.heard(request.revision, said)
 

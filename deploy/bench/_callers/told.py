@@ -10,6 +10,7 @@ from deploy.bench._oracle import Oracle, stamps
 from schemas.audio import Samples
 from schemas.ids import EN_US, Locale
 from schemas.transcript import Transcript
+from services.ports import Wordings
 
 _PARTS = TypeAdapter(tuple[Part, ...])
 
@@ -28,7 +29,13 @@ class NotedOracle(Oracle):
         self._read: set[int] = set()
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         """As its parent's; a sentence not met before is looked up first."""
         for key in {key for key, _ in stamps(samples)} - self._read:
@@ -36,4 +43,4 @@ class NotedOracle(Oracle):
             silence = np.zeros(0, dtype=np.float32)
             self.know(PlayedUtterance(" ".join(part.text for part in parts), EN_US, "", "", silence, parts), key)
             self._read.add(key)
-        return await super().transcribe(samples, locale, final=final, confirming=confirming)
+        return await super().transcribe(samples, locale, final=final, confirming=confirming, wordings=wordings)

@@ -183,7 +183,9 @@ def _of_nothing(found: list[dict[str, str]], last: list[Decision]) -> ExchangeOu
         return ExchangeOutcome.WRONG
     if found or any(isinstance(each, Answer) and each.reply and not each.question for each in last):
         return ExchangeOutcome.RIGHT
-    return ExchangeOutcome.ASKED if any(isinstance(each, Clarify) for each in last) else ExchangeOutcome.LOST
+    # what the documents say is not heard here, but what waits is asked about behind it
+    asked = any(isinstance(each, Clarify) or (isinstance(each, Answer) and each.reply is not None) for each in last)
+    return ExchangeOutcome.ASKED if asked else ExchangeOutcome.LOST
 
 
 def _of_order(exchange: Exchange, found: list[dict[str, str]], last: list[Decision]) -> ExchangeOutcome:

@@ -1,6 +1,6 @@
 """The recogniser around a decoder that is told what to say."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
 import pytest
@@ -23,6 +23,8 @@ class FakeDecoder:
     def __init__(self, said: Decoded | Exception) -> None:
         self.said = said
         self.finals: list[bool] = []
+        self.odd: dict[str, float] = {}
+        self.weighed: Sequence[str] = ()
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         assert samples.dtype == np.float32
@@ -30,6 +32,10 @@ class FakeDecoder:
         if isinstance(self.said, Exception):
             raise self.said
         return self.said
+
+    def odds(self, samples: Samples, texts: Sequence[str]) -> tuple[float, ...]:
+        self.weighed = texts
+        return tuple(self.odd.get(text, -50.0) for text in texts)
 
 
 @pytest.fixture
@@ -82,3 +88,27 @@ async def test_warming_up_decodes_a_partial_and_a_final(recognizer: WhisperRecog
 def test_a_checkpoint_that_is_not_there_is_said_at_start() -> None:
     with pytest.raises(RecognizerUnavailable):
         load("/nowhere/at/all")
+
+
+async def test_a_final_is_led_by_the_name_that_sounds_like_it(
+    recognizer: WhisperRecognizer, decoder: FakeDecoder
+) -> None:
+    decoder.odd = {"yes": 0.0, "jess": -1.0, "bess": -30.0}
+    told = await recognizer.transcribe(SPEECH, EN_US, final=True, wordings=lambda _: ("jess", "bess"))
+    assert (told.text, told.named) == ("jess", True)
+    assert decoder.weighed == ("yes", "jess", "bess")
+
+
+async def test_a_partial_and_clear_words_are_not_weighed(recognizer: WhisperRecognizer, decoder: FakeDecoder) -> None:
+    await recognizer.transcribe(SPEECH, EN_US, final=False, wordings=lambda _: ("jess",))
+    await recognizer.transcribe(SPEECH, EN_US, final=True, wordings=lambda _: ())
+    assert decoder.weighed == ()
+
+
+async def test_what_was_heard_stands_where_weighing_fails(recognizer: WhisperRecognizer, decoder: FakeDecoder) -> None:
+    def failing(_samples: Samples, _texts: Sequence[str]) -> tuple[float, ...]:
+        raise ValueError
+
+    decoder.odds = failing  # type: ignore[method-assign]
+    told = await recognizer.transcribe(SPEECH, EN_US, final=True, wordings=lambda _: ("jess",))
+    assert (told.text, told.named) == ("yes", False)

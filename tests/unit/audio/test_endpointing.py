@@ -81,6 +81,14 @@ def judged(heard: Transcript, partial: str = "", *, binding: bool = False) -> Co
     return CompletenessJudge(heard.locale, Patience()).judge(said, partial)
 
 
+@pytest.mark.parametrize("words", ["Okay.", "yes please", "very good"])
+def test_a_yes_to_nothing_only_leads_in(words: str) -> None:
+    said = Interpretation(Transcript.typed(words, EN_US), understood=Understood(Intent.CONFIRM), leads_in=True)
+    judge = CompletenessJudge(EN_US, Patience())
+    assert judge.judge(said) is Completeness.LEAD_IN
+    assert judge.wait(Completeness.LEAD_IN)[0] > 2 * judge.wait(Completeness.YES_NO)[0]
+
+
 def test_words_that_lack_something_are_not_doubted() -> None:
     said = Interpretation(
         transcript(("lock my card", -0.9)), understood=Understood(Intent.TRANSFER_MONEY, missing=(SlotName.PAYEE,))

@@ -30,7 +30,7 @@ from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
 from services.payees import PayeeIndex
-from services.ports import Amendable
+from services.ports import Amendable, Wordings
 from services.record.audit_keys import AuditKeys
 from services.session import Caller
 from services.timing.clock import ManualClock
@@ -99,7 +99,13 @@ class FakeRecognizer:
         self.said = list(said)
 
     async def transcribe(
-        self, samples: Samples, locale: Locale, *, final: bool, confirming: bool = False
+        self,
+        samples: Samples,
+        locale: Locale,
+        *,
+        final: bool,
+        confirming: bool = False,
+        wordings: Wordings | None = None,
     ) -> Transcript:
         return Transcript(self.said.pop(0), locale, ())
 
@@ -115,6 +121,9 @@ class FakeHandler:
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
+
+    def wordings(self, transcript: Transcript) -> tuple[str, ...]:
+        return ()
 
     def interpret(self, transcript: Transcript) -> Interpretation:
         return Interpretation(replace(transcript))
