@@ -134,7 +134,7 @@ def _confirming(state: DialogueState, it: ReadBack, heard: Understood, facts: Fa
         case Intent.CONFIRM if heard.then is not None and not agreed(state, heard, facts):
             return read_again(queued(state, heard).memory, it)
         case Intent.CONFIRM if not surely(heard):
-            return read_again(state.memory, it, unsure=True)
+            return read_again(state.memory, it, "confirm.unsure")
         case Intent.CONFIRM:
             return unclear(state, facts)
         case _:

@@ -55,7 +55,7 @@ def missed(state: DialogueState, facts: Facts) -> Step:
     """Nothing was understood. At a read-back it may have been a correction: the order is read again before a yes."""
     match state.phase:
         case Reading(it) | Confirming(it) if state.memory.misses < dialogue_rules().prompts:
-            return read_again(_once_more(state).memory, it, unsure=True)
+            return read_again(_once_more(state).memory, it, "confirm.unchanged")
         case OfferingPerson():
             return _once_more(state), Clarify(reply("consent.person"))
         case _:

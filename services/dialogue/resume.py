@@ -88,9 +88,9 @@ def come_back(state: DialogueState, facts: Facts) -> tuple[DialogueState, Reply 
     return state, pending
 
 
-def read_again(memory: Memory, it: ReadBack, *, unsure: bool = False) -> Step:
-    """Say the read-back once more; a yes counts only after that."""
-    said = both(reply("confirm.unsure"), it.said) if unsure else it.said
+def read_again(memory: Memory, it: ReadBack, first: str = "") -> Step:
+    """Say the read-back once more, behind a reply that tells why; a yes counts only after that."""
+    said = both(reply(first), it.said) if first else it.said
     return DialogueState(Reading(it), memory), Confirm(it.order, it.proposal, said)
 
 

@@ -80,7 +80,7 @@ class Grammar:
         return by_word(text) if self.spaced else by_character(text)
 
 
-ALLOWED, BANKING, ASKING, TROUBLE = 0, 1, 2, 3
+ALLOWED, BANKING, ASKING, TROUBLE, INQUIRING = range(5)
 """Symbols of the guards' trie (ALLOWED) and of routing's."""
 
 
@@ -159,7 +159,12 @@ def _routes(
     routing: RoutingFile,
 ) -> tuple[list[tuple[int, tuple[str, ...]]], tuple[tuple[Intent, tuple[int, ...]], ...]]:
     """Routing's words by symbol; and for each guess its intent and the symbols that must all be said."""
-    routes = [(BANKING, routing.banking), (ASKING, routing.asking), (TROUBLE, routing.trouble)]
+    routes = [
+        (BANKING, routing.banking),
+        (ASKING, routing.asking),
+        (TROUBLE, routing.trouble),
+        (INQUIRING, routing.inquiring),
+    ]
     guesses: list[tuple[Intent, tuple[int, ...]]] = []
     for guess in routing.guesses:
         numbers = tuple(range(len(routes) + 1, len(routes) + 1 + len(guess.all_of)))

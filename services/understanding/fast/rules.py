@@ -140,6 +140,8 @@ class RoutingFile(RuleFile):
 
     banking: tuple[str, ...]
     asking: tuple[str, ...]
+    inquiring: tuple[str, ...] = ()
+    """How questions about an order that waits begin."""
     trouble: tuple[str, ...]
     guesses: tuple[Guess, ...] = ()
 

@@ -11,7 +11,7 @@ from services.understanding.fast.asked import asked
 from services.understanding.fast.carded import carded
 from services.understanding.fast.consent import ConsentGrammar
 from services.understanding.fast.cued import barred, cued, offered
-from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.grammar import INQUIRING, Grammar
 from services.understanding.fast.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.loose import billed, ordered, plain
 from services.understanding.fast.meanings import SERIOUS, named_for
@@ -64,13 +64,13 @@ class Unmatched:
         """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
         if (wait := holding(self._grammar, heard, reading)) is not None and not context.code:
             return wait
-        stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
-        if self._grammar.endings is not None and stopped == {"past"} and ends_in_order(self._grammar, reading):
-            stopped, vetoes = set(), ()  # what was before is told, and then what is wanted
+        stopped, vetoes = self._stopped(reading, vetoes)
         named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
         slots = Slots() if stopped & STOPS else told(self._grammar, heard, context, reading, self._currency, find)
         route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
         orders = context.terms.awaited in ORDERS
+        if orders and slots == Slots() and self._asks(heard, context, reading):
+            return Understood(Intent.QNA, route=Route.QNA, vetoes=named, payees=heard.payees)
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
             found = None if stopped & STOPS else answer(heard, context, slots)
             if found is not None:
@@ -88,6 +88,13 @@ class Unmatched:
         if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
         return self._settled(heard, context, reading, Understood(intent, slots, route=route, vetoes=named))
+
+    def _stopped(self, reading: UtteranceLattice, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
+        """What speaks against a command; nothing where what was before is told, and then what is wanted."""
+        stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
+        if self._grammar.endings is not None and stopped == {"past"} and ends_in_order(self._grammar, reading):
+            return set(), ()
+        return stopped, vetoes
 
     def _settled(self, heard: Annotation, context: Context, reading: UtteranceLattice, meant: Understood) -> Understood:
         """With what was told that such an intent may have, and what is named in it that stays open."""
@@ -137,6 +144,14 @@ class Unmatched:
         parts = self._grammar.accounts.parts
         spoken_of = any(reading.phrases(parts))
         return named or spoken_of or names_a_value(self._grammar, reading, context)
+
+    def _asks(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+        """Whether something is asked about the order that waits, and no other value of it is named."""
+        if heard.payees is not None or names_a_value(self._grammar, reading, context):
+            return False
+        begin = self._hesitating(reading.words)
+        edges = self._grammar.routing.scan(reading.words, begin) if begin < len(reading.words) else ()
+        return any(edge.symbol == INQUIRING for edge in edges)
 
     def _hesitating(self, words: tuple[str, ...]) -> int:
         """How many words at the beginning only hesitate, or announce something anew."""
