@@ -1,5 +1,6 @@
 """Transcripts: what the recogniser heard, with its alternatives."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,3 +55,7 @@ class Transcript:
         """A transcript of text that no recogniser produced."""
         best = (text, *alternatives)
         return cls(text, locale, tuple(Hypothesis(t, 0.0) for t in best), source=source)
+
+
+Wordings = Callable[[Transcript], tuple[str, ...]]
+"""What may have been said instead of a transcript's words: other names in place of the one heard."""

@@ -25,7 +25,7 @@ from schemas.interpretation import Interpretation
 from schemas.payee import Payee
 from schemas.speech import SpokenChunk
 from schemas.stepup import Challenge
-from schemas.transcript import Transcript
+from schemas.transcript import Transcript, Wordings
 from schemas.transfer import Owed, Proposal, TransferReceipt
 from schemas.turn import ReplyEvent, ReplyId
 
@@ -46,10 +46,6 @@ class Clock(Protocol):
         ...
 
 
-Wordings = Callable[[Transcript], tuple[str, ...]]
-"""What may have been said instead of a transcript's words: the names that may be meant in place of the one heard."""
-
-
 class Recognizer(Protocol):
     """Speech to text. Work that was superseded is cancelled by cancelling the awaiting task."""
 
@@ -64,8 +60,8 @@ class Recognizer(Protocol):
     ) -> Transcript:
         """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy.
 
-        Finals go before partials, and a final that may answer a read-back (`confirming`) before everything. Of a
-        final's other `wordings` one is taken where the sound tells it clearly from the rest.
+        Finals go before partials, and one that may answer a read-back (`confirming`) before everything. One of its
+        `wordings` is taken where its sound fits clearly best.
         """
         ...
 
@@ -299,7 +295,7 @@ class TurnHandler(Protocol):
         ...
 
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
-        """`Wordings` for the recogniser; empty where the words name nobody, or somebody for sure."""
+        """See `Wordings`; empty where nobody is named, or somebody for sure."""
         ...
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:

@@ -10,10 +10,9 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from schemas.audio import Samples
 from schemas.errors import Busy, RecognizerUnavailable, TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Transcript
+from schemas.transcript import Transcript, Wordings
 from services.asr.named import named
 from services.asr.scheduler import RETRY_AFTER_S
-from services.ports import Wordings
 
 PATIENCE_S: Final = 5.0
 """Longest wait for a decode: where every replica is gone, callers are told rather than kept."""

@@ -15,9 +15,9 @@ from schemas.audio import Samples
 from schemas.errors import TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.interpretation import Interpretation
-from schemas.transcript import Transcript
+from schemas.transcript import Transcript, Wordings
 from schemas.turn import ReplyEvent, ReplyId
-from services.ports import Amendable, Clock, Recognizer, TurnHandler, Wordings
+from services.ports import Amendable, Clock, Recognizer, TurnHandler
 from services.record.audit_keys import AuditKeys
 from services.session import Caller
 

@@ -17,8 +17,7 @@ from deploy.bench._corpus import LEAD_S, Part, PlayedUtterance, load, utterances
 from rules.locales import space
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
-from schemas.transcript import Hypothesis, Transcript
-from services.ports import Wordings
+from schemas.transcript import Hypothesis, Transcript, Wordings
 
 _SYNC: Final = np.frombuffer(np.random.default_rng(20).bytes(64), dtype=np.uint8) & 1
 _KEY_BITS: Final = 32

@@ -12,12 +12,11 @@ from rules.asr import asr_rules
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable, TellerlineError, TooLarge
 from schemas.ids import Locale, language
-from schemas.transcript import Hypothesis, Transcript
+from schemas.transcript import Hypothesis, Transcript, Wordings
 from services.asr.decoder import Decoder
 from services.asr.guards import Guard
 from services.asr.named import named
 from services.asr.scheduler import DecodePriority, DecodeScheduler
-from services.ports import Wordings
 
 log = logging.getLogger(__name__)
 

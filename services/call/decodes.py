@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from schemas.errors import InternalFault, TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Transcript
+from schemas.transcript import Transcript, Wordings
 from services.audio.utterance import DecodeRequest
-from services.ports import Clock, Recognizer, Wordings
+from services.ports import Clock, Recognizer
 
 log = logging.getLogger(__name__)
 

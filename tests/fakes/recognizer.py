@@ -6,8 +6,7 @@ from collections.abc import Callable
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Hypothesis, Transcript
-from services.ports import Wordings
+from schemas.transcript import Hypothesis, Transcript, Wordings
 
 
 class FakeRecognizer:

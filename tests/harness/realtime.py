@@ -18,9 +18,8 @@ from pydantic import TypeAdapter
 
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
-from schemas.transcript import Transcript
+from schemas.transcript import Transcript, Wordings
 from services.audio.codec import encode_pcm16
-from services.ports import Wordings
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import Gateway
 from tests.harness.served import Served, served

@@ -254,7 +254,8 @@ async def test_japanese(bank: Gateway) -> None:
     ("text", "expected"),
     [
         ("what's my balance", Completeness.COMPLETE),
-        ("yes", Completeness.YES_NO),
+        ("yes", Completeness.LEAD_IN),
+        ("good morning", Completeness.LEAD_IN),
         ("send five hundred", Completeness.MISSING_SLOT),
         ("send fifty dollars to", Completeness.TRAILING),
         ("send uh", Completeness.HESITATION),
@@ -264,6 +265,11 @@ async def test_japanese(bank: Gateway) -> None:
 )
 async def test_words_are_judged_by_grammar_and_ear(alex: Talk, text: str, expected: Completeness) -> None:
     assert judged(alex, Transcript.typed(text, EN_US)) is expected
+
+
+async def test_a_yes_is_waited_for_where_it_answers(alex: Talk) -> None:
+    await alex.say("i lost my debit card can you help")
+    assert judged(alex, Transcript.typed("yes", EN_US)) is Completeness.BINDING
 
 
 async def test_two_customers_never_meet(bank: Gateway, alex: Talk) -> None:

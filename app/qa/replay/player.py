@@ -13,7 +13,7 @@ from app.qa.replay.collect import NOTHING_HEARD, Collector, waterfall
 from app.qa.replay.manifest import Case, CaseTurn, MoneyMove
 from app.qa.replay.parting import RecordedScript
 from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming, unplayed
-from schemas.audio import SAMPLE_RATE
+from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
 from schemas.transcript import Source, Transcript
@@ -95,10 +95,7 @@ class PipelinePlayer:
         if decoded is None:
             transcript = typed(utterance, case.language)
         else:
-            heard = await self._house.recognizer.transcribe(
-                decoded.samples, case.language, final=True, wordings=handler.wordings
-            )
-            transcript = handler.interpret(heard).transcript
+            transcript = await self._heard(decoded.samples, case.language, handler)
         heard_ms = (time.perf_counter() - begin) * 1_000
         collector = Collector(transcript, proposals)
         if transcript.text.strip():
@@ -118,6 +115,11 @@ class PipelinePlayer:
             stages=waterfall(stages),
         )
         return TurnResult(record=record, timing=timing)
+
+    async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
+        """What a call would have taken the sound for."""
+        transcribe = self._house.recognizer.transcribe
+        return handler.interpret(await transcribe(samples, locale, final=True, wordings=handler.wordings)).transcript
 
     async def close(self) -> None:
         """Release the house."""

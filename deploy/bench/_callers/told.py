@@ -9,8 +9,7 @@ from deploy.bench._corpus import Part, PlayedUtterance
 from deploy.bench._oracle import Oracle, stamps
 from schemas.audio import Samples
 from schemas.ids import EN_US, Locale
-from schemas.transcript import Transcript
-from services.ports import Wordings
+from schemas.transcript import Transcript, Wordings
 
 _PARTS = TypeAdapter(tuple[Part, ...])
 

@@ -27,10 +27,10 @@ from schemas.ids import EN_US, CallId, CustomerId, Locale, RuleId
 from schemas.intent import Intent, Understood
 from schemas.interpretation import Interpretation
 from schemas.span import Span, SpanKind
-from schemas.transcript import Source, Transcript
+from schemas.transcript import Source, Transcript, Wordings
 from schemas.turn import Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
 from services.payees import PayeeIndex
-from services.ports import Amendable, Wordings
+from services.ports import Amendable
 from services.record.audit_keys import AuditKeys
 from services.session import Caller
 from services.timing.clock import ManualClock
