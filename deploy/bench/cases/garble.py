@@ -29,7 +29,7 @@ class GarbleFile(BaseModel):
 
 def garble_file(path: Path) -> GarbleFile:
     """The file, validated. Raises OSError, pydantic's ValidationError."""
-    return GarbleFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader))
+    return GarbleFile.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 class _Chance:
