@@ -21,7 +21,7 @@ VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
 BENCHES := normalize payees dialogue understanding negatives consent retrieval qna evidence ledger asr replay turns latency capacity soak
 
 # What of deploy is held to mypy --strict: all but the recogniser, whose libraries are in an environment of its own.
-TYPED := $(addprefix deploy/,bench corpus dialogue examples hearing payees sbom.py scale speech trial vllm)
+TYPED := $(addprefix deploy/,bench corpus dialogue examples hearing lock payees sbom.py scale speech trial vllm)
 
 # The recogniser's own steps (deploy/asr/README.md), in an environment of their own, and the folder of speech material.
 ASR_VENV   ?= deploy/asr/.venv
@@ -33,9 +33,9 @@ ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
 setup: $(READY)  ## make the environment from the lock file
 
-$(READY): deploy/lock/dev.txt pyproject.toml
+$(READY): deploy/lock/runtime.txt deploy/lock/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/runtime.txt -r deploy/lock/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
@@ -102,9 +102,9 @@ remote: setup  ## S3 and its like for `tellerline replay`
 
 ray: $(RAY)/.ready  ## an environment with Ray, for `tellerline serve --on ray`
 
-$(RAY)/.ready: deploy/lock/ray.txt deploy/lock/dev.txt pyproject.toml
+$(RAY)/.ready: deploy/lock/ray.txt deploy/lock/runtime.txt deploy/lock/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(RAY)
-	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/dev.txt
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/runtime.txt -r deploy/lock/dev.txt
 	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r deploy/lock/ray.txt
 	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
@@ -131,12 +131,17 @@ $(PIPECAT)/.ready: deploy/lock/pipecat.txt
 	$(PIPECAT)/bin/python -m pip install --quiet --disable-pip-version-check -r deploy/lock/pipecat.txt
 	touch $@
 
+RESOLVE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+RUNTIME := deploy/lock/runtime.txt
+
+# dev.txt and speech.txt hold only what they add to runtime.txt, and are installed with it or after it.
 lock:  ## resolve the dependencies again and write the lock files
-	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/lock/runtime.txt
-	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-emit-index-url --no-header -o deploy/lock/dev.txt
-	echo 'setuptools>=77' | uv pip compile - --quiet --universal --python-version 3.11 --constraint deploy/lock/dev.txt --generate-hashes --no-emit-index-url --no-header --no-annotate -o deploy/lock/build.txt
-	uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --extra speech --no-emit-package sudachidict-core --constraint deploy/lock/runtime.txt --generate-hashes --no-emit-index-url --no-header -o deploy/lock/speech.txt
-	uv pip compile deploy/asr/pyproject.toml --extra test --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o deploy/asr/lock.txt
+	$(RESOLVE) pyproject.toml -o $(RUNTIME)
+	$(RESOLVE) pyproject.toml --extra dev --constraint $(RUNTIME) -o deploy/lock/dev.txt
+	$(RESOLVE) pyproject.toml --extra speech --no-emit-package sudachidict-core --constraint $(RUNTIME) -o deploy/lock/speech.txt
+	$(PYTHON) deploy/lock/added.py $(RUNTIME) deploy/lock/dev.txt deploy/lock/speech.txt
+	echo 'setuptools>=77' | $(RESOLVE) - --constraint deploy/lock/dev.txt --no-annotate -o deploy/lock/build.txt
+	$(RESOLVE) deploy/asr/pyproject.toml --extra test -o deploy/asr/lock.txt
 
 clean:  ## remove environments, caches and state
 	rm -rf $(VENV) $(CLIENTS) $(EMBEDDED) $(VLLM_VENV) $(RAY) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis

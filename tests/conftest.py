@@ -11,6 +11,7 @@ from unittest.mock import patch
 import pytest
 from httpx._config import create_ssl_context
 from hypothesis import settings
+from pydantic import TypeAdapter
 
 import app  # noqa: F401 - first of all that loads numeric libraries: it tells them how many threads they have
 from services.answering import quote
@@ -67,7 +68,8 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _made_once() -> Iterator[None]:
     """What each application makes of the same files is made once a process, not by each test that composes one:
-    the bundled recogniser, and weights unpacked; the documents' index; the certificates that clients trust.
+    the bundled recogniser, and weights unpacked; the documents' index; the certificates that clients trust; and how
+    values of routes are read, which takes half of the time in which an application is composed.
     """
     retriever = lru_cache(maxsize=4)(quote.Retriever)
     with (
@@ -75,6 +77,7 @@ def _made_once() -> Iterator[None]:
         patch("services.asr.load._ours", _bundled_once(_ours)),
         patch("services.answering.quote.Retriever", lambda passages: retriever(tuple(passages))),
         patch("httpx._transports.default.create_ssl_context", lru_cache(maxsize=8)(create_ssl_context)),
+        patch("fastapi._compat.v2.TypeAdapter", _adapters_once()),
     ):
         yield
 
@@ -87,6 +90,19 @@ def _bundled_once(opened: Callable[..., dict[str, Decoder]]) -> Callable[..., di
         return dict((kept if folder == MODEL_FOLDER else opened)(folder, workers, device))
 
     return decoders
+
+
+def _adapters_once() -> Callable[..., TypeAdapter[object]]:
+    """Makes a type's adapter once, by all that the type says of itself: there are two for each value of a route."""
+    kept: dict[str, TypeAdapter[object]] = {}
+
+    def adapter(read: object, *, config: object) -> TypeAdapter[object]:
+        said = f"{read!r} {config!r}"
+        if "<locals>" in said or " at 0x" in said:  # of another test another, by the same name
+            return TypeAdapter(read, config=config)
+        return kept.get(said) or kept.setdefault(said, TypeAdapter(read, config=config))
+
+    return adapter
 
 
 @pytest.fixture(autouse=True)

@@ -1,11 +1,10 @@
-"""The walls of the house that import-linter can't see: what pure rooms may touch, and who may read the clock."""
+"""The walls of the house that import-linter can't see: what pure rooms may touch, who enters where, what names mean."""
 
-import ast
-from pathlib import Path
+from collections import defaultdict
 
 import pytest
 
-from tests.harness.tree import ROOT, python_files
+from tests.harness.tree import ROOT, named, python_files
 
 IMPURE = {
     "asyncio", "anyio", "threading", "multiprocessing", "socket", "subprocess", "time", "random", "secrets", "uuid",
@@ -37,19 +36,9 @@ ONLY_IN = {
 }
 
 
-def imports(path: Path) -> set[str]:
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-    return found
-
-
 @pytest.mark.parametrize("path", [str(p.relative_to(ROOT)) for p in python_files(*PURE_ROOMS)])
 def test_pure_rooms_touch_nothing_outside(path: str) -> None:
-    touched = {name.partition(".")[0] for name in imports(ROOT / path)} & IMPURE
+    touched = {name.partition(".")[0] for name in named(ROOT / path).imports} & IMPURE
     assert not touched, f"{path} imports {sorted(touched)}"
 
 
@@ -58,7 +47,7 @@ def test_packages_stay_in_their_rooms(package: str) -> None:
     strangers = [
         str(path.relative_to(ROOT))
         for path in python_files("app", "services", "schemas", "rules")
-        if any(name.partition(".")[0] == package for name in imports(path))
+        if any(name.partition(".")[0] == package for name in named(path).imports)
         and not str(path.relative_to(ROOT)).startswith(ONLY_IN[package])
     ]
     assert not strangers
@@ -69,9 +58,7 @@ def test_the_dialogue_has_one_keeper() -> None:
     keepers = {
         str(path.relative_to(ROOT))
         for path in python_files("services")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module == "services.dialogue"
-        if {"DialogueState", "decide"} & {alias.name for alias in node.names}
+        if {"DialogueState", "decide"} & named(path).imports.get("services.dialogue", frozenset())
     }
     assert keepers == {"services/session/session.py"}
 
@@ -84,17 +71,21 @@ def test_the_product_imports_nothing_of_the_repository_around_it() -> None:
     strangers = {
         str(path.relative_to(ROOT)): sorted(away)
         for path in python_files(*PRODUCT)
-        if (away := {name for name in imports(path) if name.partition(".")[0] in {"deploy", "tests", "recogniser"}})
+        if (
+            away := {
+                name for name in named(path).imports if name.partition(".")[0] in {"deploy", "tests", "recogniser"}
+            }
+        )
     }
     assert not strangers
 
 
 def test_the_product_has_no_fakes() -> None:
     classes = [
-        f"{path.relative_to(ROOT)}: {node.name}"
+        f"{path.relative_to(ROOT)}: {name}"
         for path in python_files(*PRODUCT)
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef) and node.name.lstrip("_").startswith(("Fake", "Simulated", "Dummy", "Mock"))
+        for name in named(path).classes
+        if name.lstrip("_").startswith(("Fake", "Simulated", "Dummy", "Mock"))
     ]
     assert not classes
 
@@ -122,11 +113,10 @@ def test_no_file_has_outgrown_its_room() -> None:
 def test_no_function_is_longer_than_a_screen() -> None:
     """40 lines, its comment and all; what is longer is named here with its reason."""
     long = {
-        f"{path.relative_to(ROOT)} {node.name}"
+        f"{path.relative_to(ROOT)} {name}"
         for path in python_files(*PRODUCT, "deploy", "tests")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if (node.end_lineno or 0) - node.lineno >= 40
+        for name, lines in named(path).functions
+        if lines >= 40
     }
     assert long == set(LONG_FUNCTIONS)
 
@@ -155,7 +145,7 @@ def insiders(room: str, entering: tuple[str, ...]) -> set[str]:
         f"{path.relative_to(ROOT)}: {name}"
         for path in python_files(*entering)
         if not path.is_relative_to(ROOT / "services" / room)
-        for name in imports(path)
+        for name in named(path).imports
         if name.startswith(f"services.{room}.")
     }
 
@@ -175,3 +165,18 @@ def test_no_room_reaches_into_another(room: str) -> None:
 def test_every_package_name_has_one_owner() -> None:
     names = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file() and path.name != "tests"}
     assert names == {"app", "services", "schemas", "rules"}
+
+
+PROTOCOLS = "schemas/wire/"
+"""Messages of others' protocols are called as their protocols call them."""
+
+
+def test_no_two_classes_share_a_name() -> None:
+    """Private ones too, and those of benchmarks, trials and training: who reads one file has read of all."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path in python_files("app", "schemas", "services", "rules", "deploy"):
+        where = str(path.relative_to(ROOT))
+        for name in () if where.startswith(PROTOCOLS) else named(path).classes:
+            places[name].append(where)
+    assert len(places) > 900, "the classes were not found"
+    assert not {name: where for name, where in places.items() if len(where) > 1}

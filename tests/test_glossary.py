@@ -1,11 +1,9 @@
 """The words of the house: each is one thing, and the type that bears it exists."""
 
-import ast
 import re
-from collections import defaultdict
 from importlib import import_module
 
-from tests.harness.tree import ROOT, python_files
+from tests.harness.tree import ROOT
 
 ROWS = re.findall(
     r"^\| ([a-z -]+) \| `([\w.]+)\.(\w+)` \| (.+) \|$",
@@ -28,19 +26,3 @@ def test_a_word_is_one_thing_and_there_are_few() -> None:
 def test_a_type_is_called_by_its_word() -> None:
     odd = [(word, name) for word, _, name, _ in ROWS if re.sub(r"[ -]", "", word) not in name.lower()]
     assert not odd
-
-
-PROTOCOLS = "schemas/wire/"
-"""Messages of others' protocols are called as their protocols call them."""
-
-
-def test_no_two_classes_share_a_name() -> None:
-    """Private ones too, and those of benchmarks, trials and training: who reads one file has read of all."""
-    places: dict[str, list[str]] = defaultdict(list)
-    for path in python_files("app", "schemas", "services", "rules", "deploy"):
-        where = str(path.relative_to(ROOT))
-        for node in [] if where.startswith(PROTOCOLS) else ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(where)
-    assert len(places) > 900, "the classes were not found"
-    assert not {name: where for name, where in places.items() if len(where) > 1}

@@ -58,4 +58,4 @@ class DemoManifest(_DemoPart):
 
 def manifest() -> DemoManifest:
     """Read calls/calls.yaml."""
-    return DemoManifest.model_validate(yaml.safe_load((FOLDER / "calls.yaml").read_text(encoding="utf-8")))
+    return DemoManifest.model_validate(yaml.load((FOLDER / "calls.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader))

@@ -79,7 +79,9 @@ class AnswerCase:
 
 def load(file: Path | None = None) -> AnswerCorpus:
     """Read a corpus; the one that comes with the project unless another is named."""
-    return AnswerCorpus.model_validate(yaml.safe_load((file or FOLDER / "answers.yaml").read_text(encoding="utf-8")))
+    return AnswerCorpus.model_validate(
+        yaml.load((file or FOLDER / "answers.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    )
 
 
 def cases(corpus: AnswerCorpus) -> list[AnswerCase]:

@@ -113,7 +113,9 @@ def _cast(one: CorpusSet) -> Iterator[tuple[str, str]]:
 
 def load(file: Path | None = None) -> TurnCorpus:
     """Read a corpus; the one that comes with the project unless another is named."""
-    return TurnCorpus.model_validate(yaml.safe_load((file or FOLDER / "latency.yaml").read_text(encoding="utf-8")))
+    return TurnCorpus.model_validate(
+        yaml.load((file or FOLDER / "latency.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    )
 
 
 def utterances(corpus: TurnCorpus, kind: str, folder: Path | None = None) -> list[PlayedUtterance]:

@@ -36,5 +36,7 @@ class Questions(_QuestionsPart):
 
 def read_questions(folder: Path, language: str) -> dict[str, Half]:
     """A language's questions: `development` may be tuned on, `held` and the later `fresh` not."""
-    read = Questions.model_validate(yaml.safe_load((folder / f"{language}.yaml").read_text(encoding="utf-8")))
+    read = Questions.model_validate(
+        yaml.load((folder / f"{language}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    )
     return {"development": read.development, "held": read.held, "fresh": read.fresh}

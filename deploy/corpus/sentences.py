@@ -102,7 +102,7 @@ def utterances() -> Iterator[Script]:
 
 def calls() -> Iterator[Script]:
     """Every call."""
-    for call in yaml.safe_load((FOLDER / "calls.yaml").read_text(encoding="utf-8"))["calls"]:
+    for call in yaml.load((FOLDER / "calls.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["calls"]:
         turns = []
         for turn in call["turns"]:
             read = sentence(turn["say"], turn.get("intent", "-"), turn["decision"])
@@ -118,7 +118,7 @@ def calls() -> Iterator[Script]:
 
 def sounds() -> Iterator[Script]:
     """Sounds without words."""
-    for sound in yaml.safe_load((FOLDER / "sounds.yaml").read_text(encoding="utf-8"))["sounds"]:
+    for sound in yaml.load((FOLDER / "sounds.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["sounds"]:
         yield Script(
             f"sound/{sound['id']}",
             sound["locale"],

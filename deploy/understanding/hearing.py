@@ -47,7 +47,7 @@ class Hearer:
     """One language's caller, with the book that the callers' sentences are said against."""
 
     def __init__(self, language: str) -> None:
-        data = yaml.safe_load((DATA / "callers" / f"{language}.yaml").read_text(encoding="utf-8"))
+        data = yaml.load((DATA / "callers" / f"{language}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
         base = next(c for c in demo_customers() if c.customer == data["customer"])
         known = {bill.payee for bill in base.bills}
         payees = tuple(DemoPayee.model_validate(row) for row in data["payees"])

@@ -76,7 +76,7 @@ def samples(language: str) -> list[TrainingSentence]:
 
 def _callers(language: str) -> Iterator[TrainingSentence]:
     for path in sorted((DATA / "callers").glob(f"{language}*.yaml")):
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         rows = _english_rows(data) if language == "en" else _japanese_rows(data)
         for number, (text, families) in enumerate(rows):
             apart = path.stem in UNSEEN or (path.stem in APART and number % 3 == 0)
@@ -110,7 +110,7 @@ def _families(intents: list[str]) -> frozenset[str]:
 
 
 def _labelled(language: str) -> Iterator[TrainingSentence]:
-    data = yaml.safe_load((DATA / "understanding" / f"{language}.yaml").read_text(encoding="utf-8"))
+    data = yaml.load((DATA / "understanding" / f"{language}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     for label, lines in data["sentences"].items():
         families = _families(label.split("|"))
         for line in lines.splitlines() if families else ():
@@ -176,7 +176,7 @@ def _japanese() -> Iterator[TrainingSentence]:
 
 def _made(language: str) -> Iterator[TrainingSentence]:
     """Sentences of parts: each pattern filled at random, with what people say before and behind."""
-    data = yaml.safe_load((Path(__file__).parent / f"said_{language}.yaml").read_text(encoding="utf-8"))
+    data = yaml.load((Path(__file__).parent / f"said_{language}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     chance = np.random.default_rng(SEED)
     between = " " if language == "en" else ""
 

@@ -35,7 +35,7 @@ def test_ray_takes_the_applications_and_our_code_their_arguments() -> None:
 
     from app.cluster.deployments import GATEWAY, RECOGNIZER, Gateways, Recognizers, gateways, recognizers
 
-    said = yaml.safe_load(service()["serveConfigV2"])
+    said = yaml.load(service()["serveConfigV2"], yaml.CSafeLoader)
     ServeDeploySchema.model_validate(said)
     args = {one["name"]: one["args"] for one in said["applications"]}
     names = {one["name"]: one["import_path"].partition(":")[2] for one in said["applications"]}
@@ -50,7 +50,7 @@ def test_ray_takes_the_applications_and_our_code_their_arguments() -> None:
 
 
 def test_a_gateway_has_a_machine_of_its_own() -> None:
-    (gateway,) = yaml.safe_load(service()["serveConfigV2"])["applications"][1]["deployments"]
+    (gateway,) = yaml.load(service()["serveConfigV2"], yaml.CSafeLoader)["applications"][1]["deployments"]
     asked = gateway["ray_actor_options"]["resources"]
     assert json.loads(json.loads(groups()["gateways"]["rayStartParams"]["resources"])) == asked
     assert gateway["max_replicas_per_node"] == 1

@@ -27,7 +27,7 @@ EVERY_QUESTION = [
     (q["q"] if isinstance(q, dict) else q, locale)
     for name, locale in (("en", EN_US), ("ja", JA_JP))
     for half in ("development", "held")
-    for group in yaml.safe_load((DATA / f"{name}.yaml").read_text())[half].values()
+    for group in yaml.load((DATA / f"{name}.yaml").read_text(), yaml.CSafeLoader)[half].values()
     for q in group
 ]
 

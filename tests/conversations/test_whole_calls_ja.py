@@ -10,8 +10,8 @@ from deploy.bench.cases.differences import order_rows
 from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 from schemas.decision import Decision, Execute
 
-DATA: Final[dict[str, Any]] = yaml.safe_load(
-    (Path(__file__).parents[1] / "data" / "callers" / "ja_calls.yaml").read_text(encoding="utf-8")
+DATA: Final[dict[str, Any]] = yaml.load(
+    (Path(__file__).parents[1] / "data" / "callers" / "ja_calls.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
 )
 DONE: Final = {
     "balance": "balance.",

@@ -160,7 +160,7 @@ def test_a_line_outlives_the_pings_that_keep_it(services: dict[str, Service]) ->
 def targets() -> list[tuple[str, int]]:
     """Everything that Prometheus asks: name and port."""
     found: list[tuple[str, int]] = []
-    jobs: list[dict[str, Any]] = yaml.safe_load((ROOT / "deploy/prometheus/prometheus.yml").read_text())[
+    jobs: list[dict[str, Any]] = yaml.load((ROOT / "deploy/prometheus/prometheus.yml").read_text(), yaml.CSafeLoader)[
         "scrape_configs"
     ]
     for job in jobs:
@@ -179,10 +179,10 @@ def test_prometheus_asks_ports_that_somebody_listens_on(services: dict[str, Serv
 
 def test_grafana_asks_prometheus_and_finds_its_dashboards(services: dict[str, Service]) -> None:
     folder = ROOT / "deploy/grafana/provisioning"
-    (source,) = yaml.safe_load((folder / "datasources/prometheus.yaml").read_text())["datasources"]
+    (source,) = yaml.load((folder / "datasources/prometheus.yaml").read_text(), yaml.CSafeLoader)["datasources"]
     (port,) = services["prometheus"].ports
     assert source["url"] == f"http://prometheus:{port}"
-    (provider,) = yaml.safe_load((folder / "dashboards/tellerline.yaml").read_text())["providers"]
+    (provider,) = yaml.load((folder / "dashboards/tellerline.yaml").read_text(), yaml.CSafeLoader)["providers"]
     mounted = [volume.split(":") for volume in services["grafana"].raw["volumes"]]
     here = {inside: ROOT / outside for outside, inside, *_ in mounted}
     assert list(here[provider["options"]["path"]].glob("*.json"))

@@ -18,7 +18,9 @@ from tests.harness.app import RunningApp, running_app
 pytestmark = pytest.mark.timeout(1800)
 SAID = Path(__file__).parents[1] / "data/embedded/utterances.yaml"
 CALLERS = {EN_US: CustomerId("alex-morgan"), JA_JP: CustomerId("takahashi-misaki")}
-UTTERANCES = [(locale, row) for locale in CALLERS for row in yaml.safe_load(SAID.read_text(encoding="utf-8"))[locale]]
+UTTERANCES = [
+    (locale, row) for locale in CALLERS for row in yaml.load(SAID.read_text(encoding="utf-8"), yaml.CSafeLoader)[locale]
+]
 QUESTIONS = (
     ("What is the overdraft fee?", EN_US),
     ("What interest does the savings account pay?", EN_US),

@@ -47,5 +47,8 @@ class FakeSpec:
     def weights(self) -> dict[str, str]:
         return {}
 
+    def prepare(self) -> None:
+        pass
+
     async def open(self) -> FakePlayer:
         return FakePlayer(self.played)

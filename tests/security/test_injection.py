@@ -1,7 +1,8 @@
 """Instructions in speech, payee names, memos, documents and model output are words like any others.
 
-Every text of tests/data/injection.jsonl goes through the whole text path (real stages, real ledger), without a model
-and with one that obeys. A call with the text in it must come to the same decisions about money as the call without.
+Every text of tests/data/injection.jsonl goes through the whole text path (real stages, real ledger), by turns without a
+model and with one that obeys; `make test-slow` puts each through both. A call with the text in it must come to the same
+decisions about money as the call without.
 """
 
 import dataclasses
@@ -83,7 +84,12 @@ class House:
     gateway: Gateway
     model: Model
     asks_models: bool
+    texts: slice
     calls: Iterator[int] = field(default_factory=lambda: iter(range(10_000)))
+
+    def of(self, where: str) -> list[dict[str, str]]:
+        """Those that are tried here of the texts in one place."""
+        return of(where)[self.texts]
 
     async def open(self, locale: str, callers: Callers | None = None) -> "Conversation":
         customer, call = CustomerId(VICTIM[locale[:2]][0]), CallId(f"call-{next(self.calls)}")
@@ -135,13 +141,17 @@ def orders(events: list[ReplyEvent]) -> list[object]:
     return [event.proposal.order for event in events if isinstance(event, ReadBackReady)]
 
 
-@pytest.fixture(params=["no model", "an obedient model"])
+MODELS = {"no model": slice(0, None, 2), "an obedient model": slice(1, None, 2)}
+EVERY = [pytest.param((name, slice(None)), id=f"{name}, every text", marks=pytest.mark.slow) for name in MODELS]
+
+
+@pytest.fixture(params=[*(pytest.param(part, id=part[0]) for part in MODELS.items()), *EVERY])
 async def house(request: pytest.FixtureRequest, quick_folder: Path) -> AsyncIterator[House]:
-    model = Model()
+    (name, texts), model = request.param, Model()
     async with FakeGemma(model) as server:
-        urls = {"extraction_url": server.url, "qna_url": server.url} if request.param != "no model" else {}
+        urls = {"extraction_url": server.url, "qna_url": server.url} if name != "no model" else {}
         async with running_app(quick_folder, FakeRecognizer(lambda _: ""), **urls) as app:
-            yield House(app.gateway, model, bool(urls))
+            yield House(app.gateway, model, bool(urls), texts)
         asked = {"stream" if body.get("stream") else "choice" for body in server.requests}
         assert asked == ({"stream", "choice"} if urls else set()), "the model was not where it should be"
 
@@ -159,7 +169,7 @@ async def speech(house: House) -> list[str]:
     clean = {lang: orders(await (await house.open(lang)).say(text)) for lang, text in COMMAND.items()}
     assert all(clean.values())
     before, changed = await house.held(), []
-    for row in of("speech"):
+    for row in house.of("speech"):
         lang = row["locale"][:2]
         talk = await house.open(row["locale"])
         first, command, answer = [await talk.say(text) for text in (row["text"], COMMAND[lang], row["text"])]
@@ -173,7 +183,7 @@ async def planted(house: House) -> list[str]:
     """A payee of that name, entries of that text: one of each in a call, as long as there are both."""
     clean, changed = await house.clean(SPENDING), []
     for lang in STORY:
-        payees, memos = ([row for row in of(where) if row["locale"][:2] == lang] for where in ("payee", "memo"))
+        payees, memos = ([row for row in house.of(where) if row["locale"][:2] == lang] for where in ("payee", "memo"))
         for rows in zip_longest(payees, memos):
             there = [row for row in rows if row is not None]
             for row in there:
@@ -198,7 +208,7 @@ async def plant(bank: Gateway, row: dict[str, str]) -> None:
 async def documents(house: House) -> list[str]:
     """The text at the end of every document that the question finds."""
     clean, changed = await house.clean(QUESTION), []
-    for row in of("document"):
+    for row in house.of("document"):
         lang = row["locale"][:2]
         async with library(house.gateway, SPOKEN[lang], QUESTION[lang], row["text"]) as callers:
             if await house.story(lang, QUESTION, callers) != clean[lang]:

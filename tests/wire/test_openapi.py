@@ -77,7 +77,7 @@ def probe(case: Case, gateway: Served, who: str) -> None:
 
 @pytest.mark.parametrize("who", WHO)
 @DOCUMENT.parametrize()
-@settings(COMMON, max_examples=8)
+@settings(COMMON, max_examples=5)
 def test_answers_are_documented(case: Case, gateway: Served, who: str) -> None:
     probe(case, gateway, who)
 

@@ -64,6 +64,8 @@ def run(
     ] = False,
 ) -> None:
     """Play every case of a manifest and score it. Exits with 1 where the policy is broken, with 2 where it can't be."""
+    if not realtime:
+        _begin(out, jobs, fresh=fresh)
     from app.qa.replay.command import Request
 
     _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words, MIRROR))
@@ -79,6 +81,7 @@ def follow(
     words: Annotated[bool, typer.Option(help="take the references as heard")] = False,
 ) -> None:
     """Play conversations; where other things are asked than were, go on with a turn that answers them, or stop."""
+    _begin(out, jobs, fresh=fresh)
     from app.qa.replay.command import Request
 
     _run(Request(manifest, out, jobs, fresh, policy=policy, words=words, mirror=MIRROR, follow=True))
@@ -91,6 +94,14 @@ def job(manifest: Path, out: Path) -> None:
 
     _end_with_input()
     _run(Request(manifest, out))
+
+
+def _begin(out: Path, jobs: int, *, fresh: bool) -> None:
+    """Get ready what plays while this process still imports; a run that goes on may have nothing left to play."""
+    if jobs != 1 and (fresh or not out.exists()):
+        from app.qa.replay.forked import prepare
+
+        prepare()
 
 
 def _run(request: "Request") -> None:

@@ -12,7 +12,8 @@ from app.qa.replay.record import TurnRecord
 from app.qa.replay.verdicts import rules_of
 from rules.load import load
 from services.understanding.fast.consent_file import ConsentFile
-from services.understanding.fast.grammar import grammar
+from services.understanding.fast.grammar import intent_files
+from services.understanding.fast.rules import VetoFile
 
 TEMPLATES, ANSWERS, VETOES, VALUES = "templates", "answers", "vetoes", "values"
 FAMILIES: Final = ("numbers", "money", "digits", "dates", "times", "context")
@@ -66,13 +67,14 @@ def unversioned(rule: str) -> str:
 
 @lru_cache(maxsize=8)
 def inventory(language: str) -> dict[str, tuple[str, ...]]:
-    """Every rule of a language, by kind. Raises RulesInvalid, and NotFound where there is no such language."""
-    known = grammar(language)
+    """Every rule of a language, by kind: as the files name them, none compiled. Raises RulesInvalid."""
+    files = intent_files(language)
+    vetoes = load(f"intents/{language}/vetoes.yaml", VetoFile)
     consent = load(f"consent/{language}.yaml", ConsentFile)
     return {
-        TEMPLATES: tuple(sorted({unversioned(template.rule) for template in known.templates})),
+        TEMPLATES: tuple(sorted({f"{file.id}.{template.id}" for file in files for template in file.templates})),
         ANSWERS: tuple(sorted(f"{consent.id}.{act.id}" for act in consent.acts)),
-        VETOES: tuple(sorted(f"veto.{name}" for name in known.guard_names if name != "allowed")),
+        VETOES: tuple(sorted(f"veto.{name}" for name in vetoes.vetoes)),
         VALUES: tuple(sorted(f"normalize.{language}.{production}" for production in _productions())),
     }
 

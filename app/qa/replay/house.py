@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from app.qa.rehearsal import Rehearsal, RehearsedCall
+from app.qa.replay import forked
 from app.qa.replay.journal import RunHead
 from app.qa.replay.manifest import Case, CaseTurn, Manifest
 from app.qa.replay.player import PipelinePlayer
@@ -57,6 +58,10 @@ class PipelineSpec:
     def weights(self) -> dict[str, str]:
         """The recogniser's files, each with a hash."""
         return weights(weights_folder(self.settings)) if self.sound else {}
+
+    def prepare(self) -> None:
+        """Imports and rules."""
+        forked.prepare()
 
     async def open(self) -> PipelinePlayer:
         """Compose it and warm it up."""

@@ -76,6 +76,9 @@ class LiveSpec:
         """None that a caller knows of."""
         return {}
 
+    def prepare(self) -> None:
+        """Nothing is composed here."""
+
     async def open(self) -> "LivePlayer":
         """A player."""
         return LivePlayer(self)

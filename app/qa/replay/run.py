@@ -1,6 +1,7 @@
 """Playing a manifest: every case once, on all cores, as fast as it goes, resumable.
 
-Each process composes its own pipeline once and plays whole cases, so that nothing is shared and order does not matter.
+Each process composes its own pipeline once and plays whole cases, so that nothing that changes is shared and order does
+not matter.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Final, Protocol
 
+from app.qa.replay.forked import context
 from app.qa.replay.journal import Journal, RunHead
 from app.qa.replay.judge import owed_after
 from app.qa.replay.manifest import Case, Manifest, MoneyMove
@@ -49,6 +51,10 @@ class PlayerSpec(Protocol):
 
     def weights(self) -> dict[str, str]:
         """The recogniser's files, each with a hash."""
+        ...
+
+    def prepare(self) -> None:
+        """Begin with what several processes have in common."""
         ...
 
     async def open(self) -> Player:
@@ -197,8 +203,8 @@ def _one_by_one(todo: Sequence[Case], base: Path, spec: PlayerSpec, _jobs: int) 
 def _pooled(todo: Sequence[Case], base: Path, spec: PlayerSpec, jobs: int) -> Played:
     if not todo:
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(todo)), context, initializer=_start, initargs=(spec,)) as pool:
+    spec.prepare()
+    with ProcessPoolExecutor(min(jobs, len(todo)), context(), initializer=_start, initargs=(spec,)) as pool:
         waiting: dict[Future[tuple[TurnResult, ...]], str] = {}
         cases = iter(todo)
         try:

@@ -67,7 +67,7 @@ class TreeCopy:
 
 def read(name: str) -> tuple[SeededChange, ...]:
     """The changes of a file beside this one."""
-    raw: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    raw: list[dict[str, Any]] = yaml.load((Path(__file__).parent / name).read_text(encoding="utf-8"), yaml.CSafeLoader)
     return tuple(SeededChange.model_validate(item) for item in raw)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from services.understanding.fast.lattice import FILLER, Edge, Lattice
-from services.understanding.fast.template import Alt, Atom, Node, Rep, Seq
+from services.understanding.fast.tree import Alt, Atom, Node, Rep, Seq, atoms
 
 MAX_MEMO: Final = 20_000
 """Successor sets remembered; forgotten together when there are more."""
@@ -214,6 +214,14 @@ class Automaton:
 def key(atom: Atom) -> str:
     """An atom's symbol: literals and typed kinds never share one."""
     return "=" + atom.symbol if atom.literal else atom.symbol
+
+
+def literals(trees: Iterable[Node]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The phrases of each literal by its symbol: most literals stand in many places."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for atom in (atom for tree in trees for atom in atoms(tree) if atom.literal):
+        found.setdefault(key(atom), atom.phrases)
+    return found
 
 
 def _mask(states: tuple[int, ...]) -> int:

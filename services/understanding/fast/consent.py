@@ -22,7 +22,7 @@ from services.understanding.fast.consent_file import ActRule, ConsentFile, phras
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.hypotheses import behind
 from services.understanding.fast.lattice import Edge, Lattice, Trie
-from services.understanding.fast.template import Rules, condense, parse
+from services.understanding.fast.template import Rules
 from services.understanding.fast.uncollected import uncollected
 from services.understanding.fast.units import Units, splitter
 from services.understanding.fast.vocabulary import vocabulary
@@ -65,7 +65,7 @@ class ConsentGrammar:
         self._rules = rules
         wording = Rules(file.rules, splitter(file.spaced))
         says = ["|".join(act.say) for act in file.acts]
-        trees = [condense(parse(text, wording)) for text in (*says, file.leads, file.objections)]
+        trees = [wording.condensed(text) for text in (*says, file.leads, file.objections)]
         self._symbols = symbols_of(trees, file)
         self._trie = phrases_of(trees, self._symbols, file)
         self._automaton = Automaton(trees, self._symbols)

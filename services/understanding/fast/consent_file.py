@@ -8,9 +8,10 @@ from rules.load import RuleFile
 from schemas.consent import Awaited
 from schemas.errors import RulesInvalid
 from schemas.intent import Intent
-from services.understanding.fast.automaton import key
+from services.understanding.fast.automaton import key, literals
 from services.understanding.fast.lattice import Trie
-from services.understanding.fast.template import Atom, Node, Rep, Rules, Seq, phrases
+from services.understanding.fast.template import Rules, phrases
+from services.understanding.fast.tree import Node, atoms
 from services.understanding.fast.units import splitter
 
 _TYPED: Final = ("amount", "payee", "source", "target", "card", "bill", "day")
@@ -63,7 +64,7 @@ def symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:
     """The number of every symbol of the templates and the lists. Raises RulesInvalid."""
     names = ("", *_TYPED, *file.lists)
     symbols = {name: number for number, name in enumerate(names)}
-    for atom in (atom for tree in trees for atom in _atoms(tree)):
+    for atom in (atom for tree in trees for atom in atoms(tree)):
         if not atom.literal and key(atom) not in symbols:
             raise RulesInvalid(f"no list or typed token {{{key(atom)}}} in {file.id}")
         symbols.setdefault(key(atom), len(symbols))
@@ -73,24 +74,12 @@ def symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:
 def phrases_of(trees: list[Node], symbols: dict[str, int], file: ConsentFile) -> Trie:
     """What the units of an answer may be read as. Raises RulesInvalid."""
     trie, plain = Trie(), Rules({}, splitter(file.spaced))
-    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
-        for phrase in atom.phrases:
-            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[key(atom)])
+    for name, said in literals(trees).items():
+        for phrase in said:
+            trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[name])
     for name, entries in file.lists.items():
         for phrase in (phrase for text in entries for phrase in phrases(text, plain)):
             if not phrase:
                 raise RulesInvalid(f"an empty phrase in {file.id}: {name}")
             trie.add(phrase if file.spaced else tuple("".join(phrase)), symbols[name])
     return trie
-
-
-def _atoms(node: Node) -> list[Atom]:
-    match node:
-        case Atom():
-            return [node]
-        case Rep(part):
-            return _atoms(part)
-        case Seq(parts):
-            return [atom for part in parts for atom in _atoms(part)]
-        case _:
-            return [atom for option in node.options for atom in _atoms(option)]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from rules.load import ROOT, load
@@ -26,7 +25,8 @@ from services.understanding.fast.rules import (
     When,
     WordsFile,
 )
-from services.understanding.fast.template import Node, Rules, condense, parse
+from services.understanding.fast.template import Rules
+from services.understanding.fast.tree import Node
 from services.understanding.fast.typos import Typos
 from services.understanding.fast.uncollected import uncollected
 from services.understanding.fast.units import Units, by_character, by_word, splitter
@@ -90,7 +90,7 @@ def grammar(language: str) -> Grammar:
     """The grammar of a language, compiled once a process. Raises RulesInvalid."""
     folder = f"intents/{language}"
     words = load(f"{folder}/words.yaml", WordsFile)
-    files = [load(f"{folder}/{path.name}", IntentFile) for path in _intent_files(ROOT / folder)]
+    files = intent_files(language)
     rules = Rules(words.rules, splitter(words.spaced))
     trees, templates = _templates(files, rules)
     endings = _endings(folder)
@@ -135,9 +135,12 @@ def _leads(folder: str) -> Leads | None:
     return Leads(load(f"{folder}/leads.yaml", LeadsFile)) if (ROOT / folder / "leads.yaml").exists() else None
 
 
-def _intent_files(folder: Path) -> list[Path]:
+def intent_files(language: str) -> list[IntentFile]:
+    """What a language's callers may want, a file an intent, by name. Raises RulesInvalid."""
+    folder = f"intents/{language}"
     special = {"words.yaml", "vetoes.yaml", "nouns.yaml", "routing.yaml", "accounts.yaml", "endings.yaml", "leads.yaml"}
-    return sorted(path for path in folder.glob("*.yaml") if path.name not in special)
+    names = sorted(path.name for path in (ROOT / folder).glob("*.yaml") if path.name not in special)
+    return [load(f"{folder}/{name}", IntentFile) for name in names]
 
 
 def _templates(files: list[IntentFile], rules: Rules) -> tuple[list[Node], list[Template]]:
@@ -150,7 +153,7 @@ def _templates(files: list[IntentFile], rules: Rules) -> tuple[list[Node], list[
             if name in seen:
                 raise RulesInvalid(f"template {name} occurs twice")
             seen.add(name)
-            trees.append(condense(parse("|".join(template.say), rules)))
+            trees.append(rules.condensed("|".join(template.say)))
             made.append(_record(file, template))
     return trees, made
 

@@ -31,7 +31,10 @@ class Trie:
         """Let `phrase` be read as `symbol`, besides what it already is."""
         node = self._first
         for unit in phrase:
-            node = node.setdefault(unit, {})
+            if unit in node:
+                node = node[unit]
+            else:
+                node[unit] = node = {}
         symbols = node.get(None)
         if symbols is None:
             node[None] = [symbol]

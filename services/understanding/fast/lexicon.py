@@ -5,10 +5,11 @@ from functools import lru_cache
 from typing import Final
 
 from schemas.errors import RulesInvalid
-from services.understanding.fast.automaton import key
+from services.understanding.fast.automaton import key, literals
 from services.understanding.fast.lattice import FILLER, Trie
 from services.understanding.fast.rules import WordsFile
-from services.understanding.fast.template import Alt, Atom, Node, Rep, Rules, Seq, phrases
+from services.understanding.fast.template import Rules, phrases
+from services.understanding.fast.tree import Node, atoms
 from services.understanding.fast.units import splitter
 
 TYPED: Final = (
@@ -64,9 +65,9 @@ def lexicon(entries: list[tuple[int, tuple[str, ...]]], words: WordsFile) -> Tri
 def readings(trees: list[Node], symbols: dict[str, int], words: WordsFile) -> Trie:
     """What the units of a text may be read as: words of the templates, fillers, entries of the lists."""
     trie = Trie()
-    for atom in (atom for tree in trees for atom in _atoms(tree) if atom.literal):
-        for phrase in atom.phrases:
-            trie.add(_units(phrase, words.spaced), symbols[key(atom)])
+    for name, said in literals(trees).items():
+        for phrase in said:
+            trie.add(_units(phrase, words.spaced), symbols[name])
     for text in words.fillers:
         _add(trie, text, FILLER, words)
     for name, entries in words.lists.items():
@@ -81,20 +82,10 @@ def symbols_of(trees: list[Node], words: WordsFile, verbs: Sequence[str]) -> dic
     for name in dict.fromkeys((*TYPED, OTHER, *words.lists, *verbs)):
         symbols[name] = len(symbols)
     for tree in trees:
-        for atom in _atoms(tree):
+        for atom in atoms(tree):
             name = key(atom)
             if name not in symbols:
                 if not atom.literal:
                     raise RulesInvalid(f"no list or typed token {{{name}}} in {words.id}")
                 symbols[name] = len(symbols)
     return symbols
-
-
-def _atoms(node: Node) -> list[Atom]:
-    match node:
-        case Atom():
-            return [node]
-        case Seq(parts) | Alt(parts):
-            return [atom for part in parts for atom in _atoms(part)]
-        case Rep(part):
-            return _atoms(part)

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import venv
 import zipfile
 from collections.abc import Iterator
@@ -21,8 +22,11 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[3]
+SCRIPT = ROOT / "deploy/lock/added.py"
 LATER = "99999"
 COMMANDS = {"dev": "Makefile", "runtime": "Dockerfile"}
+TOGETHER = [("runtime", "dev", "speech", "remote"), ("runtime", "dev", "ray")]
+"""What stands in one environment: `make setup speech remote`, and `make ray`."""
 PIPS_OWN = {"pip", "setuptools"}
 
 
@@ -70,15 +74,24 @@ def pinned(lock: Path) -> Iterator[Pinned]:
                 yield Pinned(requirement.name, str(requirement.specifier).removeprefix("=="))
 
 
-def install_command(name: str) -> list[str]:
-    """What follows `pip install` where the lock is installed."""
+def install_command(name: str) -> tuple[list[str], list[str]]:
+    """What follows `pip install` where the lock is installed, and the lock files among it."""
     found = re.search(
         rf"pip (?:--python \S+ )?install (.*-r deploy/lock/{name}\.txt)$",
         (ROOT / COMMANDS[name]).read_text(),
         re.MULTILINE,
     )
     assert found, f"{COMMANDS[name]} does not install deploy/lock/{name}.txt"
-    return shlex.split(found[1])
+    return shlex.split(found[1]), re.findall(r"-r (\S+)", found[1])
+
+
+def added(tmp_path: Path, lock: str, *files: str) -> tuple[int, str, list[str]]:
+    """The script over texts: its exit status, what it complained of, and what it left of each."""
+    paths = [tmp_path / f"{number}.txt" for number in range(len(files) + 1)]
+    for path, text in zip(paths, (lock, *files), strict=True):
+        path.write_text(text)
+    ran = subprocess.run([sys.executable, SCRIPT, *paths], capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stderr, [path.read_text() for path in paths[1:]]
 
 
 def voice_commands(name: str) -> list[str]:
@@ -93,6 +106,35 @@ def voice_commands(name: str) -> list[str]:
     return [" ".join(one.split()) for one in plain if "speech" in one or "say" in one]
 
 
+@pytest.mark.parametrize("names", TOGETHER, ids="-".join)
+def test_what_stands_together_has_one_version_of_each_package(names: tuple[str, ...]) -> None:
+    versions: dict[str, set[str]] = {}
+    for name in names:
+        for package in pinned(ROOT / f"deploy/lock/{name}.txt"):
+            versions.setdefault(package.name.lower().replace("_", "-"), set()).add(package.version)
+    assert len(versions) > 50
+    assert {name: found for name, found in versions.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("name", ["dev", "speech"])
+def test_a_lock_repeats_nothing_of_what_it_is_installed_with(name: str, tmp_path: Path) -> None:
+    held, file = ((ROOT / f"deploy/lock/{one}.txt").read_text() for one in ("runtime", name))
+    assert added(tmp_path, held, file) == (0, "", [file])
+
+
+def test_only_what_is_added_to_a_lock_is_left(tmp_path: Path) -> None:
+    held = "a==1 \\\n    --hash=sha256:00\n    # via b\nb==2 ; python_version < '3.12' \\\n    --hash=sha256:01\n"
+    new = "c==3 \\\n    --hash=sha256:02 \\\n    --hash=sha256:03\n    # via\n    #   a\n    #   b\n"
+    wider = "b==2 \\\n    --hash=sha256:01\n"
+    assert added(tmp_path, held, held + new, held, wider + new) == (0, "", [new, "", wider + new])
+    assert added(tmp_path, held, held.replace("a==1", "a==2")) == (
+        1,
+        "a is 2 here, and 1 in the lock\n",
+        [held.replace("a==1", "a==2")],
+    )
+    assert added(tmp_path, held, "a>=1\n")[:2] == (1, "not pinned: a>=1\n\n")
+
+
 def test_the_image_gets_its_voice_as_make_speech_brings_it() -> None:
     assert len(voice_commands("Makefile")) == 4
     assert voice_commands("Dockerfile") == voice_commands("Makefile")
@@ -103,16 +145,18 @@ def test_the_image_gets_its_voice_as_make_speech_brings_it() -> None:
     "name", [pytest.param(name, marks=pytest.mark.slow if name == "runtime" else ()) for name in sorted(COMMANDS)]
 )  # what development needs holds all that the service does
 def test_a_later_release_of_everything_changes_nothing(name: str, tmp_path: Path) -> None:
-    packages = list(pinned(ROOT / f"deploy/lock/{name}.txt"))
-    index, lock = tmp_path / "index", tmp_path / f"deploy/lock/{name}.txt"
+    command, locks = install_command(name)
+    packages = [package for lock in locks for package in pinned(ROOT / lock)]
+    index = tmp_path / "index"
     index.mkdir()
-    lock.parent.mkdir(parents=True)
-    lines = []
-    for package in packages:
-        package.wheel(index, LATER)
-        digest = hashlib.sha256(package.wheel(index, package.version).read_bytes()).hexdigest()
-        lines.append(f"{package.name}=={package.version} --hash=sha256:{digest}\n")
-    lock.write_text("".join(lines))
+    (tmp_path / "deploy/lock").mkdir(parents=True)
+    for lock in locks:
+        lines = []
+        for package in pinned(ROOT / lock):
+            package.wheel(index, LATER)
+            digest = hashlib.sha256(package.wheel(index, package.version).read_bytes()).hexdigest()
+            lines.append(f"{package.name}=={package.version} --hash=sha256:{digest}\n")
+        (tmp_path / lock).write_text("".join(lines))
     venv.create(tmp_path / "env", with_pip=True)
     python = str(tmp_path / "env/bin/python")
     settings = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index)}
@@ -124,7 +168,7 @@ def test_a_later_release_of_everything_changes_nothing(name: str, tmp_path: Path
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
-    pip("install", *install_command(name))
+    pip("install", *command)
     listed = {item["name"].lower(): item["version"] for item in json.loads(pip("list", "--format=json"))}
     wanted = {package.name.lower(): package.version for package in packages}
     assert {k: v for k, v in listed.items() if k in wanted or k not in PIPS_OWN} == wanted

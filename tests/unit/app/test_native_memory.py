@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-MOST_KB: Final = 8_000
-"""A hundred lengths more cost about 1,300 where few compiled convolutions are kept, 42,000 where each of them is."""
+MOST_KB: Final = 4_000
+"""Fifty lengths more cost about 650 where few compiled convolutions are kept, 21,000 where each of them is."""
 LENGTHS: Final = """
 import app, ctypes, numpy
 from services.asr.load import BUNDLED, decoders
@@ -23,7 +23,7 @@ english, sound = decoders(BUNDLED)["en"], numpy.random.default_rng(1).normal(0, 
 def decode(lengths):
     for length in lengths: english.decode(sound[: 16_000 + 640 * length], final=False)
     return used()
-print((-decode(range(60)) + decode(range(60, 160))) // 1024)
+print((-decode(range(40)) + decode(range(40, 90))) // 1024)
 """
 
 

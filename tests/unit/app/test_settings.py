@@ -15,7 +15,7 @@ from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
 ROOT = Path(__file__).parents[3]
-CASES = yaml.safe_load((ROOT / "tests/data/settings/mistakes.yaml").read_text())
+CASES = yaml.load((ROOT / "tests/data/settings/mistakes.yaml").read_text(), yaml.CSafeLoader)
 
 
 @pytest.fixture(autouse=True)

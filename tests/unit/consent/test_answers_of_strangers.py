@@ -9,7 +9,9 @@ from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.player import ConversationPlayer, PlayTally
 from schemas.decision import Confirm, Execute, SubmitTransfer
 
-ANSWERS = yaml.safe_load((Path(__file__).parents[2] / "data" / "answers_garden.yaml").read_text(encoding="utf-8"))
+ANSWERS = yaml.load(
+    (Path(__file__).parents[2] / "data" / "answers_garden.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
 ORDERS = {
     "en": ("alex-morgan", "send fifty dollars to emily morgan"),
     "ja": ("takahashi-misaki", "妹に五千円送って"),

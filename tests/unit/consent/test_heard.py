@@ -10,7 +10,9 @@ from schemas.consent import Awaited
 from schemas.ids import JA_JP
 from schemas.transcript import Hypothesis, Transcript
 
-HEARD = yaml.safe_load((Path(__file__).parents[2] / "data/consent/ja_heard.yaml").read_text(encoding="utf-8"))
+HEARD = yaml.load(
+    (Path(__file__).parents[2] / "data/consent/ja_heard.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from schemas.ids import Locale
 from schemas.span import SpanKind
 from services.normalization import Normalizer
 
-CASES = yaml.safe_load((Path(__file__).parents[2] / "data/normalize-rules/codes.yaml").read_text())
+CASES = yaml.load((Path(__file__).parents[2] / "data/normalize-rules/codes.yaml").read_text(), yaml.CSafeLoader)
 EACH = [
     (Locale(locale), code, said) for locale, codes in CASES.items() for code, ways in codes.items() for said in ways
 ]

@@ -32,15 +32,16 @@ def test_strangers_are_strangers():
 
 
 def test_no_hash_seed_changes_what_a_seed_fixes():
+    """A process with a seed of its own makes what this one does, whose seed is drawn."""
     asked = (
         "from deploy.bench._payees.sample import setting; from deploy.bench._payees.dice import Dice;"
         "print(setting('acceptance', 'en', payees=50, calls=20, strangers=0.5, parts=0.2, dice=Dice(3)))"
     )
-    made = [
-        subprocess.run([sys.executable, "-c", asked], env={"PYTHONHASHSEED": seed}, check=True, stdout=PIPE)
-        for seed in ("1", "2")
-    ]
-    assert made[0].stdout == made[1].stdout
+    made = subprocess.run(
+        [sys.executable, "-c", asked], env={"PYTHONHASHSEED": "1"}, check=True, stdout=PIPE, text=True
+    )
+    here = setting("acceptance", "en", payees=50, calls=20, strangers=0.5, parts=0.2, dice=Dice(3))
+    assert made.stdout == f"{here}\n"
 
 
 @pytest.mark.parametrize(("language", "locale"), [("en", EN_US), ("ja", JA_JP)])

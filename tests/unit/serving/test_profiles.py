@@ -103,7 +103,7 @@ def test_a_command_reads_back_as_it_was(name: str) -> None:
 @pytest.mark.parametrize("name", list(PROFILES))
 def test_an_environment_reaches_compose_and_kubernetes(name: str) -> None:
     wanted = PROFILES[name].env
-    service = yaml.safe_load(compose({"qna": name}))["services"]["qna"]
+    service = yaml.load(compose({"qna": name}), yaml.CSafeLoader)["services"]["qna"]
     pod = next(d for d in yaml.safe_load_all(kubernetes(name)) if d["kind"] == "Deployment")["spec"]["template"]["spec"]
     given = {setting["name"]: setting.get("value") for setting in pod["containers"][0]["env"]}
     assert wanted.items() <= service["environment"].items()
@@ -123,7 +123,7 @@ def test_the_compose_file_is_current() -> None:
 
 @pytest.mark.parametrize("name", list(PROFILES))
 def test_compose_publishes_no_port_and_warms_the_endpoint(name: str) -> None:
-    services = yaml.safe_load(compose({"extraction": name}))["services"]
+    services = yaml.load(compose({"extraction": name}), yaml.CSafeLoader)["services"]
     assert set(services) == {"extraction", "extraction-doctor"}
     assert "ports" not in services["extraction"]
     assert all(service["profiles"] == ["gpu"] for service in services.values())

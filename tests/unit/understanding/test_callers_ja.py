@@ -20,12 +20,14 @@ from services.dialogue import DialogueState, UserUtterance, decide
 from tests.fakes.desk import FakeDesk
 
 ROOT = Path(__file__).parents[3]
-DATA: dict[str, Any] = yaml.safe_load((ROOT / "tests" / "data" / "callers" / "ja.yaml").read_text(encoding="utf-8"))
-KINDS: dict[str, Any] = yaml.safe_load(
-    (ROOT / "tests" / "data" / "callers" / "ja_kinds.yaml").read_text(encoding="utf-8")
+DATA: dict[str, Any] = yaml.load(
+    (ROOT / "tests" / "data" / "callers" / "ja.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
+KINDS: dict[str, Any] = yaml.load(
+    (ROOT / "tests" / "data" / "callers" / "ja_kinds.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
 )
 WHOLE, MORE, VOICES, STRANGERS, PASSERS, LIBRARY, GARDEN, PANTRY, LARDER, ATTIC, LOFT = (
-    yaml.safe_load((ROOT / "tests" / "data" / "callers" / f"{name}.yaml").read_text(encoding="utf-8"))
+    yaml.load((ROOT / "tests" / "data" / "callers" / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     for name in (
         *("ja_whole", "ja_more", "ja_voices", "ja_strangers", "ja_passers", "ja_library"),
         *("ja_garden", "ja_pantry", "ja_pantry2", "ja_attic", "ja_attic2"),

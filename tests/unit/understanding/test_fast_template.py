@@ -5,7 +5,8 @@ import pytest
 from schemas.errors import RulesInvalid
 from services.understanding.fast.automaton import Automaton, key
 from services.understanding.fast.lattice import Edge, Lattice, Trie
-from services.understanding.fast.template import Atom, Node, Rep, Rules, Seq, condense, parse, phrases
+from services.understanding.fast.template import Rules, parse, phrases
+from services.understanding.fast.tree import atoms
 from services.understanding.fast.units import splitter
 
 
@@ -13,20 +14,8 @@ def rules(**texts: str) -> Rules:
     return Rules(texts, splitter(spaced=True))
 
 
-def atoms(node: Node) -> list[Atom]:
-    match node:
-        case Atom():
-            return [node]
-        case Rep(part):
-            return atoms(part)
-        case Seq(parts):
-            return [a for p in parts for a in atoms(p)]
-        case _:
-            return [a for p in node.options for a in atoms(p)]
-
-
 def accepts(template: str, sentence: str, **texts: str) -> bool:
-    tree = condense(parse(template, rules(**texts)))
+    tree = rules(**texts).condensed(template)
     symbols = {"": 0, "money": 1}
     for atom in atoms(tree):
         symbols.setdefault(key(atom), len(symbols))
@@ -80,5 +69,5 @@ def test_phrase_lists_hold_words_only() -> None:
 
 
 def test_words_condense_to_one_atom() -> None:
-    tree = condense(parse("(a|b c) [d] {money}", rules()))
+    tree = rules().condensed("(a|b c) [d] {money}")
     assert len(atoms(tree)) == 2
