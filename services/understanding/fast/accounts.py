@@ -18,6 +18,8 @@ COUNTED: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 """What becomes an order, or a part of one."""
 _MAX_WORDS: Final = 4
 """Words of a limit that stand before a day."""
+_MAX_REASON: Final = 8
+"""Units between a day and what happens then, and between that and the end of the reason."""
 
 
 ANEW: Final = 1
@@ -40,7 +42,8 @@ class AccountsFile(RuleFile):
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
     `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
     place, and `dropping` words behind an order say that it is not wanted at all; `because` ends a reason, and `wishes`
-    ask for what was told before them;
+    ask for what was told before them; a day before one of `occasions` and a reason, with no word of `falling_due` among
+    them, is none of an order's;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
     after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
@@ -75,6 +78,8 @@ class AccountsFile(RuleFile):
     instead_of: tuple[str, ...] = ()
     dropping: tuple[str, ...] = ()
     because: tuple[str, ...] = ()
+    occasions: tuple[str, ...] = ()
+    falling_due: tuple[str, ...] = ()
     wishes: tuple[str, ...] = ()
     outof: tuple[str, ...] = ()
     onto: tuple[str, ...] = ()
@@ -128,6 +133,8 @@ class Accounts:
     instead_of: Trie
     dropping: Trie
     because: Trie
+    occasions: Trie
+    falling_due: Trie
     wishes: Trie
     outof: Trie
     onto: Trie
@@ -167,6 +174,18 @@ class Accounts:
                 begin = start - size
         return (begin, stop) if (begin, stop) != (start, end) else None
 
+    def happens(self, units: Units, end: int) -> bool:
+        """Whether a day up to unit `end` is one on which something happens: 「明日誕生日だから」."""
+        words = units.words
+        for at in range(end, min(end + _MAX_REASON, len(words))):
+            stop = self.occasions.longest(words, at)[0]
+            if stop == at:
+                continue
+            behind = range(stop, min(stop + _MAX_REASON, len(words)))
+            reason = next((place for place in behind if self.because.scan(words, place)), 0)
+            return reason > 0 and not any(self.falling_due.scan(words, place) for place in range(end, reason))
+        return False
+
 
 _PLAIN: Final = (
     "behind",
@@ -188,6 +207,8 @@ _PLAIN: Final = (
     "instead_of",
     "dropping",
     "because",
+    "occasions",
+    "falling_due",
     "wishes",
     "outof",
     "onto",

@@ -50,8 +50,19 @@ class Matching:
     def start(self, context: Context, *, joined: bool = False, further: bool = False) -> tuple[int, frozenset[int]]:
         """Where the templates begin that count in a context, behind another command or in a further clause."""
         locking = context.terms.awaited is Awaited.LOCK
+        billing = context.terms.awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value
         offered = any(context.offered)
-        key = (context.asked, context.confirming, context.code, offered, context.recent, joined, further, locking)
+        key = (
+            context.asked,
+            context.confirming,
+            context.code,
+            offered,
+            context.recent,
+            joined,
+            further,
+            locking,
+            billing,
+        )
         made = self._starts.get(key)
         if made is None:
             chosen = partial(applies, context=context, joined=joined, further=further)
