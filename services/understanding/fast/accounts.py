@@ -36,7 +36,8 @@ class AccountsFile(RuleFile):
     """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
 
     A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
-    nor one with an `elapsed` word behind `purposes` ("for the beer last week").
+    nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, and
+    `due_days` are the day on which its bill falls due.
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
@@ -59,6 +60,8 @@ class AccountsFile(RuleFile):
     things: tuple[str, ...] = ()
     speaking: tuple[str, ...] = ()
     elapsed: tuple[str, ...] = ()
+    now: frozenset[str] = frozenset()
+    due_days: frozenset[str] = frozenset()
     purposes: frozenset[str] = frozenset()
     repairs: tuple[str, ...]
     links: tuple[str, ...]
@@ -114,6 +117,8 @@ class Accounts:
     things: Trie
     speaking: frozenset[tuple[str, ...]]
     elapsed: Trie
+    now: frozenset[str]
+    due_days: frozenset[str]
     purposes: frozenset[str]
     repairs: Trie
     links: Trie
@@ -250,6 +255,8 @@ def accounts(language: str, spaced: bool) -> Accounts:
         undoing=trie(file.undoing, file.from_start),
         verbs=frozenset(file.verbs),
         purposes=file.purposes,
+        now=file.now,
+        due_days=file.due_days,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
         particles=frozenset(file.particles),

@@ -20,6 +20,8 @@ _MARKS: Final = re.compile(r"[,、，。．.!！?？;；…]")
 _MOST: Final = 6
 """Clauses that may lead up to a command, at most."""
 _RULE: Final = RuleId("intents.leads@1")
+_ABOUT: Final = ".about@"
+"""Names of rules of words that only say what the call is about."""
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 _SUBJECT: Final = re.compile("([^、。をで]{1,10}?)[がはも]")
@@ -222,8 +224,9 @@ def _sums(found: Understood, heard: Annotation, cut: int) -> Iterator[Evidence]:
 
 
 def wanted(before: Understood | None) -> Understood | None:
-    """The clause as a command of its own; without anything in it, it only says what the call is about."""
-    return before if before is not None and before.slots != Slots() else None
+    """The clause as a command of its own; one of no value, and 水道代なんですが, only say what the call is about."""
+    about = before is None or before.slots == Slots() or (before.rule is not None and _ABOUT in before.rule)
+    return None if about else before
 
 
 def _marked(text: str, units: Units, at: int) -> bool:

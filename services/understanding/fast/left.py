@@ -51,6 +51,7 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
         Evidence(span.start, span.end, span.surface, span.rule)
         for span in heard.spans
         if span.kind in _DATED
+        and span.surface not in rules.now
         and not any(_overlap(span.start, span.end, each) for each in taken)
         and not _of_a_thing(rules, heard, units, span, found.slots.bill)
     ]

@@ -18,6 +18,7 @@ NEARNESS: Final[dict[When, int]] = {
     "recent": 2,
     "billed": 2,
     "billing": 1,
+    "alone": 3,
     "locking": 1,
     "always": 3,
 }
@@ -38,6 +39,7 @@ def applies(template: Template, context: Context, *, joined: bool, further: bool
         "further": further,
         "recent": context.recent is template.intent,
         "billed": context.recent is Intent.BILL_INQUIRY,
+        "alone": not (joined or further),
         "billing": context.terms.awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value,
         "locking": context.terms.awaited is Awaited.LOCK,
     }

@@ -20,6 +20,7 @@ When = Literal[
     "recent",
     "billed",
     "billing",
+    "alone",
     "locking",
 ]
 
@@ -92,7 +93,7 @@ class TemplateRule(BaseModel):
     """One template: `say` its sentences, `give` the slots it sets by itself, `vetoes` its own instead of the file's.
 
     `when` is recent, it counts after the command of its own intent alone, while nothing is awaited; billed, after a
-    bill was asked about; billing, while the payment of one waits.
+    bill was asked about; billing, while the payment of one waits; alone, where nothing else is said.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
