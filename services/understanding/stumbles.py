@@ -27,6 +27,8 @@ _AGAIN: Final = re.compile(
     "(?:(?:あ|え|えー|えっと|えーと|ええと|あの|その|ええ)[、,])?(?=(?P=word))"
 )
 """What is said again at once."""
+_DOUBLED: Final = re.compile(r"(?P<word>[一-鿿ァ-ヺー々][^、。,\s]{1,7})(?=(?P=word))")
+"""What is said again at once without a pause: 健に健に."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")
 _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
@@ -136,7 +138,7 @@ def _once(
     text, units = heard.transcript.text, rules.units(heard.transcript.text)
     if whole.intent in COUNTED and settled(whole):
         return None
-    for said in _AGAIN.finditer(text):
+    for said in (*_AGAIN.finditer(text), *_DOUBLED.finditer(text)):
         start, end = said.span()
         inside = any(span.start < end and start < span.end for span in heard.spans)
         place = units.covering(*said.span("word"))
