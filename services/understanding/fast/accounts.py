@@ -36,8 +36,8 @@ class AccountsFile(RuleFile):
     """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
 
     A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
-    nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, and
-    `due_days` are the day on which its bill falls due.
+    nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
+    does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due.
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
@@ -60,6 +60,8 @@ class AccountsFile(RuleFile):
     things: tuple[str, ...] = ()
     speaking: tuple[str, ...] = ()
     elapsed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    lent: tuple[str, ...] = ()
     now: frozenset[str] = frozenset()
     due_days: frozenset[str] = frozenset()
     purposes: frozenset[str] = frozenset()
@@ -117,6 +119,8 @@ class Accounts:
     things: Trie
     speaking: frozenset[tuple[str, ...]]
     elapsed: Trie
+    gone: Trie
+    lent: Trie
     now: frozenset[str]
     due_days: frozenset[str]
     purposes: frozenset[str]
@@ -191,6 +195,13 @@ class Accounts:
             return reason > 0 and not any(self.falling_due.scan(words, place) for place in range(end, reason))
         return False
 
+    def borrowed(self, units: Units, begin: int, end: int) -> bool:
+        """Whether a day that is over tells when money was lent that is given back: 昨日佐藤さんに借りた二千円."""
+        if not any(edge.end <= end for edge in self.gone.scan(units.words, begin)):
+            return False
+        behind = range(end, min(end + 2 * _MAX_REASON, len(units.words)))
+        return any(self.lent.scan(units.words, at) for at in behind)
+
 
 _PLAIN: Final = (
     "behind",
@@ -198,6 +209,8 @@ _PLAIN: Final = (
     "places",
     "things",
     "elapsed",
+    "gone",
+    "lent",
     "links",
     "tails",
     "falters",

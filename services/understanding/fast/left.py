@@ -141,7 +141,7 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
     owned = text.startswith(_POSSESSIVES, span.end) or text.endswith(_POSSESSIVES, 0, units.ends[end - 1])
     if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
         return True
-    if rules.happens(units, end):
+    if rules.happens(units, end) or rules.borrowed(units, begin, end):
         return True
     if bill is not None and elapsed(rules, units, begin, end) and _of_the_bill(text, span, bill.evidence):
         return True

@@ -21,6 +21,7 @@ When = Literal[
     "billed",
     "billing",
     "alone",
+    "readback",
     "locking",
 ]
 
@@ -93,7 +94,8 @@ class TemplateRule(BaseModel):
     """One template: `say` its sentences, `give` the slots it sets by itself, `vetoes` its own instead of the file's.
 
     `when` is recent, it counts after the command of its own intent alone, while nothing is awaited; billed, after a
-    bill was asked about; billing, while the payment of one waits; alone, where nothing else is said.
+    bill was asked about; billing, while the payment of one waits; alone, where nothing else is said;
+    readback, where an order was read back.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
