@@ -20,6 +20,7 @@ from services.understanding.apart import either, in_part, put_together, undated
 from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
 from services.understanding.billers import of_its_biller
+from services.understanding.by_the_order import by_the_order
 from services.understanding.contested import Normalize, contested
 from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
@@ -141,6 +142,7 @@ class _Stages:
         meant = named_last(heard, meant or found, context, part) or meant
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
+        meant = by_the_order(heard, meant, context) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
 
     def _order(self, heard: Annotation, context: Context, end: int) -> Understood:

@@ -52,7 +52,10 @@ class Called:
         self._banks = {name: frozenset(owners) for name, owners in banks.items()}
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
-        of, at = f"の(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?(?=[にへ宛あ])", f"(?P<at>{named})の(?!{things})"
+        of, at = (
+            f"の(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?(?=[にへ宛あでだや、。]|$)",
+            f"(?P<at>{named})の(?!{things})",
+        )
         self._bank = re.compile(f"{of}|{at}") if banks else None
         self._alone = re.compile(rf"(?:{named})(?=\s*$|{_any_of(japanese_finder().bank_alone)})") if banks else None
 

@@ -12,6 +12,8 @@ from services.understanding.fast.accounts import COUNTED
 
 _SHARED: Final = {"payee": "goes_to", "target": "goes_to", "portion": "amount"}
 """Slots that stand in one another's place."""
+_OF_ANY: Final = frozenset({"source", "date"})
+"""Slots that an order of either kind has."""
 
 Look = Callable[[int, int, Context], Understood]
 """What the part of the text from one code point to another means in a context."""
@@ -47,6 +49,14 @@ def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
     if two.intent in MONEY_MOVING and one.intent in MONEY_MOVING and one.intent is not two.intent and not paying:
         return two
     kept = {name: slot for name, slot in values(one.slots).items() if kind(name) not in later}
+    if (
+        "bill" in later
+        and "goes_to" not in later
+        and {"payee", "target"} & kept.keys()
+        and "bill" not in values(one.slots)
+    ):
+        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # a bill instead of a transfer
+        one = replace(one, missing=())
     slots = Slots(**(kept | values(two.slots)))
     unresolved = (*(m for m in one.unresolved if kind(m.slot.value) not in later), *two.unresolved)
     there = {name for name in Slots.__slots__ if getattr(slots, name) is not None}

@@ -7,6 +7,7 @@ looked at again without it.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from schemas.ids import language
@@ -22,10 +23,12 @@ from services.understanding.repair import may_hold_a_repair, settled
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
 _SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
 _AGAIN: Final = re.compile(
-    "(?:^|(?<=[、。,\\s]))(?P<word>[一-鿿ァ-ヺー々][^、。,\\s]{0,7}?|[ぁ-ん]{3,8}?)[のをにはがへで]?[、,]"
+    "(?:^|(?<=[、。,\\s]))(?P<word>[一-鿿ァ-ヺー々][^、。,\\s]{0,7}?|[ぁ-ん]{3,8}?)(?:さん|様|さま|くん|君|ちゃん)?[のをにはがへで]?[、,]"
     "(?:(?:あ|え|えー|えっと|えーと|ええと|あの|その|ええ)[、,])?(?=(?P=word))"
 )
 """What is said again at once."""
+_DOUBLED: Final = re.compile(r"(?P<word>[一-鿿ァ-ヺー々][^、。,\s]{1,7})(?=(?P=word))")
+"""What is said again at once without a pause: 健に健に."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")
 _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
@@ -36,6 +39,10 @@ _PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
 _DASHES: Final = frozenset({"-", "–", "—"})
 _SHORTEST, _LONGEST, _NEAR = 2, 4, 2
 """Letters of a word that was only begun, and words within which it follows."""
+_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
+_PAIR: Final = 2
+_BEGUN: Final = 2
+"""Characters of an amount that was begun and is said anew, at least."""
 _MOST_WORDS: Final = 3
 """Words that are said twice in a row, at most."""
 
@@ -59,7 +66,7 @@ def smoothed(
     if context.code or whole.consent is not None or (rules.accounts.spaced and not repaired):
         return None
     if not rules.accounts.spaced:
-        once = _once(rules, heard, whole, again)
+        once = _once(rules, heard, whole, again) or _restarted(rules, heard, whole, again)
         return once or (_without_syllables(text, whole, again) if repaired else None)
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
@@ -131,13 +138,33 @@ def _once(
     text, units = heard.transcript.text, rules.units(heard.transcript.text)
     if whole.intent in COUNTED and settled(whole):
         return None
-    for said in _AGAIN.finditer(text):
+    for said in (*_AGAIN.finditer(text), *_DOUBLED.finditer(text)):
         start, end = said.span()
         inside = any(span.start < end and start < span.end for span in heard.spans)
         place = units.covering(*said.span("word"))
         if inside or place is None or any(rules.accounts.repairs.scan(units.words, at) for at in range(*place)):
             continue
         found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.rule is not None and found.route is Route.FAST and found.consent is None:
+            return found
+    return None
+
+
+def _restarted(
+    rules: Grammar, heard: Annotation, whole: Understood, again: Callable[[str], Understood]
+) -> Understood | None:
+    """The meaning without the beginning of an amount that is said anew and whole: 九万、九万五千円."""
+    text = heard.transcript.text
+    if whole.intent in COUNTED and settled(whole):
+        return None
+    sums = [span for span in heard.spans if span.kind in _SUMS]
+    for one, two in pairwise(sums if len(sums) == _PAIR else ()):
+        begun = one.surface.removesuffix("円")
+        units = rules.units(text[one.end : two.start]).words
+        hesitates = not units or rules.accounts.hesitations.longest(units, 0)[0] == len(units)
+        if len(begun) < _BEGUN or not two.surface.startswith(begun) or not hesitates:
+            continue
+        found = said_in(again(text[: one.start] + "、" * (two.start - one.start) + text[two.start :]), text)
         if found.rule is not None and found.route is Route.FAST and found.consent is None:
             return found
     return None

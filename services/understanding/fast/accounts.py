@@ -18,6 +18,8 @@ COUNTED: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 """What becomes an order, or a part of one."""
 _MAX_WORDS: Final = 4
 """Words of a limit that stand before a day."""
+_MAX_REASON: Final = 8
+"""Units between a day and what happens then, and between that and the end of the reason."""
 
 
 ANEW: Final = 1
@@ -34,13 +36,15 @@ class AccountsFile(RuleFile):
     """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
 
     A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
-    nor one with an `elapsed` word behind `purposes` ("for the beer last week").
+    nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
+    does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due.
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
     `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
     place, and `dropping` words behind an order say that it is not wanted at all; `because` ends a reason, and `wishes`
-    ask for what was told before them;
+    ask for what was told before them; a day before one of `occasions` and a reason, with no word of `falling_due` among
+    them, is none of an order's;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
     after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
@@ -56,6 +60,10 @@ class AccountsFile(RuleFile):
     things: tuple[str, ...] = ()
     speaking: tuple[str, ...] = ()
     elapsed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    lent: tuple[str, ...] = ()
+    now: frozenset[str] = frozenset()
+    due_days: frozenset[str] = frozenset()
     purposes: frozenset[str] = frozenset()
     repairs: tuple[str, ...]
     links: tuple[str, ...]
@@ -75,6 +83,8 @@ class AccountsFile(RuleFile):
     instead_of: tuple[str, ...] = ()
     dropping: tuple[str, ...] = ()
     because: tuple[str, ...] = ()
+    occasions: tuple[str, ...] = ()
+    falling_due: tuple[str, ...] = ()
     wishes: tuple[str, ...] = ()
     outof: tuple[str, ...] = ()
     onto: tuple[str, ...] = ()
@@ -109,6 +119,10 @@ class Accounts:
     things: Trie
     speaking: frozenset[tuple[str, ...]]
     elapsed: Trie
+    gone: Trie
+    lent: Trie
+    now: frozenset[str]
+    due_days: frozenset[str]
     purposes: frozenset[str]
     repairs: Trie
     links: Trie
@@ -128,6 +142,8 @@ class Accounts:
     instead_of: Trie
     dropping: Trie
     because: Trie
+    occasions: Trie
+    falling_due: Trie
     wishes: Trie
     outof: Trie
     onto: Trie
@@ -167,6 +183,25 @@ class Accounts:
                 begin = start - size
         return (begin, stop) if (begin, stop) != (start, end) else None
 
+    def happens(self, units: Units, end: int) -> bool:
+        """Whether a day up to unit `end` is one on which something happens: 「明日誕生日だから」."""
+        words = units.words
+        for at in range(end, min(end + _MAX_REASON, len(words))):
+            stop = self.occasions.longest(words, at)[0]
+            if stop == at:
+                continue
+            behind = range(stop, min(stop + _MAX_REASON, len(words)))
+            reason = next((place for place in behind if self.because.scan(words, place)), 0)
+            return reason > 0 and not any(self.falling_due.scan(words, place) for place in range(end, reason))
+        return False
+
+    def borrowed(self, units: Units, begin: int, end: int) -> bool:
+        """Whether a day that is over tells when money was lent that is given back: 昨日佐藤さんに借りた二千円."""
+        if not any(edge.end <= end for edge in self.gone.scan(units.words, begin)):
+            return False
+        behind = range(end, min(end + 2 * _MAX_REASON, len(units.words)))
+        return any(self.lent.scan(units.words, at) for at in behind)
+
 
 _PLAIN: Final = (
     "behind",
@@ -174,6 +209,8 @@ _PLAIN: Final = (
     "places",
     "things",
     "elapsed",
+    "gone",
+    "lent",
     "links",
     "tails",
     "falters",
@@ -188,6 +225,8 @@ _PLAIN: Final = (
     "instead_of",
     "dropping",
     "because",
+    "occasions",
+    "falling_due",
     "wishes",
     "outof",
     "onto",
@@ -229,6 +268,8 @@ def accounts(language: str, spaced: bool) -> Accounts:
         undoing=trie(file.undoing, file.from_start),
         verbs=frozenset(file.verbs),
         purposes=file.purposes,
+        now=file.now,
+        due_days=file.due_days,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
         particles=frozenset(file.particles),

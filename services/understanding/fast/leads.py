@@ -10,6 +10,7 @@ from schemas.ids import BillId, CardId, PayeeId, RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import MoneyValue, SpanKind
+from services.understanding.fast.accounts import Accounts
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.template import Rules, phrases
@@ -19,10 +20,14 @@ _MARKS: Final = re.compile(r"[,、，。．.!！?？;；…]")
 _MOST: Final = 6
 """Clauses that may lead up to a command, at most."""
 _RULE: Final = RuleId("intents.leads@1")
+_ABOUT: Final = ".about@"
+"""Names of rules of words that only say what the call is about."""
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 _SUBJECT: Final = re.compile("([^、。をで]{1,10}?)[がはも]")
 """The first word of a clause, before the particle that makes it what the clause is about."""
+_WHOSE: Final = re.compile("(?:^|[、。にで])([^、。にでをのがはも]{1,8})の")
+"""Whose something is, after what was said before."""
 FindPayee = Callable[[str], PayeeMatch | None]
 _PLAIN: Final = Rules({}, splitter(spaced=False))
 
@@ -50,6 +55,7 @@ class Lead:
     end: int
     vetoes: frozenset[str]
     owned: Mapping[str, Mapping[str, tuple[int, int]]]
+    accounts: Accounts
 
     def only(self, kind: str, heard: Annotation, units: Units) -> tuple[str, Evidence] | None:
         """The one thing of its kind that is named; None if there are none or several."""
@@ -149,21 +155,23 @@ class Leads:
     def _days(self, lead: Lead, heard: Annotation, units: Units) -> Iterator[Evidence]:
         for span in heard.spans:
             place = units.covering(span.start, span.end)
-            before = place is not None and place[1] <= lead.end
-            if before and span.kind in _DATED and not span.surface.startswith(self._file.elapsed):
+            if place is None or place[1] > lead.end or span.kind not in _DATED:
+                continue
+            over = span.surface.startswith(self._file.elapsed)
+            if not over and not lead.accounts.happens(units, place[1]):
                 yield Evidence(span.start, span.end, span.surface, span.rule)
 
     def _named(
         self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None
     ) -> Understood:
         """Who the clause is about is paid, where nobody else is: "my sister is in trouble, so send …"."""
-        match = heard.payees or _subject(heard.transcript.text[: units.ends[lead.end - 1]], find)
+        clause = heard.transcript.text[: units.ends[lead.end - 1]]
+        match = heard.payees or _subject(clause, find) or _celebrating(lead.accounts, clause, find)
         if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR:
             return found
         place = units.covering(match.start, match.end)
         open_ = found.intent is Intent.TRANSFER_MONEY and not (found.slots.payee or found.slots.target)
         mentioned = any(mention.slot is SlotName.PAYEE for mention in found.unresolved)
-        clause = heard.transcript.text[: units.ends[lead.end - 1]]
         spoken = any(word in clause[match.end :] for word in self._file.spoken)
         if not open_ or mentioned or spoken or place is None or place[1] > lead.end:
             return found
@@ -172,11 +180,21 @@ class Leads:
         return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match)
 
 
-def _subject(clause: str, find: FindPayee | None) -> PayeeMatch | None:
-    """Who a clause begins with, where a name alone is looked up: 「妹が困っているので」."""
-    name = _SUBJECT.match(clause)
+def _called(name: re.Match[str] | None, find: FindPayee | None) -> PayeeMatch | None:
     found = find(name[1]) if name is not None and find is not None else None
     return None if found is None or name is None else replace(found, start=name.start(1), end=name.end(1))
+
+
+def _celebrating(accounts: Accounts, clause: str, find: FindPayee | None) -> PayeeMatch | None:
+    """Whose occasion a clause tells of: 「妹の引っ越しがあるので」."""
+    units = (*clause, "")
+    names = (name for name in _WHOSE.finditer(clause) if accounts.occasions.scan(units, name.end()))
+    return _called(next(names, None), find)
+
+
+def _subject(clause: str, find: FindPayee | None) -> PayeeMatch | None:
+    """Who a clause begins with, where a name alone is looked up: 「妹が困っているので」."""
+    return _called(_SUBJECT.match(clause), find)
 
 
 def _told_before(found: Understood, heard: Annotation, units: Units, end: int) -> Understood | None:
@@ -206,8 +224,9 @@ def _sums(found: Understood, heard: Annotation, cut: int) -> Iterator[Evidence]:
 
 
 def wanted(before: Understood | None) -> Understood | None:
-    """The clause as a command of its own; without anything in it, it only says what the call is about."""
-    return before if before is not None and before.slots != Slots() else None
+    """The clause as a command of its own; one of no value, and 水道代なんですが, only say what the call is about."""
+    about = before is None or before.slots == Slots() or (before.rule is not None and _ABOUT in before.rule)
+    return None if about else before
 
 
 def _marked(text: str, units: Units, at: int) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.ids import RuleId
+from schemas.ids import BillId, RuleId
 from schemas.intent import Annotation, Evidence, Mention, Slot, SlotName, Slots, Understood
-from schemas.span import Ambiguity, Span, SpanKind
+from schemas.span import Ambiguity, DateValue, Span, SpanKind
 from services.understanding.fast.accounts import COUNTED, Accounts
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.units import Units
@@ -21,6 +21,8 @@ _RULE: Final = RuleId("intents.accounts@1")
 _POSSESSIVES: Final = ("'s", "’s")
 _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
+_OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
+"""What stands between a bill and the month it is for."""
 _MAX_WORDS: Final = 4
 """Words before a day that tell when the caller speaks, at most."""
 
@@ -49,8 +51,9 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
         Evidence(span.start, span.end, span.surface, span.rule)
         for span in heard.spans
         if span.kind in _DATED
+        and span.surface not in rules.now
         and not any(_overlap(span.start, span.end, each) for each in taken)
-        and not _of_a_thing(rules, heard, units, span)
+        and not _of_a_thing(rules, heard, units, span, found.slots.bill)
     ]
     mentions = [_widened(rules, heard, units, mention) for mention in found.unresolved]
     mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans)]
@@ -116,7 +119,7 @@ def _days(rules: Accounts, heard: Annotation, units: Units, found: Understood) -
     if day is None:
         return found, []
     span = next((s for s in heard.spans if s.start == day.evidence.start and s.kind is SpanKind.DATE), None)
-    if span is not None and _of_a_thing(rules, heard, units, span):
+    if span is not None and _of_a_thing(rules, heard, units, span, found.slots.bill):
         return replace(found, slots=replace(found.slots, date=None)), []
     place = units.covering(day.evidence.start, day.evidence.end)
     limit = rules.limited(units, *place) if place is not None else None
@@ -128,7 +131,7 @@ def _days(rules: Accounts, heard: Annotation, units: Units, found: Understood) -
     return without, [replace(_words(heard, units, begin, stop), rule=day.evidence.rule)]
 
 
-def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span) -> bool:
+def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bill: Slot[BillId] | None = None) -> bool:
     """Whether a day tells which thing is meant, or when the caller speaks: "this month's rent", "my call today"."""
     place = units.covering(span.start, span.end)
     if place is None:
@@ -138,9 +141,20 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span) ->
     owned = text.startswith(_POSSESSIVES, span.end) or text.endswith(_POSSESSIVES, 0, units.ends[end - 1])
     if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
         return True
+    if rules.happens(units, end) or rules.borrowed(units, begin, end):
+        return True
+    if bill is not None and elapsed(rules, units, begin, end) and _of_the_bill(text, span, bill.evidence):
+        return True
     if elapsed(rules, units, begin, end) and _spent_on(rules, heard, units, begin):
         return True
     return any(units.words[begin - size : begin] in rules.speaking for size in range(1, min(_MAX_WORDS, begin) + 1))
+
+
+def _of_the_bill(text: str, span: Span, bill: Evidence) -> bool:
+    """Whether a month tells which bill is meant: 「今月の電気代」, 「電気の先月分」."""
+    month = isinstance(span.value, DateValue) and span.value.start != span.value.end
+    between = text[span.end : bill.start] if span.end <= bill.start else text[bill.end : span.start]
+    return month and between in _OF_A_BILL
 
 
 def elapsed(rules: Accounts, units: Units, begin: int, end: int) -> bool:

@@ -45,13 +45,13 @@ class Matching:
     def __init__(self, rules: Grammar, currency: str) -> None:
         self._grammar = rules
         self._currency = currency
-        self._starts: dict[tuple[SlotName | Intent | bool | None, ...], tuple[int, frozenset[int]]] = {}
+        self._starts: dict[tuple[SlotName | Intent | Awaited | bool | None, ...], tuple[int, frozenset[int]]] = {}
 
     def start(self, context: Context, *, joined: bool = False, further: bool = False) -> tuple[int, frozenset[int]]:
         """Where the templates begin that count in a context, behind another command or in a further clause."""
-        locking = context.terms.awaited is Awaited.LOCK
-        offered = any(context.offered)
-        key = (context.asked, context.confirming, context.code, offered, context.recent, joined, further, locking)
+        awaited, asked = context.terms.awaited, (context.asked, context.confirming, context.code)
+        billing = awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value
+        key = (*asked, any(context.offered), context.recent, joined, further, awaited, billing)
         made = self._starts.get(key)
         if made is None:
             chosen = partial(applies, context=context, joined=joined, further=further)

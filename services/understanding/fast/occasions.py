@@ -3,10 +3,11 @@
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.intent import Context
+from schemas.intent import Context, Intent
 from services.understanding.fast.grammar import Template
 from services.understanding.fast.rules import When
 
+_READ_BACK: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
 NEARNESS: Final[dict[When, int]] = {
     "code": 0,
     "offered": 0,
@@ -16,6 +17,10 @@ NEARNESS: Final[dict[When, int]] = {
     "joined": 2,
     "further": 4,
     "recent": 2,
+    "billed": 2,
+    "billing": 1,
+    "alone": 3,
+    "readback": 1,
     "locking": 1,
     "always": 3,
 }
@@ -35,6 +40,10 @@ def applies(template: Template, context: Context, *, joined: bool, further: bool
         "joined": joined,
         "further": further,
         "recent": context.recent is template.intent,
+        "billed": context.recent is Intent.BILL_INQUIRY,
+        "readback": context.terms.awaited in _READ_BACK,
+        "alone": not (joined or further),
+        "billing": context.terms.awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value,
         "locking": context.terms.awaited is Awaited.LOCK,
     }
     return counts[template.when]

@@ -11,7 +11,7 @@ from services.understanding.fast.reading import UtteranceLattice
 RULE: Final = RuleId("intents.partings@1")
 _STOPS: Final = frozenset({"question", "negation", "past", "conditional", "reported", "recurring"})
 _SURE: Final = 0.8
-_FIRST: Final = 4
+_FIRST: Final = 8
 """Units within which a wish for a moment begins, where why it is wanted comes behind it."""
 _NEAR: Final = 8
 """Units between a wish to speak and with whom, at most."""

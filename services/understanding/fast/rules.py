@@ -8,7 +8,22 @@ from rules.load import RuleFile
 from schemas.intent import MONEY_MOVING, Intent, Route
 
 RuleClass = Literal["exact", "wide", "weak"]
-When = Literal["always", "asked", "confirming", "pending", "code", "offered", "joined", "further", "recent", "locking"]
+When = Literal[
+    "always",
+    "asked",
+    "confirming",
+    "pending",
+    "code",
+    "offered",
+    "joined",
+    "further",
+    "recent",
+    "billed",
+    "billing",
+    "alone",
+    "readback",
+    "locking",
+]
 
 
 class WordsFile(RuleFile):
@@ -78,7 +93,9 @@ class WordsFile(RuleFile):
 class TemplateRule(BaseModel):
     """One template: `say` its sentences, `give` the slots it sets by itself, `vetoes` its own instead of the file's.
 
-    `when` is recent, it counts after the command of its own intent alone, while nothing is awaited.
+    `when` is recent, it counts after the command of its own intent alone, while nothing is awaited; billed, after a
+    bill was asked about; billing, while the payment of one waits; alone, where nothing else is said;
+    readback, where an order was read back.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

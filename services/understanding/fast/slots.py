@@ -60,9 +60,11 @@ class Filling:
             elif slot.endswith(_NAME):
                 self._mention(slot.removesuffix(_NAME), edge)
             elif slot in FILLERS:
-                if slot in self.values:
-                    self.twice.add(slot)
+                before = self.values.get(slot)
                 FILLERS[slot](self, slot, edge)
+                after = self.values.get(slot)
+                if before is not None and (after is None or after is before or after.value != before.value):
+                    self.twice.add(slot)
 
     def _memo(self, edge: Edge) -> None:
         """What the money is for is left out, unless it may be a time or an account."""

@@ -162,7 +162,7 @@ class Understander:
             if (before := wanted(self._matching.within(hearing, 0, at)[0])) is not None:
                 return joined(before, found)
             named = owned(vocabulary(self._grammar, hearing.context), reading.words, at)
-            lead = Lead(at, frozenset(vetoes_met(self._grammar, reading, 0, at)), named)
+            lead = Lead(at, frozenset(vetoes_met(self._grammar, reading, 0, at)), named, self._grammar.accounts)
             return leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
         return None
 

@@ -1,0 +1,74 @@
+"""Days that only the order tells: a weekday in the week that it is for, and the day on which its bill falls due.
+
+「来週の金曜に」 … 「やっぱり木曜で」, 「水道代を期日に払って」.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
+from schemas.span import DateValue, SpanKind
+from services.understanding.fast.accounts import COUNTED
+from services.understanding.fast.grammar import grammar
+
+_WEEKDAY: Final = ".weekday@"
+"""The rule of a weekday without a week."""
+_WEEK: Final = timedelta(days=7)
+_PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
+
+
+def by_the_order(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """The same with such a day as a date; None where there is none."""
+    if grammar(language(heard.transcript.locale)).spaced or found.intent not in COUNTED:
+        return None
+    return _in_its_week(heard, found, context) or _falling_due(heard, found, context)
+
+
+def _in_its_week(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """A weekday alone, said to an order for a day of a later week: that week's, where the order's day was denied.
+
+    Where it was not, the next of that name may be meant as well: which one is asked.
+    """
+    day, ordered = found.slots.date, context.terms.on
+    if day is None or ordered is None or context.terms.today or _WEEKDAY not in _rule(heard, day):
+        return None
+    meant = ordered + timedelta(days=day.value.start.weekday() - ordered.weekday())
+    if meant == day.value.start or meant - day.value.start < timedelta() or abs(meant - ordered) >= _WEEK:
+        return None
+    there = DateValue(meant, meant)
+    if _denied(heard, day.evidence, ordered.weekday()):
+        return replace(found, slots=replace(found.slots, date=replace(day, value=there, readings=())))
+    both = replace(day, readings=(there,))
+    return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
+
+
+def _rule(heard: Annotation, day: Slot[DateValue]) -> str:
+    spans = (span for span in heard.spans if span.kind is SpanKind.DATE and span.start == day.evidence.start)
+    return next((str(span.rule) for span in spans if span.ambiguity is None or "past" in span.ambiguity.value), "")
+
+
+def _denied(heard: Annotation, day: Evidence, weekday: int) -> bool:
+    """Whether the order's own weekday is named before the other one: 金曜じゃなくて木曜."""
+    return any(
+        span.kind is SpanKind.DATE
+        and span.end <= day.start
+        and isinstance(span.value, DateValue)
+        and span.value.start.weekday() == weekday
+        for span in heard.spans
+    )
+
+
+def _falling_due(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """The day on which the bill that is paid falls due, where it is called just that."""
+    words = grammar(language(heard.transcript.locale)).accounts.due_days
+    paid = found.slots.bill.value if found.slots.bill is not None else context.terms.bill
+    due = next((bill.due_on for bill in context.bills if bill.id == paid), None)
+    named = [each for each in found.unresolved if each.slot is SlotName.DATE]
+    if due is None or found.intent not in _PAYING or found.slots.date is not None or not named:
+        return None
+    if any(each.evidence.surface not in words for each in named):
+        return None
+    slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence))
+    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
