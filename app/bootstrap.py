@@ -100,7 +100,7 @@ async def gateway(
         clock, metrics = SystemClock(), _metrics(settings)
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
         kept = await _storage(stack, settings, clock)
-        issuer, authenticator = identity(settings, kept.store, clock, client)
+        issuer, authenticator = identity(stack, settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
         recognizer = recognizer or await load_recognizer(stack, settings, metrics)
