@@ -21,6 +21,7 @@ from services.banking.entries import LedgerEntry
 from services.banking.proposals import LedgerDeps, binding
 from services.banking.submit import Submitter
 from services.store import micros
+from services.timing import APART
 
 log = logging.getLogger(__name__)
 
@@ -90,5 +91,7 @@ class Reconciler:
 
     def _may_resend(self, entry: LedgerEntry) -> bool:
         """Only while the bank still remembers keys: later a repeat could move the money a second time."""
-        since = entry.submitted_at
-        return since is not None and self._clock.now() - since < timedelta(seconds=self._policy.resend_within_s)
+        if entry.submitted_at is None:
+            return False
+        since = self._clock.now() - entry.submitted_at  # of a later time where the clock was set back: nobody knows
+        return -APART <= since < timedelta(seconds=self._policy.resend_within_s)

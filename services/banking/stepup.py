@@ -19,6 +19,7 @@ from schemas.stepup import Challenge
 from services.banking.tables import challenges
 from services.ports import Clock
 from services.store import Store, alone, changed, instant, micros
+from services.timing import APART
 
 _c = challenges.c
 _HOUR: Final = timedelta(hours=1)
@@ -114,7 +115,7 @@ class SecondFactor:
     async def waiting(self, customer: CustomerId) -> tuple[Challenge, ...]:
         """The customer's challenges that wait for a code or an approval, newest first, at most ten."""
         now = micros(self._clock.now())
-        mine = (_c.customer_id == customer) & _c.passed_at.is_(None) & (_c.expires_at > now)
+        mine = (_c.customer_id == customer) & _c.passed_at.is_(None) & self._holds(now)
         wanted = sa.select(challenges).where(mine).order_by(_c.created_at.desc()).limit(10)
         rows = await self._store.look(lambda connection: connection.execute(wanted).all())
         channel, tries = self._sender.channel, self._policy.code_attempts
@@ -124,14 +125,20 @@ class SecondFactor:
         """Whether a live, unspent pass for `purpose` exists; asking spends it, and of many askers one gets it."""
         now = self._clock.now()
         since = micros(now - timedelta(seconds=self._policy.pass_life_s))
-        mine = (_c.customer_id == customer) & (_c.purpose == purpose) & (_c.passed_at > since) & _c.spent_at.is_(None)
+        timely = (_c.passed_at > since) & (_c.passed_at <= micros(now + APART))
+        mine = (_c.customer_id == customer) & (_c.purpose == purpose) & timely & _c.spent_at.is_(None)
         newest = sa.select(_c.id).where(mine).order_by(_c.passed_at.desc()).limit(1).scalar_subquery()
         spend = sa.update(challenges).where((_c.id == newest) & mine).values(spent_at=micros(now))
         return await self._store.execute("stepup.spend", spend) == 1
 
     def _live(self, customer: CustomerId, challenge: str, now: int) -> sa.ColumnElement[bool]:
         mine = (_c.customer_id == customer) & (_c.id == challenge)
-        return mine & _c.passed_at.is_(None) & (_c.expires_at > now)
+        return mine & _c.passed_at.is_(None) & self._holds(now)
+
+    def _holds(self, now: int) -> sa.ColumnElement[bool]:
+        """Not over, and of no later time: a clock that was set back prolongs nothing."""
+        longest = (timedelta(seconds=self._policy.code_life_s) + APART) // timedelta(microseconds=1)
+        return (_c.expires_at > now) & (_c.expires_at <= now + longest)
 
     def _mac(self, customer: CustomerId, challenge: str, code: str) -> str:
         text = f"{len(customer)}:{customer}{len(challenge)}:{challenge}{code}"
