@@ -84,10 +84,12 @@ class ChainedAudit:
             return
         publishing = asyncio.ensure_future(on_disk.run(None, self._export.publish, head, at))
         await asyncio.wait({publishing}, timeout=_EXPORT_S)
-        if publishing.done():
-            publishing.result()
-        else:
+        if not publishing.done():
             self._publishing = publishing
+        elif isinstance(error := publishing.exception(), StoreUnavailable):
+            log.error("the audit's head is not exported: %s", error.message)
+        else:
+            publishing.result()
 
     def has(self, customer: CustomerId, connection: sa.Connection, record: AuditRecord) -> bool:
         """Within a transaction: whether a record is in the chain, whose end is locked by this."""
