@@ -17,6 +17,7 @@ from app.auth.tokens import MAX_TOKEN
 from schemas.errors import Unauthenticated
 from schemas.ids import CustomerId
 from services.ports import Clock
+from services.timing import APART
 
 PREFIX: Final = "ek_"
 """By which clients tell a secret that may be shown to a browser from one that may not."""
@@ -53,7 +54,8 @@ class ClientSecrets:
         until = None if principal.expires_at is None else int(principal.expires_at.timestamp())
         ends = now + min(max(seconds, LEAST_S), LIFE_S)
         ends = ends if until is None else min(ends, until)
-        claims: dict[str, Any] = {"iss": _ISSUER, "aud": _AUDIENCE, "sub": customer, "iat": now, "exp": ends}
+        since = now - int(APART.total_seconds())  # no gateway may find that it was made later than now
+        claims: dict[str, Any] = {"iss": _ISSUER, "aud": _AUDIENCE, "sub": customer, "iat": since, "exp": ends}
         claims |= {"jti": self._clock.new_id(), "until": until}
         header = {"alg": _ALGORITHM, "typ": _TYPE}
         return ClientSecret(PREFIX + jwt.encode(header, claims, self._key, algorithms=[_ALGORITHM]), ends)
