@@ -14,10 +14,10 @@ from joserfc.jwk import OctKey
 
 from app.auth.principal import Principal, Scope
 from app.auth.tokens import MAX_TOKEN
+from rules.act import CLOCKS_APART
 from schemas.errors import Unauthenticated
 from schemas.ids import CustomerId
 from services.ports import Clock
-from services.timing import APART
 
 PREFIX: Final = "ek_"
 """By which clients tell a secret that may be shown to a browser from one that may not."""
@@ -54,7 +54,7 @@ class ClientSecrets:
         until = None if principal.expires_at is None else int(principal.expires_at.timestamp())
         ends = now + min(max(seconds, LEAST_S), LIFE_S)
         ends = ends if until is None else min(ends, until)
-        since = now - int(APART.total_seconds())  # no gateway may find that it was made later than now
+        since = now - int(CLOCKS_APART.total_seconds())  # no gateway may find that it was made later than now
         claims: dict[str, Any] = {"iss": _ISSUER, "aud": _AUDIENCE, "sub": customer, "iat": since, "exp": ends}
         claims |= {"jti": self._clock.new_id(), "until": until}
         header = {"alg": _ALGORITHM, "typ": _TYPE}

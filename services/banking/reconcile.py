@@ -13,6 +13,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from rules.act import CLOCKS_APART
 from schemas.banking import BankOutcome, BankReceipt, TransferState
 from schemas.ids import CustomerId, ProposalId
 from schemas.transfer import TransferReceipt
@@ -21,7 +22,6 @@ from services.banking.entries import LedgerEntry
 from services.banking.proposals import LedgerDeps, binding
 from services.banking.submit import Submitter
 from services.store import micros
-from services.timing import APART
 
 log = logging.getLogger(__name__)
 
@@ -94,4 +94,4 @@ class Reconciler:
         if entry.submitted_at is None:
             return False
         since = self._clock.now() - entry.submitted_at  # of a later time where the clock was set back: nobody knows
-        return -APART <= since < timedelta(seconds=self._policy.resend_within_s)
+        return -CLOCKS_APART <= since < timedelta(seconds=self._policy.resend_within_s)

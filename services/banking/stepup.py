@@ -12,14 +12,13 @@ from typing import Final, Protocol
 
 import sqlalchemy as sa
 
-from rules.act import MoneyPolicy
+from rules.act import CLOCKS_APART, MoneyPolicy
 from schemas.errors import ConfigInvalid, RateLimited
 from schemas.ids import CustomerId
 from schemas.stepup import Challenge
 from services.banking.tables import challenges
 from services.ports import Clock
 from services.store import Store, alone, changed, instant, micros
-from services.timing import APART
 
 _c = challenges.c
 _HOUR: Final = timedelta(hours=1)
@@ -125,7 +124,7 @@ class SecondFactor:
         """Whether a live, unspent pass for `purpose` exists; asking spends it, and of many askers one gets it."""
         now = self._clock.now()
         since = micros(now - timedelta(seconds=self._policy.pass_life_s))
-        timely = (_c.passed_at > since) & (_c.passed_at <= micros(now + APART))
+        timely = (_c.passed_at > since) & (_c.passed_at <= micros(now + CLOCKS_APART))
         mine = (_c.customer_id == customer) & (_c.purpose == purpose) & timely & _c.spent_at.is_(None)
         newest = sa.select(_c.id).where(mine).order_by(_c.passed_at.desc()).limit(1).scalar_subquery()
         spend = sa.update(challenges).where((_c.id == newest) & mine).values(spent_at=micros(now))
@@ -137,7 +136,7 @@ class SecondFactor:
 
     def _holds(self, now: int) -> sa.ColumnElement[bool]:
         """Not over, and of no later time: a clock that was set back prolongs nothing."""
-        longest = (timedelta(seconds=self._policy.code_life_s) + APART) // timedelta(microseconds=1)
+        longest = (timedelta(seconds=self._policy.code_life_s) + CLOCKS_APART) // timedelta(microseconds=1)
         return (_c.expires_at > now) & (_c.expires_at <= now + longest)
 
     def _mac(self, customer: CustomerId, challenge: str, code: str) -> str:

@@ -11,12 +11,13 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from rules.act import CLOCKS_APART
 from schemas.errors import RateLimited, StoreUnavailable
 from schemas.ids import CallId, CustomerId
 from services.guard.shared_rates import Kind, SharedRates
 from services.ports import Clock
 from services.store import Store, alone, metadata, micros
-from services.timing import APART, finish
+from services.timing import finish
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +71,9 @@ class SharedCalls:
 
         def entering(connection: sa.Connection) -> None:
             alone(connection, f"calls:{customer}")
-            over = (_c.until <= micros(now)) | (_c.until > micros(now + LEASE + APART))  # later: a clock was set back
+            over = (_c.until <= micros(now)) | (
+                _c.until > micros(now + LEASE + CLOCKS_APART)
+            )  # later: a clock was set back
             connection.execute(sa.delete(calls).where(theirs & over))
             if connection.execute(sa.select(sa.func.count()).where(theirs)).scalar_one() >= self._most:
                 raise RateLimited("too many calls at once", retry_after_s=5.0)

@@ -11,12 +11,13 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from rules.act import CLOCKS_APART
 from schemas.errors import RateLimited, StoreUnavailable
 from schemas.ids import CustomerId
 from services.guard.shares import BURST_S, Allowance
 from services.ports import Clock
 from services.store import Store, metadata, micros
-from services.timing import APART, within
+from services.timing import within
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ class SharedRates:
         each = timedelta(minutes=1) / self._a_minute[kind]
         most = max(each, timedelta(seconds=BURST_S))
         at = sa.literal(micros(now), sa.BigInteger)
-        begins = sa.case((_c.full_at > micros(now + most + APART), at), else_=sa.func.greatest(_c.full_at, at))
+        begins = sa.case((_c.full_at > micros(now + most + CLOCKS_APART), at), else_=sa.func.greatest(_c.full_at, at))
         later = begins + sa.literal(each // timedelta(microseconds=1), sa.BigInteger)
         row = {"kind": kind, "customer_id": customer, "full_at": micros(now + each)}
         taken = insert(rates).values(row).on_conflict_do_update(
@@ -83,6 +84,6 @@ class SharedRates:
     async def forget(self) -> None:
         """Drop the buckets that are full. Raises StoreUnavailable."""
         if not self._store.embedded:
-            now, longest = self._clock.now(), timedelta(minutes=1) + timedelta(seconds=BURST_S) + APART
+            now, longest = self._clock.now(), timedelta(minutes=1) + timedelta(seconds=BURST_S) + CLOCKS_APART
             full = (_c.full_at <= micros(now)) | (_c.full_at > micros(now + longest))
             await self._store.execute("rates.forget", sa.delete(rates).where(full))

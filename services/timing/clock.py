@@ -3,10 +3,6 @@
 import secrets
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Final
-
-APART: Final = timedelta(seconds=30)
-"""The clocks of two gateways may be so far apart. What is of a later time was written before a clock was set back."""
 
 
 class SystemClock:
