@@ -71,9 +71,8 @@ class SharedCalls:
 
         def entering(connection: sa.Connection) -> None:
             alone(connection, f"calls:{customer}")
-            over = (_c.until <= micros(now)) | (
-                _c.until > micros(now + LEASE + CLOCKS_APART)
-            )  # later: a clock was set back
+            longest = now + LEASE + CLOCKS_APART  # what lasts longer is from before a clock was set back
+            over = (_c.until <= micros(now)) | (_c.until > micros(longest))
             connection.execute(sa.delete(calls).where(theirs & over))
             if connection.execute(sa.select(sa.func.count()).where(theirs)).scalar_one() >= self._most:
                 raise RateLimited("too many calls at once", retry_after_s=5.0)
