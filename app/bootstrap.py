@@ -53,7 +53,7 @@ from services.record.heads import FileHead
 from services.record.spool import broken, left_behind, own
 from services.speech.speaker import Speaker
 from services.store import Store
-from services.timing import SystemClock
+from services.timing import SystemClock, on_disk
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +62,7 @@ FIRST_WORDS_S: Final = 15.0
 
 RECONCILE_EVERY_S: Final = 2.0
 RECORD_EVERY_S: Final = 1.0
+COUNT_EVERY_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +98,11 @@ async def gateway(
     A `recognizer` that is given stays its owner's to close; `customers` stand in for those of the demo bank.
     """
     async with AsyncExitStack() as stack:
-        clock, metrics = SystemClock(), _metrics(settings)
+        clock, metrics = SystemClock(), Metrics()
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
         kept = await _storage(stack, settings, clock)
-        issuer, authenticator = identity(settings, kept.store, clock, client)
+        await _count_broken_spools(stack, settings, metrics)
+        issuer, authenticator = identity(stack, settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
         recognizer = recognizer or await load_recognizer(stack, settings, metrics)
@@ -129,10 +131,14 @@ async def gateway(
         )
 
 
-def _metrics(settings: Settings) -> Metrics:
-    made = Metrics()
-    made.spools_broken.set_function(lambda: len(broken(settings.state_dir)))
-    return made
+async def _count_broken_spools(stack: AsyncExitStack, settings: Settings, metrics: Metrics) -> None:
+    """Apart from whoever asks for the metrics, whom the folder's disk could keep waiting, and all others with them."""
+
+    async def count() -> None:
+        metrics.spools_broken.set(await on_disk.run(None, lambda: len(broken(settings.state_dir))))
+
+    await count()
+    keep_running(stack, count, COUNT_EVERY_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Who calls: the identity provider that the settings name, or the demo's own, and the bridges whose word counts."""
 
+from contextlib import AsyncExitStack
 from datetime import timedelta
 
 import httpx
@@ -21,14 +22,15 @@ def bridges(settings: Settings) -> dict[str, bytes]:
 
 
 def identity(
-    settings: Settings, store: Store, clock: Clock, client: httpx.AsyncClient
+    stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, client: httpx.AsyncClient
 ) -> tuple[DemoIssuer | None, Authenticator]:
-    """Who knows callers by their tokens and signatures; the demo gives tokens of its own."""
+    """Who knows callers by their tokens and signatures; the demo gives tokens of its own. `stack` ends its fetches."""
     rules = TokenRules(settings.token_issuer, settings.token_audience)
     requests = RequestVerifier(bridges(settings))
     nonces = Nonces(store, timedelta(seconds=2 * WINDOW_S))
     if settings.jwks_url:
         tokens = TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock)
+        stack.push_async_callback(tokens.close)
         return None, Authenticator(tokens, requests, nonces, clock)
     issuer = DemoIssuer.under(settings.state_dir / "keys", rules)
     tokens = TokenVerifier(FixedKeys(issuer.jwks()), rules, clock)

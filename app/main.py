@@ -1,7 +1,7 @@
 """The FastAPI application over a composed gateway."""
 
 import base64
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -103,7 +103,7 @@ class _Secured:
         await self._app(scope, receive, secured if scope["type"] == "http" else send)
 
 
-def _nothing_is_recorded(_call: CallId, _agreed: bool) -> None:
+async def _nothing_is_recorded(_call: CallId, _agreed: bool) -> None:
     """No recordings are kept."""
 
 
@@ -114,7 +114,7 @@ def _calls(gateway: Gateway) -> CallDeps:
     async def verify(token: str) -> Admitted:
         return _admitted(await gateway.authenticator.of_token(token), gateway.clock)
 
-    consent: Callable[[CallId, bool], None] = _nothing_is_recorded
+    consent: Callable[[CallId, bool], Awaitable[None]] = _nothing_is_recorded
 
     handler: Opener = gateway.callers.open
     recognizer = gateway.recognizer

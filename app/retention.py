@@ -21,6 +21,7 @@ from schemas.ids import CustomerId
 from services.ports import Clock
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
+from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class Retention:
         """One pass. Raises StoreUnavailable, OSError."""
         today = self.clock.now().astimezone(UTC).date()
         days = await self.audit.forget(today - timedelta(days=self.transcript_days))
-        calls = await asyncio.to_thread(_forget, self.recordings, today - timedelta(days=self.recording_days))
+        calls = await on_disk.run(None, _forget, self.recordings, today - timedelta(days=self.recording_days))
         if days or calls:
             log.info("forgot %d customer days of transcripts and %d recordings", days, calls)
 
@@ -65,7 +66,7 @@ async def erase(audit: ChainedAudit, keys: AuditKeys, customer: CustomerId, reco
     Raises StoreUnavailable, OSError.
     """
     subject = keys.subject(customer)
-    calls = await asyncio.to_thread(_remove, recordings, lambda call: _subject(call) == subject)
+    calls = await on_disk.run(None, _remove, recordings, lambda call: _subject(call) == subject)
     await audit.erase(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
     return calls
 

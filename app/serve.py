@@ -34,10 +34,12 @@ async def serve(
     synthesizer: Synthesizer | None = None,
     settings: Settings | None = None,
     stop: asyncio.Event | None = None,
+    served: Callable[[], object] = lambda: None,
 ) -> None:
     """Serve until told to stop, with the settings, recogniser, voice and demo bank of the environment unless given.
 
     `further` are routes beside the gateway's own; `stop` is set where no signal reaches the process's main thread.
+    `served` is called once no call is left and all is about to be taken down.
     """
     settings = settings or read_settings()
     free("TELLERLINE_HOST, TELLERLINE_PORT", settings.host, settings.port)
@@ -55,6 +57,7 @@ async def serve(
             told = asyncio.create_task(_told(stop, server))
             stack.callback(told.cancel)
         await server.serve()
+        served()
 
 
 async def _told(stop: asyncio.Event, server: DrainingServer) -> None:

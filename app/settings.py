@@ -1,7 +1,6 @@
 """Settings: the one place that reads the environment. Every field is documented in README.md (a test compares)."""
 
 import os
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
@@ -13,12 +12,14 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, Settin
 from rapidfuzz import process
 
 from app import _settings_checks as checks
-from rules.load import locales
+from app import _settings_files as files
+from app import _settings_places as places
+from app import _settings_together as together
 from schemas.errors import ConfigInvalid
 
 PREFIX: Final = checks.PREFIX
 KEY_BYTES: Final = checks.KEY_BYTES
-DEMO_ISSUER: Final = "tellerline-demo"
+DEMO_ISSUER: Final = together.DEMO_ISSUER
 _OTHERS: Final = frozenset({"TELLERLINE_DOCTOR_KEY", "TELLERLINE_TEST_POSTGRES", "TELLERLINE_TOKEN"})
 """Names with our prefix that are no setting of the gateway."""
 _WORDS: Final = {"dict_type": "write a JSON object", "tuple_type": "write a JSON list", "string_type": "write a text"}
@@ -49,9 +50,16 @@ class SpeechKind(StrEnum):
 
 T = TypeVar("T")
 
-Address = Annotated[str, AfterValidator(checks.address)]
+Address = Annotated[str, AfterValidator(places.address)]
+Base = Annotated[str, AfterValidator(places.base)]
 Secret = Annotated[SecretStr, AfterValidator(checks.secret)]
 Name = Annotated[str, Field(min_length=1), AfterValidator(checks.word)]
+Bridge = Annotated[Name, AfterValidator(checks.user)]
+"""Who may be the user of a handshake."""
+Single = Annotated[Name, AfterValidator(checks.single)]
+ApiKey = Annotated[SecretStr, AfterValidator(checks.header)]
+Password = Annotated[SecretStr, AfterValidator(checks.password)]
+Place = Annotated[Path, BeforeValidator(checks.folder)]
 JsonNames = Annotated[T, NoDecode, BeforeValidator(checks.json_object)]
 """A JSON object that says each name once."""
 
@@ -69,31 +77,31 @@ class Settings(BaseSettings):
     )
 
     environment: Environment = Environment.DEMO
-    host: Name = "127.0.0.1"
+    host: Annotated[Name, AfterValidator(places.machine)] = "127.0.0.1"
     port: int = Field(default=8080, ge=1, le=65535)
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-    state_dir: Path = Path("var")
+    tls_certificate: Place | None = None
+    tls_key: Place | None = None
+    state_dir: Place = Path("var")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
 
-    database_url: Annotated[str, AfterValidator(checks.database)] = ""
-    database_password: SecretStr = SecretStr("")
+    database_url: Annotated[str, AfterValidator(places.database)] = ""
+    database_password: Password = SecretStr("")
     confirmation_key: Secret = SecretStr("")
     confirmation_keys_before: tuple[Secret, ...] = Field(default=(), max_length=8)
     audit_key: Secret = SecretStr("")
 
-    asr_model: str = Field(default="bundled", validation_alias="ASR_MODEL")
+    asr_model: Name = Field(default="bundled", validation_alias="ASR_MODEL")
     asr_workers: int = Field(default=2, ge=1, le=64)
     asr_device: Literal["cpu", "cuda"] = "cpu"
 
     speech: SpeechKind = SpeechKind.AUTO
     speech_workers: int = Field(default=1, ge=1, le=64)
     speech_voices: JsonNames[dict[Name, Name]] = Field(default_factory=dict)
-    speech_url: Address = ""
+    speech_url: Base = ""
     speech_model: Name = "kokoro"
-    speech_key: SecretStr = SecretStr("")
+    speech_key: ApiKey = SecretStr("")
     speech_deadline_s: float = Field(default=2.0, gt=0, le=30)
-    speech_recordings: Path | None = None
+    speech_recordings: Place | None = None
 
     max_calls: int = Field(default=64, ge=1, le=10_000)
     max_call_seconds: float = Field(default=900.0, gt=0, le=86_400)
@@ -102,53 +110,53 @@ class Settings(BaseSettings):
     calls_per_minute: int = Field(default=30, ge=1, le=1_000_000)
     requests_per_minute: int = Field(default=120, ge=1, le=1_000_000)
     connections_per_minute: int = Field(default=1200, ge=1, le=1_000_000)
-    trusted_proxies: Annotated[str, AfterValidator(checks.networks)] = ""
+    trusted_proxies: Annotated[str, AfterValidator(places.networks)] = ""
     max_upload_bytes: int = Field(default=8 * 1024 * 1024, ge=1024, le=256 * 1024 * 1024)
 
-    extraction_url: Address = ""
-    extraction_model: str = "google/gemma-4-E4B-it"
-    extraction_key: SecretStr = SecretStr("")
+    extraction_url: Base = ""
+    extraction_model: Name = "google/gemma-4-E4B-it"
+    extraction_key: ApiKey = SecretStr("")
     extraction_deadline_s: float = Field(default=1.2, gt=0, le=30)
-    qna_url: Address = ""
-    qna_model: str = "google/gemma-4-E4B-it"
-    qna_key: SecretStr = SecretStr("")
+    qna_url: Base = ""
+    qna_model: Name = "google/gemma-4-E4B-it"
+    qna_key: ApiKey = SecretStr("")
 
     bank: BankKind = BankKind.SANDBOX
-    fineract_url: Address = ""
-    fineract_user: Annotated[str, AfterValidator(checks.word)] = ""
-    fineract_password: SecretStr = SecretStr("")
-    knowledge_dir: Path | None = None
+    fineract_url: Base = ""
+    fineract_user: Annotated[str, AfterValidator(checks.user)] = ""
+    fineract_password: Password = SecretStr("")
+    knowledge_dir: Place | None = None
     code_webhook_url: Address = ""
     code_webhook_key: Secret = SecretStr("")
-    code_channel: str = Field(default="text_message", min_length=1, max_length=60)
+    code_channel: Annotated[Name, Field(max_length=60)] = "text_message"
 
-    token_issuer: Name = DEMO_ISSUER
-    token_audience: Name = "tellerline"  # noqa: S105 - a name
+    token_issuer: Single = DEMO_ISSUER
+    token_audience: Single = "tellerline"  # noqa: S105 - a name
     jwks_url: Address = ""
-    ivr_keys: JsonNames[dict[Name, Secret]] = Field(default_factory=dict)
+    ivr_keys: JsonNames[dict[Bridge, Secret]] = Field(default_factory=dict)
 
     inband_keys: bool = False
     transfer_keys: Annotated[str, Field(pattern="^[0-9*#A-D]{0,32}$")] = ""
-    transfer_to: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
+    transfer_to: Annotated[str, Field(max_length=200), AfterValidator(places.transfer)] = ""
     return_to: Address = ""
-    twilio_token: SecretStr = SecretStr("")
-    telnyx_key: SecretStr = SecretStr("")
-    plivo_id: Annotated[str, Field(max_length=100), AfterValidator(checks.word)] = ""
-    plivo_token: SecretStr = SecretStr("")
+    twilio_token: ApiKey = SecretStr("")
+    telnyx_key: ApiKey = SecretStr("")
+    plivo_id: Annotated[str, Field(max_length=100), AfterValidator(checks.user)] = ""
+    plivo_token: ApiKey = SecretStr("")
     audiohook_key: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
     audiohook_secret: Annotated[SecretStr, AfterValidator(checks.base64_secret)] = SecretStr("")
-    audiosocket: Annotated[str, AfterValidator(checks.place)] = ""
+    audiosocket: Annotated[str, AfterValidator(places.place)] = ""
 
-    demo_peers: Annotated[str, AfterValidator(checks.networks)] = "127.0.0.0/8,::1/128"
+    demo_peers: Annotated[str, AfterValidator(places.networks)] = "127.0.0.0/8,::1/128"
 
     transcript_days: int = Field(default=0, ge=0, le=3650)
     recording_days: int = Field(default=0, ge=0, le=3650)
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
-        faults = list(_faults(self)) + list(checks.files(self.tls_certificate, self.tls_key, self.state_dir))
+        faults = [*together.faults(self), *files.faults(self.tls_certificate, self.tls_key, self.state_dir)]
         if self.environment is Environment.PRODUCTION:
-            faults += _production_faults(self)
+            faults += together.production_faults(self)
         if faults:
             raise ConfigInvalid("; ".join(faults))
         return self
@@ -168,82 +176,10 @@ class Settings(BaseSettings):
         return (url.set(password=password) if password else url).render_as_string(hide_password=False)
 
 
-def _faults(settings: Settings) -> Iterable[str]:
-    """What no environment may leave half said."""
-    if settings.bank is BankKind.FINERACT:
-        wanted = {
-            "FINERACT_URL": settings.fineract_url,
-            "FINERACT_USER": settings.fineract_user,
-            "FINERACT_PASSWORD": settings.fineract_password.get_secret_value(),
-        }
-        missing = [PREFIX + name for name, value in wanted.items() if not value]
-        if missing:
-            yield f"TELLERLINE_BANK=fineract needs {', '.join(missing)}"
-    if (settings.speech is SpeechKind.ENDPOINT) != bool(settings.speech_url):
-        yield "TELLERLINE_SPEECH=endpoint and TELLERLINE_SPEECH_URL go together"
-    if strange := sorted(set(settings.speech_voices) - set(locales())):
-        yield f"TELLERLINE_SPEECH_VOICES: {', '.join(strange)}: write {', '.join(locales())}"
-    if settings.speech_recordings is not None and not settings.speech_recordings.is_dir():
-        yield f"TELLERLINE_SPEECH_RECORDINGS: no folder {settings.speech_recordings}"
-    in_url = bool(settings.database_url) and bool(sa.make_url(settings.database_url).password)
-    if in_url and settings.database_password.get_secret_value():
-        yield "TELLERLINE_DATABASE_URL holds a password and TELLERLINE_DATABASE_PASSWORD another: write one of them"
-    yield from _halves(settings)
-    if checks.twice(settings.ivr_keys.values()):
-        yield "TELLERLINE_IVR_KEYS: two bridges have one key: write a key for each"
-    if checks.twice([settings.confirmation_key, *settings.confirmation_keys_before]):
-        yield "TELLERLINE_CONFIRMATION_KEYS_BEFORE holds the key in use, or one twice: write the earlier ones alone"
-    if settings.knowledge_dir is not None and not settings.knowledge_dir.is_dir():
-        yield f"TELLERLINE_KNOWLEDGE_DIR: no folder {settings.knowledge_dir}"
-
-
-def _halves(settings: Settings) -> Iterable[str]:
-    """Credentials of which one part was written, and one port for two things."""
-    if settings.audiosocket.rpartition(":")[2] == str(settings.port):
-        yield "TELLERLINE_AUDIOSOCKET and TELLERLINE_PORT name one port: write another for one of them"
-    for name, key in (("PLIVO_ID", "PLIVO_TOKEN"), ("AUDIOHOOK_KEY", "AUDIOHOOK_SECRET")):
-        secret: SecretStr = getattr(settings, key.lower())
-        if bool(getattr(settings, name.lower())) != bool(secret.get_secret_value()):
-            yield f"{PREFIX}{name} and {PREFIX}{key} go together"
-
-
-def _production_faults(settings: Settings) -> Iterable[str]:
-    """What a demo may leave open and a bank may not."""
-    needed = {
-        "CONFIRMATION_KEY": settings.confirmation_key.get_secret_value(),
-        "AUDIT_KEY": settings.audit_key.get_secret_value(),
-        "DATABASE_URL": settings.database_url,
-        "JWKS_URL": settings.jwks_url,
-        "CODE_WEBHOOK_URL": settings.code_webhook_url,
-        "CODE_WEBHOOK_KEY": settings.code_webhook_key.get_secret_value(),
-    }
-    missing = [PREFIX + name for name, value in needed.items() if not value]
-    if missing:
-        yield "production needs " + ", ".join(missing)
-    if settings.bank is BankKind.SANDBOX:
-        yield "production needs a core bank: write TELLERLINE_BANK=fineract"
-    if settings.token_issuer == DEMO_ISSUER:
-        yield "production needs TELLERLINE_TOKEN_ISSUER: write your identity provider's `iss`"
-    keys = [settings.audit_key, settings.code_webhook_key, *settings.ivr_keys.values()]
-    sealing = [settings.confirmation_key, *settings.confirmation_keys_before]
-    if {key.get_secret_value() for key in keys} & {key.get_secret_value() for key in sealing} - {""}:
-        yield "TELLERLINE_CONFIRMATION_KEY is used for something else too: write a key of its own"
-    named = {"AUDIT_KEY": settings.audit_key, "CONFIRMATION_KEY": settings.confirmation_key}
-    named["CODE_WEBHOOK_KEY"] = settings.code_webhook_key
-    if any(map(checks.drawn_by_nobody, settings.ivr_keys.values())):
-        yield "TELLERLINE_IVR_KEYS holds no random key: `openssl rand -hex 32` makes one"
-    yield from (f"{PREFIX}{name} is no random key: `openssl rand -hex 32` makes one" for name in checks.weak(named))
-    for name in ("jwks_url", "code_webhook_url", "fineract_url"):
-        url: str = getattr(settings, name)
-        if url.startswith("http://") and not url.removeprefix("http://").startswith(checks.LOOPBACK):
-            yield f"{PREFIX}{name.upper()} is not encrypted: write an https:// address"
-
-
 def read_settings(**given: Any) -> Settings:
     """The settings of the environment; `given` ones go before. Raises ConfigInvalid: one line, with what to write."""
-    unknown = _unknown()
-    if unknown:
-        raise ConfigInvalid("; ".join(unknown))
+    if wrong := [*_unknown(), *_quoted()]:
+        raise ConfigInvalid("; ".join(wrong))
     try:
         return Settings(**given)
     except ValidationError as error:
@@ -265,6 +201,14 @@ def _unknown() -> list[str]:
         near = process.extractOne(name, known, score_cutoff=80)
         said.append(f"{name} is no setting" + (f": did you mean {near[0]}?" if near else ""))
     return said
+
+
+def _quoted() -> list[str]:
+    """A shell takes quotes off; what a container is given with `--env-file` keeps them, and would mean them."""
+    free = {PREFIX + name for name in ("DATABASE_PASSWORD", "FINERACT_PASSWORD", "CONFIRMATION_KEYS_BEFORE")}
+    free |= {PREFIX + name for name in ("IVR_KEYS", "SPEECH_VOICES")}
+    given = [name for name in names() if name not in free and checks.quoted(os.environ.get(name, ""))]  # noqa: TID251 - as above
+    return [f"{name} is in quotes: write it without them" for name in given]
 
 
 def _said(fault: ErrorDetails) -> str:

@@ -18,11 +18,13 @@ from services.ports import Clock
 log = logging.getLogger(__name__)
 
 FRESH_S: Final = 600.0
-"""Keys older than this are fetched again before use; a failure keeps the old ones."""
+"""Keys older than this are fetched again; a failure keeps the old ones."""
 STALE_S: Final = 24 * 3600.0
 """Keys older than this are not used at all."""
 AGAIN_S: Final = 30.0
 """The least time between two fetches, whoever asks: unknown key ids can't be used to hammer the issuer."""
+PATIENCE_S: Final = 0.5
+"""So long a caller waits for keys where there are some: an issuer that hangs is waited for in the background."""
 _MAX_BYTES: Final = 256 * 1024
 _TIMEOUT_S: Final = 3.0
 
@@ -78,7 +80,7 @@ class FixedKeys:
 
 
 class TokenVerifier:
-    """Verifies tokens against a source of keys."""
+    """Verifies tokens against a source of keys. One fetch at a time, whoever waits for it, and none waits in turn."""
 
     def __init__(self, source: KeySource, rules: TokenRules, clock: Clock) -> None:
         self._source = source
@@ -86,29 +88,58 @@ class TokenVerifier:
         self._clock = clock
         self._keys: KeySet | None = None
         self._fetched = self._tried = float("-inf")
-        self._fetching = asyncio.Lock()
+        self._fetching: asyncio.Task[None] | None = None
 
     async def verify(self, token: str) -> Principal:
         """The principal of a token. Raises Unauthenticated, DependencyFailed when no keys can be had."""
-        keys = await self._current(FRESH_S)
+        keys = await self._current()
         try:
             return verify_token(token, keys, self._rules, self._clock.now())
         except UnknownKey:
-            rotated = await self._current(AGAIN_S)
-            if rotated is keys:
+            self._fetch_where_older_than(AGAIN_S)
+            await self._wait(PATIENCE_S)
+            if self._keys is keys or self._keys is None:
                 raise
-            return verify_token(token, rotated, self._rules, self._clock.now())
+            return verify_token(token, self._keys, self._rules, self._clock.now())
 
-    async def _current(self, fresh_s: float) -> KeySet:
-        """Keys no older than `fresh_s`, or the last ones where the issuer does not answer."""
-        async with self._fetching:
-            now = self._clock.monotonic()
-            if now - self._fetched >= fresh_s and now - self._tried >= AGAIN_S:
-                self._tried = now
-                await self._refresh(now)
-            if self._keys is None or now - self._fetched > STALE_S:
-                raise DependencyFailed("no keys to verify tokens with", retry_after_s=AGAIN_S)
-            return self._keys
+    async def close(self) -> None:
+        """Give up a fetch that is under way."""
+        if self._fetching is not None:
+            self._fetching.cancel()
+            await asyncio.wait({self._fetching})
+
+    async def _current(self) -> KeySet:
+        """The keys at hand. Whoever has them fetched again waits shortly, so that they are the issuer's of now."""
+        if self._fetch_where_older_than(FRESH_S):
+            await self._wait(PATIENCE_S)
+        if self._usable() is None:
+            await self._wait(None)
+        keys = self._usable()
+        if keys is None:
+            raise DependencyFailed("no keys to verify tokens with", retry_after_s=AGAIN_S)
+        return keys
+
+    def _usable(self) -> KeySet | None:
+        return None if self._clock.monotonic() - self._fetched > STALE_S else self._keys
+
+    def _fetch_where_older_than(self, fresh_s: float) -> bool:
+        """Have the keys fetched, where that is due; whether it began now."""
+        now = self._clock.monotonic()
+        if now - self._fetched < fresh_s or now - self._tried < AGAIN_S or self._fetching is not None:
+            return False
+        self._tried = now
+        self._fetching = asyncio.create_task(self._refresh(now))
+        self._fetching.add_done_callback(self._over)
+        return True
+
+    def _over(self, fetching: asyncio.Task[None]) -> None:
+        self._fetching = None
+        if not fetching.cancelled() and (error := fetching.exception()) is not None:
+            log.error("the issuer's keys: %s", type(error).__name__)
+
+    async def _wait(self, most_s: float | None) -> None:
+        if self._fetching is not None:
+            await asyncio.wait({self._fetching}, timeout=most_s)
 
     async def _refresh(self, now: float) -> None:
         try:

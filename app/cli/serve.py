@@ -30,11 +30,12 @@ def register(main: typer.Typer) -> None:
         """Start the gateway with the settings of the environment, and leave it running."""
         import uvloop
 
+        from app.leaving import end_soon
         from app.qa.routes import ROUTES
         from app.serve import serve as run
 
         if on is ServingEngine.PROCESS:
-            uvloop.run(run(further=ROUTES))
+            uvloop.run(run(further=ROUTES, served=end_soon))
             return
         try:
             from app.cluster import deployments, start

@@ -1,6 +1,5 @@
 """The two decorators that record a gateway's calls: of the recogniser, and of what opens a call's handler."""
 
-import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -12,7 +11,7 @@ from app.recordings.files import RecordingHead
 from app.recordings.recorder import CallRecorder, SampleShelf
 from app.recordings.sealed import SEED_BYTES
 from schemas.audio import Samples
-from schemas.errors import TellerlineError
+from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript, Wordings
@@ -20,6 +19,7 @@ from schemas.turn import ReplyEvent, ReplyId
 from services.ports import Amendable, Clock, Recognizer, TurnHandler
 from services.record.audit_keys import AuditKeys
 from services.session import Caller
+from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +39,8 @@ class KnowingHandler(TurnHandler, Protocol):
 KnowingOpener = Callable[[CustomerId, CallId, Locale], Awaitable[KnowingHandler]]
 MAX_CALLS: Final = 10_000
 """Recordings kept in a folder; past it, calls are no longer recorded."""
+ROOM_S: Final = 0.3
+"""What a new call waits for the folder."""
 
 
 class Recordings:
@@ -52,12 +54,12 @@ class Recordings:
         self._shelf = SampleShelf()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def consent(self, call: CallId, agreed: bool) -> None:
+    async def consent(self, call: CallId, agreed: bool) -> None:
         """The caller's word on being recorded; where it is taken back, what was recorded of the call is deleted."""
         if recorder := self._recorders.get(call):
             recorder.agreed = agreed
             if not agreed:
-                recorder.forget()
+                await recorder.forget()
 
     def recognizer(self, inner: Recognizer) -> Recognizer:
         """The recogniser, with its final decodes kept for their turns."""
@@ -68,8 +70,7 @@ class Recordings:
 
         async def recorded(customer: CustomerId, call: CallId, locale: Locale) -> TurnHandler:
             handler = await inner(customer, call, locale)
-            if await asyncio.to_thread(self._full):
-                log.warning("calls are no longer recorded: the folder holds %d", MAX_CALLS)
+            if not await self._has_room():
                 return handler
             head = RecordingHead(
                 call=call,
@@ -84,6 +85,16 @@ class Recordings:
             return _RecordedHandler(handler, recorder, self._shelf, lambda: self._recorders.pop(call, None))
 
         return recorded
+
+    async def _has_room(self) -> bool:
+        try:
+            full = await on_disk.run(ROOM_S, self._full)
+        except (OSError, StoreUnavailable) as error:
+            log.error("a call is not recorded: %s", error)  # noqa: TRY400 - its cause is known
+            return False
+        if full:
+            log.warning("calls are no longer recorded: the folder holds %d", MAX_CALLS)
+        return not full
 
     def _full(self) -> bool:
         return sum(1 for _ in self._folder.iterdir()) >= MAX_CALLS

@@ -1,6 +1,5 @@
 """Writes one call's turns, without what is secret."""
 
-import asyncio
 import logging
 import re
 import shutil
@@ -14,12 +13,14 @@ from app.recordings.concluded import concluded
 from app.recordings.facts import FACTS_FILE, CallerFacts
 from app.recordings.files import HEAD_FILE, RecordedMove, RecordedTurn, RecordingHead, flac
 from schemas.audio import Samples
+from schemas.errors import StoreUnavailable
 from schemas.ids import ProposalId
 from schemas.span import SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Decided, Normalized, ReplyEvent
 from services.ports import Clock
 from services.record.audit_keys import AuditKeys
+from services.timing import DISK_S, on_disk
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +81,14 @@ class CallRecorder:
         self._lock = Lock()
         self.agreed = False
 
-    def forget(self) -> None:
-        """Delete what was recorded of the call."""
+    async def forget(self) -> None:
+        """Delete what was recorded of the call: now, or as soon as the disk answers."""
+        try:
+            await on_disk.run(DISK_S, self._forget)
+        except StoreUnavailable as error:
+            log.error("a recording is still to be deleted: %s", error.message)  # noqa: TRY400 - its cause is known
+
+    def _forget(self) -> None:
         with self._lock:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -92,7 +99,7 @@ class CallRecorder:
             return
         self._turns += 1
         try:
-            await asyncio.to_thread(self._write, self._turns, transcript, samples, events, error)
+            await on_disk.run(DISK_S, self._write, self._turns, transcript, samples, events, error)
         except Exception as failed:
             log.exception("a recording ends early: %s", type(failed).__name__)
             self._turns = MAX_TURNS
@@ -101,7 +108,8 @@ class CallRecorder:
         """The turn written last came to nothing."""
         last, self._last = self._last, None
         if last is not None:
-            await asyncio.to_thread(self._withdraw, last)
+            with suppress(StoreUnavailable):
+                await on_disk.run(DISK_S, self._withdraw, last)
 
     def _withdraw(self, last: RecordedTurn) -> None:
         with self._lock, suppress(OSError):

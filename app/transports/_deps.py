@@ -40,7 +40,7 @@ class CallDeps:
     clock: Clock
     metrics: Metrics
     verify: Verify
-    consent: Callable[[CallId, bool], None]
+    consent: Callable[[CallId, bool], Awaitable[None]]
     synthesizer: Synthesizer | None = None
     max_call_seconds: float = 900.0
     together: Callable[[CustomerId, CallId], AbstractAsyncContextManager[None]] = _alone

@@ -160,7 +160,7 @@ class _Line:
 
     async def _put(self, call: LiveCall, given: CallInput, cause: str | None) -> None:
         if isinstance(given, ConfigureIn) and given.recording is not None:
-            self._deps.consent(self._id, given.recording)
+            await self._deps.consent(self._id, given.recording)
         if isinstance(given, TypedIn | AskIn | KeyIn | CommitIn):
             await self._in_time()
         await call.put(given, cause)

@@ -28,6 +28,7 @@ from schemas.errors import (
     UnsupportedLocale,
 )
 from schemas.ids import CallId, Locale
+from schemas.json_names import DOUBLED, doubled_name
 from schemas.text import TextIn, TextOut
 from services.observability import Stamp, Stamps
 from services.timing import within
@@ -147,12 +148,15 @@ async def _share(gateway: Gateway, principal: Principal | None) -> AsyncIterator
 
 
 def parsed(model: type[Body], body: bytes) -> Body:
-    """A body. Raises RequestValidationError, as the framework does for the bodies that it reads itself."""
+    """A body. Raises RequestValidationError as the framework does for bodies that it reads itself, BadInput."""
     try:
-        return model.model_validate_json(body)
+        read = model.model_validate_json(body)
     except ValidationError as error:
         wrong = [{"type": item["type"], "loc": ("body", *item["loc"])} for item in error.errors()]
         raise RequestValidationError(wrong) from None
+    if doubled_name(body) is not None:
+        raise BadInput(DOUBLED)
+    return read
 
 
 async def _path(gateway: Gateway, principal: Principal, given: TextIn | None) -> TextPath:

@@ -174,6 +174,10 @@ async def _silent(world: FaultWorld) -> None:
     world.gateway.disk.fall_silent()
 
 
+async def _hung(world: FaultWorld) -> None:
+    world.gateway.disk.hang()
+
+
 async def _durable(world: FaultWorld) -> None:
     world.gateway.disk.speak()
 
@@ -245,6 +249,7 @@ POSTGRESQL: Final = (
     ),
     InjectedFault("our own disk silent", _silent, _durable, for_s=8),
     InjectedFault("paused, and our own disk silent", _pause_and_silent, _go_on_and_durable, for_s=8),
+    InjectedFault("our own disk silent, hung whole", _hung, _durable, for_s=8),
     InjectedFault("gateway killed 40 ms after it", _kill_gateway, _start_gateway, after_s=0.04, for_s=0.5),
     InjectedFault("gateway killed, and again while it settles", _kill_twice, _start_gateway, after_s=0.08, for_s=0.5),
 )  # fmt: skip
@@ -261,6 +266,8 @@ SQLITE: Final = (
     InjectedFault("no file may grow", _no_growth, _growth),
     InjectedFault("disk silent before it", _silent, _durable, for_s=8),
     InjectedFault("disk silent 20 ms after it", _silent, _durable, after_s=0.02, for_s=8),
+    InjectedFault("disk silent, hung whole", _hung, _durable, for_s=8),
+    InjectedFault("disk silent, hung whole 20 ms after it", _hung, _durable, after_s=0.02, for_s=8),
     InjectedFault("file removed, then put back", _remove, _put_back),
     InjectedFault("file replaced by a copy, then put back", _replace, _put_back),
     InjectedFault("gateway killed 40 ms after it", _kill_gateway, _start_gateway, after_s=0.04, for_s=0.5),

@@ -66,7 +66,7 @@ class GatewayProcess:
             self._port = probe.getsockname()[1]
         self._process: subprocess.Popen[bytes] | None = None
         self._beside = tempfile.TemporaryDirectory(prefix="tellerline-")
-        self.disk = SilentDisk(Path(self._beside.name))
+        self.disk = SilentDisk(Path(self._beside.name), folder)
 
     @property
     def base(self) -> str:

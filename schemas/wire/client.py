@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, RootModel, ValidationError
 
 from schemas.errors import MalformedMessage, TooLarge
+from schemas.json_names import DOUBLED, doubled_name
 from schemas.wire.session import SessionPatch, Strict
 from schemas.wire.unreadable import faults
 
@@ -130,9 +131,13 @@ def parse_client_event(message: str) -> ClientEvent:
     if len(message) > MAX_MESSAGE:
         raise TooLarge(f"a message is at most {MAX_MESSAGE} bytes long")
     try:
-        return _Message.model_validate_json(message).root
+        event = _Message.model_validate_json(message).root
     except ValidationError as invalid:
         wrong = invalid
+    else:
+        if doubled_name(message) is not None:
+            raise MalformedMessage(DOUBLED)
+        return event
     kinds, places = faults(wrong, _NAMES)
     raise MalformedMessage(f"{', '.join(kinds)} at {', '.join(sorted(at or 'the event' for at in places))}"[:400])
 

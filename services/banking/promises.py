@@ -18,6 +18,7 @@ from services.banking import transfers
 from services.ports import Clock
 from services.record import BROKEN, Spool, Spools
 from services.store import Store, instant, micros
+from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Promises:
     async def _keep(self, spool: Spool, promises: Sequence[tuple[int, bytes]]) -> None:
         for number, data in promises:
             await self._make_true(data)
-            await asyncio.to_thread(spool.done, number)
+            await on_disk.run(None, spool.done, number)
 
     async def _put(self, customer: CustomerId, proposal: ProposalId, *, owed: bool) -> bool:
         return await self._kept({"customer": customer, "proposal": proposal, "owed": owed})

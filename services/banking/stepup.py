@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import sqlalchemy as sa
 
-from rules.act import MoneyPolicy
+from rules.act import CLOCKS_APART, MoneyPolicy
 from schemas.errors import ConfigInvalid, RateLimited
 from schemas.ids import CustomerId
 from schemas.stepup import Challenge
@@ -114,7 +114,7 @@ class SecondFactor:
     async def waiting(self, customer: CustomerId) -> tuple[Challenge, ...]:
         """The customer's challenges that wait for a code or an approval, newest first, at most ten."""
         now = micros(self._clock.now())
-        mine = (_c.customer_id == customer) & _c.passed_at.is_(None) & (_c.expires_at > now)
+        mine = (_c.customer_id == customer) & _c.passed_at.is_(None) & self._holds(now)
         wanted = sa.select(challenges).where(mine).order_by(_c.created_at.desc()).limit(10)
         rows = await self._store.look(lambda connection: connection.execute(wanted).all())
         channel, tries = self._sender.channel, self._policy.code_attempts
@@ -124,14 +124,20 @@ class SecondFactor:
         """Whether a live, unspent pass for `purpose` exists; asking spends it, and of many askers one gets it."""
         now = self._clock.now()
         since = micros(now - timedelta(seconds=self._policy.pass_life_s))
-        mine = (_c.customer_id == customer) & (_c.purpose == purpose) & (_c.passed_at > since) & _c.spent_at.is_(None)
+        timely = (_c.passed_at > since) & (_c.passed_at <= micros(now + CLOCKS_APART))
+        mine = (_c.customer_id == customer) & (_c.purpose == purpose) & timely & _c.spent_at.is_(None)
         newest = sa.select(_c.id).where(mine).order_by(_c.passed_at.desc()).limit(1).scalar_subquery()
         spend = sa.update(challenges).where((_c.id == newest) & mine).values(spent_at=micros(now))
         return await self._store.execute("stepup.spend", spend) == 1
 
     def _live(self, customer: CustomerId, challenge: str, now: int) -> sa.ColumnElement[bool]:
         mine = (_c.customer_id == customer) & (_c.id == challenge)
-        return mine & _c.passed_at.is_(None) & (_c.expires_at > now)
+        return mine & _c.passed_at.is_(None) & self._holds(now)
+
+    def _holds(self, now: int) -> sa.ColumnElement[bool]:
+        """Not over, and of no later time: a clock that was set back prolongs nothing."""
+        longest = (timedelta(seconds=self._policy.code_life_s) + CLOCKS_APART) // timedelta(microseconds=1)
+        return (_c.expires_at > now) & (_c.expires_at <= now + longest)
 
     def _mac(self, customer: CustomerId, challenge: str, code: str) -> str:
         text = f"{len(customer)}:{customer}{len(challenge)}:{challenge}{code}"

@@ -11,6 +11,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from rules.act import CLOCKS_APART
 from schemas.errors import RateLimited, StoreUnavailable
 from schemas.ids import CallId, CustomerId
 from services.guard.shared_rates import Kind, SharedRates
@@ -70,7 +71,9 @@ class SharedCalls:
 
         def entering(connection: sa.Connection) -> None:
             alone(connection, f"calls:{customer}")
-            connection.execute(sa.delete(calls).where(theirs & (_c.until <= micros(now))))
+            longest = now + LEASE + CLOCKS_APART  # what lasts longer is from before a clock was set back
+            over = (_c.until <= micros(now)) | (_c.until > micros(longest))
+            connection.execute(sa.delete(calls).where(theirs & over))
             if connection.execute(sa.select(sa.func.count()).where(theirs)).scalar_one() >= self._most:
                 raise RateLimited("too many calls at once", retry_after_s=5.0)
             self._rates.taking(connection, Kind.CALLS, customer, now)

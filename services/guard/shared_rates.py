@@ -11,6 +11,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from rules.act import CLOCKS_APART
 from schemas.errors import RateLimited, StoreUnavailable
 from schemas.ids import CustomerId
 from services.guard.shares import BURST_S, Allowance
@@ -28,7 +29,10 @@ rates: Final = sa.Table(
     sa.Column("full_at", sa.BigInteger, nullable=False),
     sa.Index("ix_guard_rates_full_at", "full_at"),
 )
-"""When a customer's bucket will be full again: all that a bucket has to know, and one statement takes from it."""
+"""When a customer's bucket will be full again: all that a bucket has to know, and one statement takes from it.
+
+Later than a bucket can take is from before a clock was set back: then it is full.
+"""
 _COUNTED_S: Final = 0.5
 """A request waits so long to be counted by all; then its answer is what matters."""
 _c = rates.c
@@ -53,7 +57,8 @@ class SharedRates:
         """Take one within a transaction on PostgreSQL. Raises RateLimited with the time until there is one again."""
         each = timedelta(minutes=1) / self._a_minute[kind]
         most = max(each, timedelta(seconds=BURST_S))
-        begins = sa.func.greatest(_c.full_at, sa.literal(micros(now), sa.BigInteger))
+        at = sa.literal(micros(now), sa.BigInteger)
+        begins = sa.case((_c.full_at > micros(now + most + CLOCKS_APART), at), else_=sa.func.greatest(_c.full_at, at))
         later = begins + sa.literal(each // timedelta(microseconds=1), sa.BigInteger)
         row = {"kind": kind, "customer_id": customer, "full_at": micros(now + each)}
         taken = insert(rates).values(row).on_conflict_do_update(
@@ -79,5 +84,6 @@ class SharedRates:
     async def forget(self) -> None:
         """Drop the buckets that are full. Raises StoreUnavailable."""
         if not self._store.embedded:
-            full = sa.delete(rates).where(_c.full_at <= micros(self._clock.now()))
-            await self._store.execute("rates.forget", full)
+            now, longest = self._clock.now(), timedelta(minutes=1) + timedelta(seconds=BURST_S) + CLOCKS_APART
+            full = (_c.full_at <= micros(now)) | (_c.full_at > micros(now + longest))
+            await self._store.execute("rates.forget", sa.delete(rates).where(full))

@@ -24,7 +24,7 @@ from services.record import tables as t
 from services.record.audit_keys import AuditKeys
 from services.record.chain import ChainHead, chain_hash, lock_head, move_head
 from services.store import Store, insert_new, instant, micros
-from services.timing import finish
+from services.timing import finish, on_disk
 
 log = logging.getLogger(__name__)
 
@@ -82,12 +82,14 @@ class ChainedAudit:
         if self._publishing is not None and not self._publishing.done():
             log.error("the audit's head is not exported: its disk does not answer")
             return
-        publishing = asyncio.ensure_future(asyncio.to_thread(self._export.publish, head, at))
+        publishing = asyncio.ensure_future(on_disk.run(None, self._export.publish, head, at))
         await asyncio.wait({publishing}, timeout=_EXPORT_S)
-        if publishing.done():
-            publishing.result()
-        else:
+        if not publishing.done():
             self._publishing = publishing
+        elif isinstance(error := publishing.exception(), StoreUnavailable):
+            log.error("the audit's head is not exported: %s", error.message)
+        else:
+            publishing.result()
 
     def has(self, customer: CustomerId, connection: sa.Connection, record: AuditRecord) -> bool:
         """Within a transaction: whether a record is in the chain, whose end is locked by this."""

@@ -4,7 +4,6 @@ A record is in the chain once, whatever crashes when: the transaction that takes
 came, and one whose first writing had no answer is looked for before it is written again.
 """
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +21,7 @@ from services.record.audit import ChainedAudit, Given
 from services.record.spool import BROKEN, Spool
 from services.record.spools import Spools
 from services.store import changed, insert_new, instant, micros
-from services.timing import finish, within
+from services.timing import finish, on_disk, within
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +89,7 @@ class SpooledAudit:
     async def _into_the_chain(self, spool: Spool, entries: Sequence[tuple[int, bytes]]) -> None:
         """In one transaction, which holds the chain's end meanwhile."""
         await self._chain.append_with("audit.spool", partial(self._take, spool.name, entries))
-        await asyncio.to_thread(spool.done, entries[-1][0])
+        await on_disk.run(None, spool.done, entries[-1][0])
 
     def _take(self, name: str, entries: Sequence[tuple[int, bytes]], connection: sa.Connection) -> Sequence[Given]:
         """Within a transaction: the records that are not in the chain yet, which are in it from now on."""

@@ -18,7 +18,6 @@ import secrets
 import struct
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -29,6 +28,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
+from services.record.frames import LENGTH, NONCE_BYTES, TAG_BYTES, framed, missing, sector_after
 from services.timing import left
 
 log = logging.getLogger(__name__)
@@ -37,12 +37,12 @@ _MAGIC, _EMPTYING = b"tlspool1", b"tlspool0"
 """As it is used, and while it is being overwritten with zeros: then it holds nothing that is still wanted."""
 _HEAD: Final = struct.Struct(">8s16sQ")
 """What the file is, its random name, and the number of the first entry in it."""
-_LENGTH: Final = struct.Struct(">I")
-_NONCE_BYTES, _TAG_BYTES = 12, 16
 _MOST_SPOOLS: Final = 64
 _PURPOSE: Final = b"tellerline.spool.1"
-_SECTOR: Final = 512
-"""Bytes that a disk writes as a whole."""
+_SHORT: Final = bytes(2)
+"""How the length of an entry below 64 KiB begins; longer ones are not looked for behind a gap."""
+_MOST_LOST: Final = 4
+"""Entries that a gap may have taken, if those behind it are to be found."""
 _PUT_S, _LEAST_S = 1.0, 0.3
 """What an answer waits for the disk; the latter also where its time is over."""
 BROKEN: Final = b""
@@ -82,18 +82,18 @@ class Spool:
         assert data, "an empty one stands for what is broken"
         with self._disk:
             number = self._first + len(self._entries)
-            nonce = secrets.token_bytes(_NONCE_BYTES)
-            sealed = nonce + self._cipher.encrypt(nonce, data, self._bound(number))
-            framed = _LENGTH.pack(len(sealed)) + sealed
-            if self._end + len(framed) + _LENGTH.size > self._size:
+            nonce = secrets.token_bytes(NONCE_BYTES)
+            sealed = nonce + self._cipher.encrypt(nonce, data, self._bound(number, self._tag))
+            framed = LENGTH.pack(len(sealed)) + sealed
+            if self._end + len(framed) + LENGTH.size > self._size:
                 raise StoreRefused("the spool is full")
             try:
-                self._write(self._end, framed + _LENGTH.pack(0))
+                self._write(self._end, framed + LENGTH.pack(0))
             except OSError as error:
                 raise StoreRefused(f"the spool can't be written: {type(error).__name__}") from error
             with self._state:
                 self._entries.append(data)
-                self._end, self._tag = self._end + len(framed), sealed[-_TAG_BYTES:]
+                self._end, self._tag = self._end + len(framed), sealed[-TAG_BYTES:]
 
     def oldest(self, most: int) -> list[tuple[int, bytes]]:
         """The entries that wait longest, with their numbers. Does not wait for a disk that falls silent."""
@@ -121,7 +121,7 @@ class Spool:
 
     def _make(self) -> None:
         os.posix_fallocate(self._file, 0, self._size)
-        self._write(0, _HEAD.pack(_MAGIC, secrets.token_bytes(16), 1) + _LENGTH.pack(0))
+        self._write(0, _HEAD.pack(_MAGIC, secrets.token_bytes(16), 1) + LENGTH.pack(0))
         folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(folder)
@@ -129,6 +129,8 @@ class Spool:
             os.close(folder)
 
     def _open(self) -> None:
+        if os.fstat(self._file).st_size < self._size:
+            os.posix_fallocate(self._file, 0, self._size)  # cut short, it would have no room for anything
         self._size = os.fstat(self._file).st_size
         whole = os.pread(self._file, self._size, 0)
         magic, self._name, self._first = _HEAD.unpack_from(whole)
@@ -152,18 +154,40 @@ class Spool:
     def _read(self, whole: bytes) -> bool:
         """Take the entries in; whether they are as they were written, but for a last one that was being written."""
         sound = True
-        while (sealed := _framed(whole, self._end)) is not None:
-            number = self._first + len(self._entries)
-            end = self._end + _LENGTH.size + len(sealed)
-            try:
-                data = self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], self._bound(number))
-            except InvalidTag:
-                if not any(whole[end:]) and _missing(whole, self._end + _LENGTH.size, end):
+        while (sealed := framed(whole, self._end)) is not None or self._go_on_after_a_gap(whole):
+            if sealed is None:
+                sound = False
+                continue
+            end = self._end + LENGTH.size + len(sealed)
+            data = self._opened(sealed, self._first + len(self._entries), self._tag)
+            if data is None:
+                if not any(whole[end:]) and missing(whole, self._end + LENGTH.size, end):
                     return sound
                 data, sound = BROKEN, False
             self._entries.append(data)
-            self._end, self._tag = end, sealed[-_TAG_BYTES:]
-        return sound and _missing(whole, self._end, min(_sector_after(self._end), len(whole)))
+            self._end, self._tag = end, sealed[-TAG_BYTES:]
+        return sound and missing(whole, self._end, min(sector_after(self._end), len(whole)))
+
+    def _opened(self, sealed: bytes, number: int, before: bytes) -> bytes | None:
+        """What is sealed, where it is the entry of this number and `before` the tag of the one before it."""
+        try:
+            return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], self._bound(number, before))
+        except InvalidTag:
+            return None
+
+    def _go_on_after_a_gap(self, whole: bytes) -> bool:
+        """Whether entries follow a place whose length is gone, which no last write leaves; those in it are broken."""
+        last, next_number = len(whole.rstrip(b"\0")), self._first + len(self._entries)
+        at = whole.find(_SHORT, self._end + LENGTH.size)
+        while 0 <= at < last:
+            sealed = framed(whole, at)
+            for lost in range(1, _MOST_LOST + 1) if sealed else ():
+                if sealed and self._opened(sealed, next_number + lost, whole[at - TAG_BYTES : at]) is not None:
+                    self._entries += [BROKEN] * lost
+                    self._end, self._tag = at, whole[at - TAG_BYTES : at]
+                    return True
+            at = whole.find(_SHORT, at + 1)
+        return False
 
     def _put_aside(self, whole: bytes) -> None:
         """Keep a copy of the file under a name that says what is the matter, once."""
@@ -186,8 +210,8 @@ class Spool:
         self._write(0, _HEAD.pack(_MAGIC, self._name, self._first))
         self._end, self._tag = _HEAD.size, b""
 
-    def _bound(self, number: int) -> bytes:
-        return self._name + struct.pack(">Q", number) + self._tag
+    def _bound(self, number: int, before: bytes) -> bytes:
+        return self._name + struct.pack(">Q", number) + before
 
     def _write(self, at: int, data: bytes) -> None:
         written = os.pwrite(self._file, data, at)
@@ -223,25 +247,6 @@ class SpoolWriter:
         """Let go of the spool, unless its disk does not."""
         self._thread.shutdown(wait=False)
         self._spool.close()
-
-
-def _framed(whole: bytes, at: int) -> bytes | None:
-    """What is sealed at a place; none where no entry can be."""
-    if at + _LENGTH.size > len(whole):
-        return None
-    (length,) = _LENGTH.unpack_from(whole, at)
-    sealed = whole[at + _LENGTH.size : at + _LENGTH.size + length]
-    return sealed if len(sealed) == length >= _NONCE_BYTES + _TAG_BYTES else None
-
-
-def _missing(whole: bytes, start: int, end: int) -> bool:
-    """Whether a sector, or the part of one in these bounds, never reached the disk."""
-    bounds = [start, *range(_sector_after(start), end, _SECTOR), end]
-    return any(not any(whole[a:b]) for a, b in pairwise(bounds))
-
-
-def _sector_after(at: int) -> int:
-    return at - at % _SECTOR + _SECTOR
 
 
 def broken(folder: Path) -> list[Path]:

@@ -82,6 +82,10 @@ async def _authenticated(websocket: WebSocket, seconds: float | None) -> Admitte
     return Admitted(CustomerId("c1"), seconds)
 
 
+async def _nothing_is_recorded(_call: CallId, _agreed: bool) -> None:
+    """No recordings are kept."""
+
+
 async def _verified(token: str) -> Admitted:
     if not token.startswith("good"):
         raise Unauthenticated("the token does not verify")
@@ -116,7 +120,7 @@ async def gateway(
         SystemClock(),
         metrics,
         _verified,
-        lambda _call, _agreed: None,
+        _nothing_is_recorded,
         synthesizer,
         call_seconds,
     )

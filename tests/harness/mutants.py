@@ -132,8 +132,7 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     "codes may be guessed for ever": (Edit(stepup, "& (_c.attempts < self._policy.code_attempts)", ""),),
     "codes are sent without end": (Edit(stepup, ">= self._policy.challenges_per_hour", ">= 10**9"),),
     "codes live for ever": (
-        Edit(stepup, "return mine & _c.passed_at.is_(None) & (_c.expires_at > now)",
-             "return mine & _c.passed_at.is_(None)"),
+        Edit(stepup, "return (_c.expires_at > now) & ", "return "),
     ),
     "a timeout counts as failure": (
         Edit(submit, 'return BankReceipt(BankOutcome.PENDING, reason="no_answer")',

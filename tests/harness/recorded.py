@@ -33,7 +33,7 @@ async def recorded_call(
     recordings = Recordings(gateway.settings.recordings, clock, audit_keys(gateway.settings))
     recognizer = recordings.recognizer(FakeRecognizer(lambda _seconds: words[0]))
     handler = await recordings.opener(gateway.callers.open)(CustomerId(customer), CallId(call), locale)
-    recordings.consent(CallId(call), True)
+    await recordings.consent(CallId(call), True)
     for number in range(len(said)):
         clock.advance(3)
         samples = np.full(SAMPLE_RATE // 10, 0.1, dtype=np.float32)

@@ -105,6 +105,7 @@ async def test_bad_recordings(bank: RunningApp, content: bytes, media_type: str,
         (b"[]", 400, "bad_input"),
         (orjson.dumps({"text": "x" * 2_001, "locale": "en-US"}), 400, "bad_input"),
         (orjson.dumps({"text": "x", "locale": "en-US", "surprise": 1}), 400, "bad_input"),
+        (b'{"text": "x", "locale": "en-US", "text": "y"}', 400, "bad_input"),
         (orjson.dumps({"text": "x", "locale": "tlh-KX"}), 422, "unsupported_locale"),
     ],
 )

@@ -57,6 +57,7 @@ def _answer(line: bytes) -> bytes:
 
     from app.text import TextPath, payee_of
     from schemas.errors import MalformedMessage
+    from schemas.json_names import DOUBLED, doubled_name
     from schemas.text import TextIn
     from services.timing import SystemClock
 
@@ -65,6 +66,8 @@ def _answer(line: bytes) -> bytes:
     except ValidationError as error:
         places = ", ".join(sorted({".".join(str(p) for p in item["loc"]) or "the line" for item in error.errors()}))
         raise MalformedMessage(f"does not validate: {places}") from error
+    if doubled_name(line) is not None:
+        raise MalformedMessage(DOUBLED)
     if given.payees is not None:
         path = TextPath.of_payees(SystemClock(), [payee_of(payee) for payee in given.payees])
     else:

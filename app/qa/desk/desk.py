@@ -23,6 +23,7 @@ from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import MalformedMessage, NotFound, WrongState
 from schemas.ids import CallId, CustomerId
 from services.ports import AuditLog, Clock
+from services.timing import ANSWER_S, on_disk
 
 STAFF: Final = CustomerId("")
 """Whom records of staff are about: no customer."""
@@ -55,13 +56,13 @@ class Desk:
         self, who: str, filters: Filters, limit: int, after: str | None, seed: str | None
     ) -> tuple[Page, list[SeenTurn]]:
         """A page of turns with their words, or where there is a `seed` a sample of `limit`. Raises BadInput."""
-        turns = await asyncio.to_thread(self.shelf.turns)
+        turns = await on_disk.run(ANSWER_S, self.shelf.turns)
         if seed is None:
             found = await asyncio.to_thread(page, turns, filters, limit, after)
         else:
             found = await asyncio.to_thread(sample, turns, filters, limit, seed)
         await self._note("qa.listed", who, None, {"turns": len(found.turns)})
-        return found, await asyncio.to_thread(self._shown, found.turns)
+        return found, await on_disk.run(ANSWER_S, self._shown, found.turns)
 
     def _shown(self, turns: tuple[ListedTurn, ...]) -> list[SeenTurn]:
         shown = []
@@ -74,13 +75,13 @@ class Desk:
 
     async def seen(self, who: str, call: str, turn: int) -> SeenTurn:
         """A turn. Raises NotFound, MalformedMessage."""
-        recording, found, review = await asyncio.to_thread(self.shelf.turn, call, turn)
+        recording, found, review = await on_disk.run(ANSWER_S, self.shelf.turn, call, turn)
         await self._note("qa.read", who, call, {"turn": turn})
         return SeenTurn(recording, found, review.shown_to(who))
 
     async def heard(self, who: str, call: str, turn: int) -> bytes:
         """A turn's sound, a FLAC file. Raises NotFound, MalformedMessage."""
-        sound = await asyncio.to_thread(self.shelf.sound, call, turn)
+        sound = await on_disk.run(ANSWER_S, self.shelf.sound, call, turn)
         await self._note("qa.heard", who, call, {"turn": turn})
         return sound
 
@@ -96,7 +97,7 @@ class Desk:
     ) -> Review:
         """Keep a person's word on a turn that was `seen` in a state. Raises NotFound, MalformedMessage, WrongState."""
         async with self._saving:
-            recording, said, before = await asyncio.to_thread(self.shelf.turn, call, turn)
+            recording, said, before = await on_disk.run(ANSWER_S, self.shelf.turn, call, turn)
             if said.withheld:
                 raise WrongState("a withheld turn has nothing to review")
             if before.state is not seen:
@@ -107,7 +108,7 @@ class Desk:
             moved: dict[str, AuditValue] = {"before": before.state.value, "after": after.state.value}
             fields: list[AuditValue] = [*sorted(given.named)]
             await self._note("qa.reviewed", who, call, moved | {"turn": turn, "action": action.value, "fields": fields})
-            await asyncio.to_thread(self.shelf.save, recording, turn, after)
+            await on_disk.run(ANSWER_S, self.shelf.save, recording, turn, after)
         return after.shown_to(who)
 
     async def exported(self, who: str, call: str, turn: int, *, personal: bool) -> bytes:
@@ -116,7 +117,7 @@ class Desk:
         The manifest names the recording and holds nothing of it, unless `personal` is asked for: then it has the
         caller's words, facts and voice, and the labels of people as far as `who` may know them.
         """
-        made = await asyncio.to_thread(self._test, who, call, turn, personal)
+        made = await on_disk.run(ANSWER_S, self._test, who, call, turn, personal)
         await self._note("qa.exported", who, call, {"turn": turn, "personal": personal})
         return made
 
@@ -130,13 +131,13 @@ class Desk:
 
     async def agreement(self, who: str) -> dict[str, Agreement]:
         """How far people agree, by field."""
-        pairs = await asyncio.to_thread(self.shelf.pairs)
+        pairs = await on_disk.run(ANSWER_S, self.shelf.pairs)
         await self._note("qa.compared", who, None, {"pairs": len(pairs)})
         return by_field(pairs)
 
     async def failures(self, who: str) -> tuple[FailureGroup, ...]:
         """Why turns failed, by what people say, grouped; without what `who` may not know yet."""
-        turns = await asyncio.to_thread(self.shelf.turns)
+        turns = await on_disk.run(ANSWER_S, self.shelf.turns)
         found = grouped((f"{turn.call}/{turn.turn}", turn.failed(who)) for turn in turns)
         await self._note("qa.compared", who, None, {"groups": len(found)})
         return found

@@ -14,6 +14,7 @@ from app.qa.replay import formats
 from app.qa.replay.audio import HEADERLESS
 from app.qa.replay.manifest import MAX_CASES, Case, Manifest
 from schemas.errors import MalformedMessage, NotFound, TellerlineError, TooLarge
+from schemas.json_names import DOUBLED, doubled_name
 
 MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 AUDIO_SUFFIXES: Final = frozenset(
@@ -153,6 +154,8 @@ def _object(where: str, data: bytes) -> Raw:
         raise MalformedMessage(f"{where}: {error}") from error
     if not isinstance(raw, dict):
         raise MalformedMessage(f"{where}: not an object")
+    if doubled_name(data) is not None:
+        raise MalformedMessage(f"{where}: {DOUBLED}")
     return raw
 
 
@@ -186,9 +189,12 @@ def _json(path: Path) -> Iterator[tuple[str, Raw]]:
 
 def _array(name: str, data: bytes) -> list[Raw]:
     try:
-        return [raw if isinstance(raw, dict) else {FAULT: f"{name}: not an object"} for raw in orjson.loads(data)]
+        objects = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise MalformedMessage(f"{name}: {error}") from error
+    if doubled_name(data) is not None:
+        raise MalformedMessage(f"{name}: {DOUBLED}")
+    return [raw if isinstance(raw, dict) else {FAULT: f"{name}: not an object"} for raw in objects]
 
 
 def _object_or_fault(where: str, data: bytes) -> Raw:

@@ -11,6 +11,7 @@ import orjson
 from app.transports.telephone.line import LineEvent, Pressed
 from schemas.errors import MalformedAudio, MalformedMessage, TooLarge
 from schemas.ids import Locale
+from schemas.json_names import DOUBLED, doubled_name
 
 MAX_MESSAGE: Final = 64 * 1024
 MAX_WORD: Final = 512
@@ -34,8 +35,11 @@ class Fields:
             raise TooLarge(f"a message has at most {MAX_MESSAGE} bytes")
         try:
             values = orjson.loads(text)
-        except (orjson.JSONDecodeError, ValueError):
+            doubled = doubled_name(text)
+        except (orjson.JSONDecodeError, ValueError, RecursionError):
             raise MalformedMessage("the message is not JSON") from None
+        if doubled is not None:
+            raise MalformedMessage(DOUBLED)
         if not isinstance(values, dict):
             raise MalformedMessage("the message is no object")
         return cls(values)

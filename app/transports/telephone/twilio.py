@@ -213,7 +213,7 @@ def _twilio(credential: Credential, ids: Mapping[str, str], form: Mapping[str, s
 
 def _twilio_transfer(credential: Credential, ids: Mapping[str, str], summary: str) -> WebRequest:
     target = credential.transfer_to
-    if target.startswith("sip:"):
+    if target.startswith(("sip:", "sips:")):
         joint = "&" if "?" in target else "?"
         target = f"<Sip>{escape(f'{target}{joint}{SUMMARY}={quote(summary)}')}</Sip>"
     else:

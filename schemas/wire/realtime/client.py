@@ -6,6 +6,7 @@ from pydantic import Field, JsonValue, RootModel, ValidationError
 from pydantic_core import from_json
 
 from schemas.errors import MalformedMessage, TooLarge
+from schemas.json_names import DOUBLED, doubled_name
 from schemas.wire.client import PlaybackReport, PressKey, RenewToken
 from schemas.wire.realtime.items import MAX_ID, ItemName, ItemWish
 from schemas.wire.realtime.lenient import Lenient
@@ -156,9 +157,13 @@ def parse_client_event(message: str) -> ClientEvent:
     if len(message) > MAX_MESSAGE:
         raise TooLarge(f"a message is at most {MAX_MESSAGE} bytes long")
     try:
-        return _Message.model_validate_json(message).root
+        event = _Message.model_validate_json(message).root
     except ValidationError as invalid:
         wrong = invalid
+    else:
+        if doubled_name(message) is not None:
+            raise Refused(DOUBLED, cause=_cause(message))
+        return event
     kinds, places = faults(wrong, _NAMES)
     raise Refused(f"{', '.join(kinds)} at {', '.join(places)}"[:400], places[0] or None, _cause(message))
 

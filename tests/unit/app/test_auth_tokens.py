@@ -1,7 +1,9 @@
 """Access tokens: what is accepted, and every way one can be wrong."""
 
+import asyncio
 import base64
 import hmac
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,8 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
 
 from app.auth.demo import LIFE_S, DemoIssuer
-from app.auth.jwks import AGAIN_S, FRESH_S, STALE_S, FixedKeys, TokenVerifier, public_keys
-from app.auth.principal import Scope
+from app.auth.jwks import AGAIN_S, FRESH_S, PATIENCE_S, STALE_S, FixedKeys, TokenVerifier, public_keys
+from app.auth.principal import Principal, Scope
 from app.auth.tokens import MAX_TOKEN, TokenRules, UnknownKey, verify_token
 from schemas.errors import DependencyFailed, MissingScope, TellerlineError, Unauthenticated
 from services.timing.clock import ManualClock
@@ -229,6 +231,66 @@ async def test_an_issuer_that_is_down_is_lived_with_for_a_while() -> None:
     clock.advance(STALE_S)
     with pytest.raises(DependencyFailed):
         await verifier.verify(token(iat=AT + 86_000, exp=AT + 100_000))
+
+
+class HangingIssuer(FakeIssuer):
+    """Answers when it is let go."""
+
+    def __init__(self, *keys: OKPKey) -> None:
+        super().__init__(*keys)
+        self.go = asyncio.Event()
+        self.go.set()
+
+    async def fetch(self) -> dict[str, Any]:
+        found = await super().fetch()
+        await self.go.wait()
+        return found
+
+
+async def test_an_issuer_that_hangs_is_waited_for_by_one_caller_and_shortly() -> None:
+    clock, issuer = ManualClock(NOW), HangingIssuer(KEY)
+    verifier = TokenVerifier(issuer, RULES, clock)
+    good = token(exp=AT + 80_000)
+    await verifier.verify(good)
+    issuer.go.clear()
+    clock.advance(FRESH_S)
+    began = time.monotonic()
+    assert [p.customer for p in await asyncio.gather(*(verifier.verify(good) for _ in range(20)))] == ["ann"] * 20
+    assert time.monotonic() - began < PATIENCE_S + 0.3
+    began = time.monotonic()
+    assert (await verifier.verify(good)).customer == "ann"
+    assert time.monotonic() - began < 0.1
+    assert issuer.fetched == 2
+    await verifier.close()
+
+
+async def test_keys_that_nobody_knows_are_answered_together_while_the_issuer_hangs() -> None:
+    clock, issuer = ManualClock(NOW), HangingIssuer(KEY)
+    verifier = TokenVerifier(issuer, RULES, clock)
+    await verifier.verify(token())
+    issuer.go.clear()
+    clock.advance(AGAIN_S)
+    strangers = [token(OKPKey.generate_key("Ed25519", {"kid": f"k{n}"})) for n in range(20)]
+    began = time.monotonic()
+    found = await asyncio.gather(*map(verifier.verify, [*strangers, token()]), return_exceptions=True)
+    assert time.monotonic() - began < PATIENCE_S + 0.3
+    assert [type(one) for one in found] == [UnknownKey] * 20 + [Principal]
+    issuer.go.set()
+    await verifier.verify(token())
+    await verifier.close()
+    assert issuer.fetched == 2
+
+
+async def test_the_first_callers_wait_for_one_fetch_and_none_for_a_second() -> None:
+    issuer = HangingIssuer(KEY)
+    issuer.go.clear()
+    verifier = TokenVerifier(issuer, RULES, ManualClock(NOW))
+    first = [asyncio.create_task(verifier.verify(token())) for _ in range(5)]
+    await asyncio.sleep(PATIENCE_S + 0.1)
+    first[0].cancel()  # one who hangs up takes nobody's fetch along
+    issuer.go.set()
+    assert [p.customer for p in await asyncio.gather(*first[1:])] == ["ann"] * 4
+    assert issuer.fetched == 1
 
 
 async def test_the_demo_issues_what_its_verifier_takes(tmp_path: Path) -> None:

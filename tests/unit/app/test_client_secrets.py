@@ -34,6 +34,17 @@ def test_it_opens_calls_for_so_long(asked: int, given: int) -> None:
         made(clock).verify(secret.value)
 
 
+@pytest.mark.parametrize(("behind", "taken"), [(1, True), (5, True), (7, False), (3_600, False)])
+def test_a_gateway_whose_clock_is_behind_takes_it_too_unless_it_was_set_back(behind: int, taken: bool) -> None:
+    secret = made().issue(caller(), 600)
+    other = made(ManualClock(NOW - timedelta(seconds=behind)))
+    if taken:
+        assert other.verify(secret.value).caller() == "ann"
+    else:
+        with pytest.raises(Unauthenticated):
+            other.verify(secret.value)
+
+
 def test_a_call_lasts_no_longer_than_the_token_that_it_was_asked_for_with() -> None:
     ends = NOW + timedelta(seconds=30)
     secret = made().issue(caller(ends), 600)

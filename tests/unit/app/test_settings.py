@@ -1,10 +1,16 @@
 """Settings: production brings its own, a mistake is one line that names it, no secret shows, all are documented."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from app.settings import Environment, names, read_settings
 from schemas.errors import ConfigInvalid
@@ -15,6 +21,7 @@ from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
 ROOT = Path(__file__).parents[3]
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CASES = yaml.load((ROOT / "tests/data/settings/mistakes.yaml").read_text(), yaml.CSafeLoader)
 
 
@@ -51,6 +58,18 @@ def test_a_mistake_is_one_line_that_names_it(case: dict[str, dict[str, str]], mo
     assert "\n" not in said
     assert "S3CRET" not in said
     assert not [part for part in case["says"] if part not in said], said
+
+
+def test_a_certificate_whose_time_is_over_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gateway")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, NOW - timedelta(days=9), NOW - timedelta(days=2))
+    (tmp_path / "one.pem").write_bytes(made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM))
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "one.key").write_bytes(pem)
+    production(monkeypatch, {"TELLERLINE_TLS_CERTIFICATE": "one.pem", "TELLERLINE_TLS_KEY": "one.key"})
+    with pytest.raises(ConfigInvalid, match=r"^TELLERLINE_TLS_CERTIFICATE holds from .* write one that holds today$"):
+        read_settings()
 
 
 def test_a_misspelt_name_in_the_env_file_is_found_too(tmp_path: Path) -> None:

@@ -90,8 +90,9 @@ TAMPERED = {
     "a byte of the first": (40, b"\xff", [BROKEN, b"second", b"third"]),
     "a byte of the second": (90, b"\xff", [b"first", BROKEN, b"third"]),
     "a byte of the last": (130, b"\xff", [b"first", b"second", BROKEN]),
-    "a length": (32, b"\xff\xff\xff\xff", []),
-    "a length to nothing": (32, b"\0\0\0\0", []),
+    "a length": (32, b"\xff\xff\xff\xff", [BROKEN, b"second", b"third"]),
+    "a length to nothing": (32, b"\0\0\0\0", [BROKEN, b"second", b"third"]),
+    "a length in the middle": (69, b"\xff\xff\xff\xff", [b"first", BROKEN, b"third"]),
     "the number of the first": (31, b"\x07", [BROKEN] * 3),
     "what it is": (0, b"nonsense", []),
     "something behind the last": (160, b"more", [b"first", b"second", b"third"]),
@@ -127,6 +128,33 @@ def test_a_hand_in_it_is_noticed_and_what_can_be_read_is_kept(
     before = broken_in(tmp_path)
     assert Spool(tmp_path / "a.spool", KEY, SIZE).waiting == (0 if left else 1)
     assert broken_in(tmp_path) == before
+
+
+def test_entries_behind_a_sector_that_was_lost_are_kept_and_the_loss_is_told(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "a.spool", KEY, SIZE)
+    for data in (b"first" * 89, b"second" * 20, b"third"):
+        spool.put(data)
+    spool.close()
+    with (tmp_path / "a.spool").open("r+b") as file:
+        file.seek(509)
+        file.write(bytes(60))  # the length of the second with it
+    again = Spool(tmp_path / "a.spool", KEY, SIZE)
+    assert entries(again) == [b"first" * 89, BROKEN, b"third"]
+    assert broken_in(tmp_path) == 1
+
+
+@pytest.mark.parametrize("size", [0, 31, 40, 300])
+def test_a_file_that_was_cut_short_has_room_again(tmp_path: Path, size: int) -> None:
+    spool = Spool(tmp_path / "a.spool", KEY, SIZE)
+    for data in (b"first", b"second" * 90):
+        spool.put(data)
+    spool.close()
+    os.truncate(tmp_path / "a.spool", size)
+    again = Spool(tmp_path / "a.spool", KEY, SIZE)
+    kept = entries(again)
+    again.put(b"later")
+    again.close()
+    assert entries(Spool(tmp_path / "a.spool", KEY, SIZE)) == [*kept, b"later"]
 
 
 def test_what_was_taken_is_overwritten(tmp_path: Path) -> None:

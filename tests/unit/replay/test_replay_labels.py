@@ -172,7 +172,7 @@ async def recorded(folder: Path, *said: str) -> Path:
     recordings = Recordings(folder.parent, clock, KEYS)
     recognizer = recordings.recognizer(FakeRecognizer(*said))
     handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId(folder.name), EN_US)
-    recordings.consent(CallId(folder.name), True)
+    await recordings.consent(CallId(folder.name), True)
     for number in range(len(said)):
         clock.advance(3)
         samples = np.full(SAMPLE_RATE, 0.1 * (number + 1), dtype=np.float32)
@@ -273,7 +273,7 @@ async def test_without_consent_there_is_no_recording_and_none_is_left_when_it_is
     recordings = Recordings(tmp_path, ManualClock(datetime(2026, 1, 15, tzinfo=UTC)), KEYS)
     handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId("call"), EN_US)
     for word in words:
-        recordings.consent(CallId("call"), word)
+        await recordings.consent(CallId("call"), word)
         async for _ in handler.take(Transcript.typed("what's my balance", EN_US), ReplyId("r")):
             pass
         assert (tmp_path / "call").exists() is word
@@ -314,7 +314,7 @@ async def test_a_sound_that_can_not_be_kept_never_ends_a_call(tmp_path: Path) ->
     recordings = Recordings(tmp_path, ManualClock(datetime(2026, 1, 15, tzinfo=UTC)), KEYS)
     recognizer = recordings.recognizer(FakeRecognizer("send money"))
     handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId("call"), EN_US)
-    recordings.consent(CallId("call"), True)
+    await recordings.consent(CallId("call"), True)
     transcript = await recognizer.transcribe(np.zeros(0, dtype=np.float32), EN_US, final=True)
     events = [event async for event in handler.take(transcript, ReplyId("r"))]
     assert isinstance(events[-1], ReplyDone)

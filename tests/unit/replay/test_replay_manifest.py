@@ -97,6 +97,14 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: object, complaint: str) -> 
     assert "m.jsonl:2" in str(caught.value)
 
 
+def test_a_name_that_a_line_says_twice_is_told(tmp_path: Path) -> None:
+    line = '{"id": "a", "locale": "en-US", "text": "x", "text": "y"}'
+    for text, where in ((f"\n{line}\n", "m.jsonl:2"), (f"[{line}]", "m.jsonl")):
+        (tmp_path / "m.jsonl").write_text(text)
+        with pytest.raises(MalformedMessage, match=f"{where}: a name is said twice"):
+            load(tmp_path / "m.jsonl")
+
+
 def test_two_cases_of_one_name_are_refused(tmp_path: Path) -> None:
     same = {"id": "a", "locale": "en-US", "text": "x"}
     with pytest.raises(MalformedMessage, match="'a'"):
