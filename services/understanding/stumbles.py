@@ -38,6 +38,8 @@ _SHORTEST, _LONGEST, _NEAR = 2, 4, 2
 """Letters of a word that was only begun, and words within which it follows."""
 _MOST_WORDS: Final = 3
 """Words that are said twice in a row, at most."""
+_MOST_AGAIN: Final = 5
+"""Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,8 @@ def _once(
     text, units = heard.transcript.text, rules.units(heard.transcript.text)
     if whole.intent in COUNTED and settled(whole):
         return None
-    for said in _AGAIN.finditer(text):
+    again_at_once = list(_AGAIN.finditer(text))
+    for said in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
         start, end = said.span()
         inside = any(span.start < end and start < span.end for span in heard.spans)
         place = units.covering(*said.span("word"))
