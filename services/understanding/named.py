@@ -246,6 +246,8 @@ class Mentions:
         text, left = self.heard.transcript.text, _MOST_NAMES
         for begin, stop in self._clauses():
             rest = text[begin:stop]
+            if not any(map(str.isalpha, rest)):
+                continue  # figures name nobody
             while (
                 left
                 and (match := self.find(rest.rjust(begin + len(rest)).ljust(len(text)))) is not None

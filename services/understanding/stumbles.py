@@ -45,6 +45,8 @@ _BEGUN: Final = 2
 """Characters of an amount that was begun and is said anew, at least."""
 _MOST_WORDS: Final = 3
 """Words that are said twice in a row, at most."""
+_MOST_AGAIN: Final = 5
+"""Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ def _once(
     text, units = heard.transcript.text, rules.units(heard.transcript.text)
     if whole.intent in COUNTED and settled(whole):
         return None
-    for said in (*_AGAIN.finditer(text), *_DOUBLED.finditer(text)):
+    again_at_once = (*_AGAIN.finditer(text), *_DOUBLED.finditer(text))
+    for said in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
         start, end = said.span()
         inside = any(span.start < end and start < span.end for span in heard.spans)
         place = units.covering(*said.span("word"))
