@@ -20,6 +20,8 @@ from services.understanding.fast.vocabulary import Noun
 
 _NAME: Final = "_name"
 _REFUSED: Final = "refused"
+_SAID_AGAIN: Final = frozenset({"date", "payee", "bill", "source", "target", "account", "card"})
+"""Slots of which the same value may be said twice; an amount twice may be two."""
 _DROPPED: Final = "dropped"
 _MEMO: Final = "memo"
 _UNREAD: Final = "unread"
@@ -63,7 +65,7 @@ class Filling:
                 before = self.values.get(slot)
                 FILLERS[slot](self, slot, edge)
                 after = self.values.get(slot)
-                if before is not None and (after is None or after is before or after.value != before.value):
+                if before is not None and not (slot in _SAID_AGAIN and _alike(before, after)):
                     self.twice.add(slot)
 
     def _memo(self, edge: Edge) -> None:
@@ -185,6 +187,11 @@ class Filling:
         span: Span = edge.value
         digits = "".join(c for c in str(span.value) if c.isdigit())
         self.values[slot] = Slot(digits, self._evidence(edge, span.rule))
+
+
+def _alike(before: Slot[Any], after: Slot[Any] | None) -> bool:
+    """Whether what was filled anew has the same value."""
+    return after is not None and after is not before and bool(after.value == before.value)
 
 
 def _touches(one: Evidence, two: Evidence) -> bool:

@@ -63,6 +63,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_balcony", 0.9),
         ("ja_stairs", 0.93),
         ("ja_lighthouse", 0.82),
+        ("ja_arcade", 0.98),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
@@ -88,6 +89,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_balcony",
                 "_stairs",
                 "_lighthouse",
+                "_arcade",
                 "en_lantern",
             )
         )
