@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 
 PIECE: Final = 4_096
 """Bytes that are parsed at a time; a frame of speech has 640."""
+LEAST_PIECE: Final = 256
+"""And where a piece of a connection took longer than LONG_S of processor time, as one of chunks of a byte does."""
+LONG_S: Final = 0.001
 BODY_PIECE: Final = 65_536
 """And of a body whose length its head told: what is in it is not looked at, however much it is."""
 PARSING_S: Final = 0.06
@@ -88,6 +91,7 @@ class ConnectionGate(asyncio.Protocol):
         self._held = self._served = self._over = False
         self._left, self._at = PARSING_BURST_S, self._loop.time()
         self._taken = self._frames = 0
+        self._piece = PIECE
         self._requests = self._refused = 0
         self._state, self._since = "head", self._loop.time()
 
@@ -186,7 +190,7 @@ class ConnectionGate(asyncio.Protocol):
             self._transport.pause_reading()
             self._loop.call_later(max(PAUSE_S, -self._left / PARSING_S), self._lobby.surplus.queue, self)
             return
-        size = PIECE
+        size = self._piece
         if self._in_a_body():
             size = BODY_PIECE
             self._charge_body(min(size, len(self._pending)))
@@ -213,7 +217,12 @@ class ConnectionGate(asyncio.Protocol):
         except Exception as fault:
             log.exception("a connection could not be read: %s", type(fault).__name__)
             self.cut()
-        self._left -= time.thread_time() - began
+        took = time.thread_time() - began
+        self._left -= took
+        if took > LONG_S:
+            self._piece = max(LEAST_PIECE, self._piece // 2)
+        elif took < LONG_S / 4:
+            self._piece = min(PIECE, self._piece * 2)
         if isinstance(self.inner, BoundedWebSocket):
             self._left -= FRAME_S * (self.inner.frames_seen - self._frames) + SOUND_S * len(piece)
             self._frames = self.inner.frames_seen

@@ -9,7 +9,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from app.doorman import BODY_BYTE_S, ConnectionGate
+from app.doorman import BODY_BYTE_S, LONG_S, ConnectionGate
 from app.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Turns
 
 
@@ -150,3 +150,25 @@ class _Open(asyncio.Transport):
 
     def pause_reading(self) -> None:
         self.reading = False
+
+
+def test_what_takes_long_to_parse_comes_in_smaller_pieces_until_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    spent, cost, sizes = [0.0], [2 * LONG_S], list[int]()
+    monkeypatch.setattr("app.doorman.time.thread_time", lambda: spent[0])
+
+    class FakeParser(asyncio.Protocol):
+        """Every piece takes so long."""
+
+        def data_received(self, data: bytes) -> None:
+            sizes.append(len(data))
+            spent[0] += cost[0]
+
+    door = ConnectionGate(Config(lambda: None, log_config=None), ServerState(), {}, _loop=Ticking())  # type: ignore[arg-type]
+    door.inner = FakeParser()
+    for _ in range(8):
+        door._parse(bytes(door._piece))
+    assert sizes == [4096, 2048, 1024, 512, 256, 256, 256, 256]
+    cost[0] = LONG_S / 10
+    for _ in range(6):
+        door._parse(bytes(door._piece))
+    assert door._piece == 4096
