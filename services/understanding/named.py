@@ -4,7 +4,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any, Final
 
 from rules.locales import locale_rules
@@ -23,6 +23,7 @@ from services.understanding.fast.told import own_accounts
 from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.fast.vocabulary import vocabulary
 
+_MOST_CLAUSES: Final = 24  # in which names are looked for
 _MOST_NAMES: Final = 6
 """Names that are looked for."""
 _READINGS: Final = 2
@@ -244,7 +245,7 @@ class Mentions:
     def _payees(self) -> Iterator[tuple[Evidence, list[PayeeId]]]:
         """Everyone who is clearly named, or everyone who may be meant by a name, clause by clause."""
         text, left = self.heard.transcript.text, _MOST_NAMES
-        for begin, stop in self._clauses():
+        for begin, stop in islice(self._clauses(), _MOST_CLAUSES):
             rest = text[begin:stop]
             if not any(map(str.isalpha, rest)):
                 continue  # figures name nobody

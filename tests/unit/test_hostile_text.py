@@ -28,6 +28,7 @@ def ears(customer: str, before: str) -> HostileCall:
         "口座番号は二" + "0" * 46 + " 2 ユーロ",
         "0" * 5_000, "9" * 5_000, "1." * 300, "1:" * 300, "1/" * 300, "-" * 900,
         "一" * 900, "万" * 900, "½" * 300, "", " ", "\0", "\ud800", "\u202e50\u202c dollars", "花子、" * 160,
+        "not emily, " * 45, "yes no " * 70, "あ." * 250,
     ],
 )  # fmt: skip
 def test_what_has_raised_before_or_might(customer: str, before: str, text: str) -> None:
