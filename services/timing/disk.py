@@ -1,6 +1,7 @@
 """Files that somebody waits for, or nobody, on threads of their own: a disk that never answers holds nothing else."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, ParamSpec, TypeVar
@@ -21,8 +22,12 @@ class DiskThreads:
     """Threads of this process for work on files, such as a hung network folder may keep for ever."""
 
     def __init__(self, threads: int = _THREADS, most: int = _MOST) -> None:
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="disk")
-        self._most = most
+        self._count, self._most = threads, most
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin with threads of its own: a forked process has none of its parent's."""
+        self._threads = ThreadPoolExecutor(self._count, thread_name_prefix="disk")
         self._pending = 0
 
     async def run(self, most_s: float | None, work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
@@ -48,3 +53,4 @@ class DiskThreads:
 
 on_disk: Final = DiskThreads()
 """Those of this process."""
+os.register_at_fork(after_in_child=on_disk.renew)
