@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from app.qa.replay import provenance
 from app.qa.replay.house import PipelineSpec
@@ -33,7 +34,8 @@ def manifest(tmp_path: Path) -> Manifest:
 
 
 def test_a_run_says_what_made_it(tmp_path: Path, manifest: Manifest) -> None:
-    head = PipelineSpec.of(Settings(extraction_url="https://models.example:8000/v1?key=secret"), manifest)
+    settings = Settings(extraction_url="https://models.example:8000/v1", extraction_key=SecretStr("a-secret-of-ours"))
+    head = PipelineSpec.of(settings, manifest)
     told = head.head(manifest, "m.jsonl")
     assert told.code == provenance.code_hash()
     assert told.settings["extraction_url"] == "https://models.example:8000/v1"
