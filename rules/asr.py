@@ -1,6 +1,19 @@
 """Thresholds and phrases that keep a recogniser from hearing words where there are none, per language."""
 
+from pydantic import BaseModel, ConfigDict
+
 from rules.load import RuleFile, load
+
+
+class NameOdds(BaseModel):
+    """When a name that may be meant is the one that was said, by its sound alone."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    odds: float
+    """Natural-log odds against the words heard, from which on it is,"""
+    lead: float
+    """where no other one comes as near as this to it."""
 
 
 class AsrRules(RuleFile):
@@ -29,10 +42,8 @@ class AsrRules(RuleFile):
     """The same for partials: lower, since a caller's first word is only half said then."""
     most_unwritten: float
     """Where a CTC head hears more labels than this beyond each one written, the words miss what was said."""
-    name_odds: float
-    """Natural-log odds against the words heard from which on a name that may be meant is the one that was said,"""
-    name_lead: float
-    """where no other one comes as near as this to it."""
+    names: NameOdds | None = None
+    """Where names are told by their sound."""
     loop_repeats: tuple[int, ...]
     """How often in a row one word, two words, … may come; the last number holds for all longer runs."""
     phantom_logprob: float

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final, NoReturn
 
 from ray.exceptions import RayActorError, RayTaskError
@@ -11,7 +12,7 @@ from schemas.audio import Samples
 from schemas.errors import Busy, RecognizerUnavailable, TellerlineError
 from schemas.ids import Locale
 from schemas.transcript import Transcript, Wordings
-from services.asr.named import named
+from services.asr.named import told_by_sound
 from services.asr.scheduler import RETRY_AFTER_S
 
 PATIENCE_S: Final = 5.0
@@ -46,8 +47,8 @@ class HandleRecognizer:
                 heard = await self._asked(self._handle.transcribe, samples, locale, final=final, confirming=confirming)
         except TimeoutError:
             raise RecognizerUnavailable("no recogniser answered in time") from None
-        others = wordings(heard) if wordings is not None and final and heard.text else ()
-        return named(heard, others, await self._odds(samples, heard, others, confirming)) if others else heard
+        weigh = partial(self._odds, samples, heard, confirming=confirming)
+        return await told_by_sound(heard, wordings if final else None, weigh)
 
     async def warm_up(self) -> None:
         """Wait until one replica answers: it is warm before its first decode. Raises RecognizerUnavailable."""
@@ -62,7 +63,7 @@ class HandleRecognizer:
         self._closed = True
 
     async def _odds(
-        self, samples: Samples, heard: Transcript, others: Sequence[str], confirming: bool
+        self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool
     ) -> tuple[float, ...]:
         """None where no recogniser tells in time: what was heard stands."""
         try:

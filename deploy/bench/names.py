@@ -112,19 +112,17 @@ async def _found(sample: Sequence[SpokenName], voice: str) -> list[NameFound]:
 async def _one(recognizer: Recognizer, said: SpokenName, voice: str) -> NameFound:
     index = PayeeIndex.build([Payee(PayeeId(name), name) for name in said.book])
     samples = spoken(voice, said.sentence, "").samples
-    asked: list[bool] = []
+    asked: list[str] = []
 
     def wordings(heard: Transcript) -> tuple[str, ...]:
-        match = _match(index, heard)
-        unsure = match is not None and match.outcome is MatchOutcome.ASK
-        asked.append(unsure)
-        return index.wordings(heard.text, match) if match is not None and unsure else ()
+        asked.extend(found := index.wordings(heard.text, _match(index, heard)))
+        return found
 
     begin = process_time()
     heard = await recognizer.transcribe(samples, EN_US, final=True)
     alone = process_time()
     told = await recognizer.transcribe(samples, EN_US, final=True, wordings=wordings)
-    spent = (process_time() - alone) - (alone - begin) if any(asked) else 0.0
+    spent = (process_time() - alone) - (alone - begin) if asked else 0.0
     return NameFound(_outcome(index, heard, said.name), _outcome(index, told, said.name), max(0.0, spent) * 1000)
 
 

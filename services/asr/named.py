@@ -1,24 +1,32 @@
 """A name told by its sound: of those that may be meant the one that fits, clearly before the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from rules.asr import asr_rules
+from rules.asr import NameOdds, asr_rules
 from schemas.ids import language
-from schemas.transcript import Hypothesis, Transcript
+from schemas.transcript import Hypothesis, Transcript, Wordings
 
 
-def named(heard: Transcript, others: Sequence[str], odds: Sequence[float]) -> Transcript:
-    """`heard`, led by the one of `others` that sounds like it; as it was where none does, or two do.
+async def told_by_sound(
+    heard: Transcript, wordings: Wordings | None, weigh: Callable[[Sequence[str]], Awaitable[Sequence[float]]]
+) -> Transcript:
+    """`heard`, with the name in it told by its sound where it is not clear; nothing is weighed in other languages.
 
-    `odds` are natural-log odds of each of `others` against the words of `heard`, or none where nothing tells them.
+    `weigh` gives the natural-log odds of other words against those of `heard`, or none where nothing tells them.
     """
+    rules = asr_rules(language(heard.locale)).names
+    others = wordings(heard) if wordings is not None and rules is not None and heard.text else ()
+    return named(heard, others, await weigh(others), rules) if others and rules is not None else heard
+
+
+def named(heard: Transcript, others: Sequence[str], odds: Sequence[float], rules: NameOdds) -> Transcript:
+    """`heard`, led by the one of `others` that sounds like it; as it was where none does, or two do."""
     if len(odds) != len(others):
         return heard
-    rules = asr_rules(language(heard.locale))
     ranked = sorted(zip(odds, others, strict=True), reverse=True)
     (best, text), rivals = ranked[0], [odd for odd, other in ranked if other != ranked[0][1]]
-    if best < rules.name_odds or (rivals and best - rivals[0] < rules.name_lead):
+    if best < rules.odds or (rivals and best - rivals[0] < rules.lead):
         return heard
     first = Hypothesis(text, min(0.0, heard.avg_logprob + best / (1 + len(text))))
     rest = tuple(each for each in heard.hypotheses if each.text != text)

@@ -15,7 +15,7 @@ from schemas.ids import Locale, language
 from schemas.transcript import Hypothesis, Transcript, Wordings
 from services.asr.decoder import Decoder
 from services.asr.guards import Guard
-from services.asr.named import named
+from services.asr.named import told_by_sound
 from services.asr.scheduler import DecodePriority, DecodeScheduler
 
 log = logging.getLogger(__name__)
@@ -50,8 +50,8 @@ class WhisperRecognizer:
         heard = await self._scheduler.run(
             _priority(final, confirming), partial(self._decode, samples, locale, final=final)
         )
-        others = wordings(heard) if wordings is not None and final and heard.text else ()
-        return named(heard, others, await self.odds(samples, heard, others, confirming=confirming)) if others else heard
+        weigh = partial(self.odds, samples, heard, confirming=confirming)
+        return await told_by_sound(heard, wordings if final else None, weigh)
 
     async def odds(
         self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool = False

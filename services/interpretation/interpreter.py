@@ -5,7 +5,6 @@ from datetime import date
 
 from schemas.intent import Context, Understood
 from schemas.interpretation import Interpretation
-from schemas.payee import MatchOutcome
 from schemas.transcript import Transcript
 from services.interpretation.stages import InterpretationContext, interpret
 from services.interpretation.two_breaths import gone_on
@@ -35,9 +34,7 @@ class Interpreter:
 
     def wordings(self, transcript: Transcript, context: InterpretationContext) -> tuple[str, ...]:
         """The same words with each payee who may be meant, where callers would be asked which one is."""
-        match = self.interpret(transcript, context).payees
-        unsure = match is not None and match.outcome is MatchOutcome.ASK
-        return self._payees.wordings(transcript.text, match) if match is not None and unsure else ()
+        return self._payees.wordings(transcript.text, self.interpret(transcript, context).payees)
 
     def interpret(self, transcript: Transcript, context: InterpretationContext) -> Interpretation:
         """What `transcript` means in this context; kept until `take` or another one. Raises UnsupportedLocale."""

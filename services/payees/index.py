@@ -37,7 +37,6 @@ class PayeeIndex:
         if len(payees) > MAX_PAYEES:
             raise TooLarge(f"a book of more than {MAX_PAYEES} payees")
         self._payees = tuple(payees)
-        self._by_id = {payee.id: payee for payee in self._payees}
         self._recent = [_recency(payee, today) for payee in self._payees]
         self._forms = Forms(self._payees, self._recent)
         self._grams = Grams(self._forms.sounds)
@@ -95,9 +94,12 @@ class PayeeIndex:
         theirs = self._anothers(text, best.place, locale) if language(locale) == "ja" else None
         return theirs or self._answer(best.place, text, best.ranked, best.careful(), locale)
 
-    def wordings(self, text: str, match: PayeeMatch) -> tuple[str, ...]:
-        """`text` with the name of each payee who may be meant in place of the one heard."""
-        return wordings(text, match, self._by_id)
+    def wordings(self, text: str, match: PayeeMatch | None) -> tuple[str, ...]:
+        """`text` with the name of each payee who may be meant in place of the one heard; empty where that is clear."""
+        if match is None or match.outcome is not MatchOutcome.ASK:
+            return ()
+        meant = {each.id for each in match.candidates}
+        return wordings(text, match, [payee for payee in self._payees if payee.id in meant])
 
     def at_bank(self, text: str, names: Collection[str], locale: Locale) -> PayeeMatch | None:
         """Whoever of the people called by one of `names` has an account at the bank that is named alone, else all."""

@@ -1,17 +1,16 @@
 """What may have been said where a name is not clear: the same words with the name of each payee who may be meant."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from rapidfuzz.fuzz import ratio
 
-from schemas.ids import PayeeId
 from schemas.payee import Payee, PayeeMatch
 
 
-def wordings(text: str, match: PayeeMatch, payees: Mapping[PayeeId, Payee]) -> tuple[str, ...]:
-    """`text` with each candidate's name in place of what was heard."""
+def wordings(text: str, match: PayeeMatch, payees: Iterable[Payee]) -> tuple[str, ...]:
+    """`text` with each payee's name in place of what was heard."""
     heard = match.heard.lower()
-    names = (_nearest(heard, payees[each.id]) for each in match.candidates)
+    names = (_nearest(heard, payee) for payee in payees)
     return tuple(dict.fromkeys(f"{text[: match.start]}{name}{text[match.end :]}" for name in names))
 
 
