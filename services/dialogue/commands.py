@@ -72,7 +72,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         amounts = task.amounts
         task = merged(waiting, heard, limit)
         task = replace(task, amounts=amounts) if named(heard, dialogue_rules().again) else task
-    elif named(heard, dialogue_rules().that_bill) and state.memory.recent:
+    elif task.bill is None and state.memory.recent and named(heard, dialogue_rules().that_bill):
         task = replace(task, bill=state.memory.recent.bill)
     return advance(replace(state.memory, recent=task), task, facts)
 

@@ -118,7 +118,7 @@ def _from_cardinal(scan: Scan, at: int) -> Number | None:
         decimal = _decimal(scan, at, end, value)
         if decimal is not None:
             return decimal
-    mixed = _and_a_half(scan, base)
+    mixed = _half_a_scale(scan, base) or _and_a_half(scan, base)
     if mixed is not None:
         return mixed
     upper = scan.words[at - 1].of and scan.words[at - 2].denominator and _numerator(scan, at)
@@ -167,7 +167,20 @@ def _after_article(scan: Scan, at: int) -> Number | None:
     rest = cardinal_after_article(scan, at + 1)
     if rest is None:
         return None
-    return Number(Decimal(rest.value), at, rest.end, "cardinal", money=rest.money)
+    whole = Number(Decimal(rest.value), at, rest.end, "cardinal", money=rest.money)
+    return _half_a_scale(scan, whole) or whole
+
+
+def _half_a_scale(scan: Scan, base: Number) -> Number | None:
+    """As in "a grand and a half", "a million and a half": half of what the last word counts in."""
+    scale, at = scan.words[base.end - 1].scale, base.end + 1
+    if scale is None or not scale.big or scale.glued or base.value != scale.value or not scan.words[base.end].joiner:
+        return None
+    at += scan.words[at].article
+    fraction = scan.words[at].fraction
+    if fraction is None or scan.words[at + 1].scale is not None:
+        return None
+    return replace(base, value=base.value + fraction * scale.value, end=at + 1, form="fraction")
 
 
 def _couple(scan: Scan, at: int) -> Number | None:

@@ -4,32 +4,20 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from schemas.payee import MatchOutcome, Payee
+from schemas.payee import Payee
 from services.payees import kanji
+from services.payees.banked import Banked
 from services.payees.data import japanese_finder, name_rules
-from services.payees.decide import Decision
 from services.payees.fold import KANJI, has_kanji, is_japanese, japanese
 from services.payees.spans_ja import denied
 
 _LONGEST: Final = 12
 """Characters of a nickname with its ending."""
-_NEAR: Final = 0.1
-"""A payee of the bank or relationship named is meant when at least so likely, against the likeliest by name."""
 _TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
 _NAME: Final = f"[{KANJI}ァ-ヺー]{{1,8}}"
-Ranked = list[tuple[int, float]]
-
-
-class Banked(NamedTuple):
-    """An utterance without the bank that it names: `text` is it without `size` characters at `at`."""
-
-    text: str
-    at: int
-    size: int
-    owners: frozenset[int]
 
 
 class Called:
@@ -104,23 +92,6 @@ class Called:
             return None
         owners = self._banks[found["of"] or found["at"]]
         return Banked(text[: found.start()] + text[found.end() :], found.start(), len(found[0]), owners)
-
-
-def told_by(
-    ranked: Ranked, decision: Decision, owners: Collection[int], *, only: bool = False
-) -> tuple[Ranked, Decision]:
-    """The decision where more than the name was said: a bank or a relationship that `owners` have tells two apart.
-
-    With `only` nobody else can be meant, so that a name at the wrong bank is asked about.
-    """
-    if decision.outcome is MatchOutcome.NOBODY or not ranked:
-        return ranked, decision
-    meant = [each for each in ranked if each[0] in owners and each[1] >= _NEAR * ranked[0][1]]
-    if not meant:
-        return ranked, Decision(MatchOutcome.ASK, max(1, decision.plausible)) if only else decision
-    rest = [each for each in ranked if each not in meant]
-    clear = len(meant) == 1
-    return [*meant, *rest], Decision(MatchOutcome.CLEAR if clear else MatchOutcome.ASK, min(3, len(meant)))
 
 
 def _fold(text: str) -> str:

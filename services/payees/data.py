@@ -63,6 +63,9 @@ class EnglishFinder(FinderRules):
     denial: tuple[str, ...]
     stop: frozenset[str]
     common: frozenset[str]
+    at_a_bank: tuple[str, ...]
+    of_a_bank: tuple[str, ...]
+    bank_words: tuple[str, ...]
 
     @cached_property
     def kinds(self) -> dict[str, str]:

@@ -9,7 +9,9 @@ from schemas.errors import TooLarge
 from schemas.ids import Locale, PayeeId, language
 from schemas.payee import MatchOutcome, Payee, PayeeCandidate, PayeeMatch
 from services.payees import spans_en, spans_ja
-from services.payees.called_ja import Banked, Called, told_by
+from services.payees.banked import Banked, told_by
+from services.payees.banks_en import BanksNamed
+from services.payees.called_ja import Called
 from services.payees.data import alike_relationships, fold_word, relationship_words, unpossessed
 from services.payees.decide import Decision, decide, tell_apart
 from services.payees.evidence import ALIKE, SURELY_ALIKE
@@ -43,6 +45,7 @@ class PayeeIndex:
         self._spelling = Spelling(self._payees, self._forms, self._grams, self._recent)
         self._related = _relations(self._payees)
         self._called = Called(self._payees, self._forms.readings)
+        self._banks = BanksNamed(self._payees)
 
     @classmethod
     def build(cls, payees: Sequence[Payee], today: date | None = None) -> "PayeeIndex":
@@ -84,10 +87,12 @@ class PayeeIndex:
         searched = {} if searched is None else searched
         text = utterances[0][:MAX_TEXT] if utterances else ""
         others = [other[:MAX_TEXT] for other in utterances[1:MAX_HYPOTHESES]]
-        if language(locale) == "ja":
-            called = self._nicknamed(text, locale) or self._of_a_bank(text, locale, taken, searched)
-            if called is not None:
-                return self._anothers(text, Place(called.start, called.end), locale) or called
+        kana = language(locale) == "ja"
+        called = self._nicknamed(text, locale) if kana else None
+        called = called or self._of_a_bank(text, locale, taken, searched)
+        if called is not None:
+            theirs = self._anothers(text, Place(called.start, called.end), locale) if kana else None
+            return theirs or called
         best = self._best(text, others, locale, taken, searched)
         if best is None or not best.credible:
             return None
@@ -136,7 +141,7 @@ class PayeeIndex:
         self, text: str, locale: Locale, taken: Sequence[tuple[int, int]], searched: Searched
     ) -> PayeeMatch | None:
         """Who is meant by a name and a bank; None unless a bank of the book stands right beside a name."""
-        banked = self._called.banked(text)
+        banked = (self._called if language(locale) == "ja" else self._banks).banked(text)
         if banked is None:
             return None
         after = banked.at + banked.size

@@ -31,6 +31,7 @@ _NOW: Final = "now"
 _POLITE: Final = "polite"
 _AS_SAID: Final = "as_said"
 _TAIL: Final = "tail"
+_VALUE: Final = "value"
 _WHOLE: Final = 4
 """Characters of a yes behind which a particle means no more: そうです."""
 _LONG: Final = 6
@@ -234,23 +235,21 @@ class ConsentGrammar:
         return trie
 
     def _agreeing(self, units: Units, spans: tuple[Span, ...], context: Context) -> dict[int, list[Edge]]:
-        """Edges of what was restated, where it is the same as what waits."""
-        terms, found = context.terms, dict[int, list[Edge]]()
-        if terms == NO_TERMS:  # nothing waits that could be restated
-            return found
+        """Edges of what was restated, where it is the same as what waits; of any value besides."""
+        terms, found, symbols = context.terms, dict[int, list[Edge]](), self._symbols
+        if terms == NO_TERMS:
+            return found  # nothing waits that could be restated
         for span in spans:
             place = units.covering(span.start, span.end)
             name = _agrees(span, terms)
-            if place is not None and name:
-                found.setdefault(place[0], []).append(Edge(*place, self._symbols[name]))
+            if place is not None:
+                found.setdefault(place[0], []).extend(Edge(*place, symbols[each]) for each in (_VALUE, name) if each)
         nouns = vocabulary(self._rules, context)
         for at in range(len(units.words)):
             for edge in nouns.trie.scan(units.words, at):
                 noun = nouns.nouns[edge.symbol]
-                if noun.id is None:
-                    continue
-                for name in _same(noun.kind, noun.id, terms):
-                    found.setdefault(at, []).append(Edge(at, edge.end, self._symbols[name]))
+                says = (_VALUE, *_same(noun.kind, noun.id, terms)) if noun.id is not None else ()
+                found.setdefault(at, []).extend(Edge(at, edge.end, symbols[each]) for each in says)
         return found
 
 

@@ -15,6 +15,8 @@ from services.understanding.fast.tree import Node, atoms
 from services.understanding.fast.units import splitter
 
 _TYPED: Final = ("amount", "payee", "source", "target", "card", "bill", "day")
+_VALUE: Final = "value"
+"""An amount, a day, an own account or card, whether or not it is what waits: of no answer that agrees."""
 
 
 class ActRule(BaseModel):
@@ -62,7 +64,10 @@ class ConsentFile(RuleFile):
 
 def symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:
     """The number of every symbol of the templates and the lists. Raises RulesInvalid."""
-    names = ("", *_TYPED, *file.lists)
+    for act, tree in zip(file.acts, trees, strict=False):
+        if act.agrees and any(not atom.literal and key(atom) == _VALUE for atom in atoms(tree)):
+            raise RulesInvalid(f"{file.id}.{act.id} agrees to what may differ from what waits")
+    names = ("", *_TYPED, _VALUE, *file.lists)
     symbols = {name: number for number, name in enumerate(names)}
     for atom in (atom for tree in trees for atom in atoms(tree)):
         if not atom.literal and key(atom) not in symbols:

@@ -51,6 +51,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("en_pier", 0.92),
         ("en_quay", 0.86),
         ("en_lantern", 0.82),
+        ("en_brook", 0.8),
         ("ja_library", 0.97),
         ("ja_pantry", 0.96),
         ("ja_cellar", 0.93),
@@ -91,6 +92,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_lighthouse",
                 "_arcade",
                 "en_lantern",
+                "en_brook",
             )
         )
         else 120

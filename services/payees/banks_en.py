@@ -1,0 +1,59 @@
+"""The banks that English callers tell namesakes apart by: "john porter at cedar bank", "the cedar john porter"."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from schemas.payee import Payee
+from services.payees.banked import Banked
+from services.payees.data import english_finder
+from services.payees.fold import is_japanese
+
+_SHORTEST: Final = 4
+"""Letters of a bank's name without what every bank is called; shorter ones are any word."""
+_NEXT: Final = re.compile(r"\W*([a-z']+)", re.IGNORECASE)
+
+
+class BanksNamed:
+    """The banks of one book, as they stand beside a name."""
+
+    def __init__(self, payees: Sequence[Payee]) -> None:
+        banks: dict[str, set[int]] = {}
+        for owner, payee in enumerate(payees):
+            if payee.bank and not is_japanese(payee.bank):
+                for name in _names(payee.bank):
+                    banks.setdefault(name, set()).add(owner)
+        self._banks = {name: frozenset(owners) for name, owners in banks.items()}
+        self._behind, self._before = _said(banks)
+
+    def banked(self, text: str) -> Banked | None:
+        """The utterance without the bank that is named in it, where it is one of the book's and nothing else."""
+        for found in self._behind.finditer(text):
+            after = _NEXT.match(text, found.end())
+            if after is None or after[1].lower() in english_finder().kinds:  # "at harbour electric" is no bank's
+                return self._without(text, found)
+        before = self._before.search(text)
+        return self._without(text, before) if before is not None else None
+
+    def _without(self, text: str, found: re.Match[str]) -> Banked:
+        owners = self._banks[" ".join(found["bank"].lower().split())]
+        return Banked(text[: found.start()] + text[found.end() :], found.start(), len(found[0]), owners)
+
+
+def _said(names: dict[str, set[int]]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A bank behind a name, and one before it."""
+    rules = english_finder()
+    each = (r"\s+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))
+    bank = f"(?P<bank>{'|'.join(each) or '(?!)'})"
+    at, things = "|".join(rules.at_a_bank), "|".join(rules.of_a_bank)
+    behind = rf",?\s+(?:(?:{at})\s+)?(?:the\s+)?{bank}(?:\s+(?:{things}))*\b"
+    return re.compile(behind, re.IGNORECASE), re.compile(rf"\b{bank}\s+(?:bank\s+)?(?=[a-z])", re.IGNORECASE)
+
+
+def _names(bank: str) -> list[str]:
+    """A bank's name with and without what many banks are called: Cedar Bank, Cedar."""
+    rules, words = english_finder(), bank.lower().split()
+    short = words[:-1] if words[-1] in rules.bank_words else words
+    alone = " ".join(short)
+    distinct = len(alone) >= _SHORTEST and alone not in rules.kinds
+    return [" ".join(words), *([alone] if short != words and distinct else [])]
