@@ -14,6 +14,7 @@ from app.auth.dependencies import Authenticator
 from app.auth.statements import KEPT, Statements
 from app.background import beside, keep_running
 from app.callers import Callers
+from app.compiled import compile_rules
 from app.ears import recognizer as load_recognizer
 from app.identity import bridges, identity
 from app.keys import audit_keys, secret
@@ -289,7 +290,7 @@ def _callers(
         metrics=metrics,
         keep_words=settings.transcript_days > 0,
     )
-    made.warm_up()
+    compile_rules()
     return made
 
 
