@@ -41,11 +41,15 @@ class Image:
     def carry_out(self, others: "dict[str, Image]", network: Variables) -> None:
         """Every step of the stage. Raises CalledProcessError, DockerfileInvalid."""
         done: list[Instruction] = []
+        given: Variables = {}
         for step in self.stage.steps:
             environment = BuildStage(self.stage.base, "", tuple(done)).environment({"PATH": _PATH})
             print(f"  {step.name} {step.text[:100]}", flush=True)
             if step.name == "RUN":
-                self._run(step.text, environment | network)
+                self._run(step.text, environment | given | network)
+            elif step.name == "ARG":
+                name, _, unless_given = step.text.partition("=")
+                given[name] = unless_given
             elif step.name == "WORKDIR":
                 self.folder = step.text
                 self._inside(step.text).mkdir(parents=True, exist_ok=True)
