@@ -1,17 +1,32 @@
-"""Work that goes on in the background for as long as the gateway lives."""
+"""Work beside other work: what is needed later, and what goes on for as long as the gateway lives."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from schemas.errors import TellerlineError
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 AGAIN_AFTER_S: Final = 1.0
+
+
+def beside(stack: AsyncExitStack, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """Begin it now, to be awaited later; nothing of it is left behind when `stack` is left."""
+    working = asyncio.create_task(work)
+
+    async def stop() -> None:
+        working.cancel()
+        await asyncio.wait({working})
+        if not working.cancelled():
+            working.exception()  # whoever awaited it knows
+
+    stack.push_async_callback(stop)
+    return working
 
 
 def keep_running(
@@ -29,11 +44,4 @@ def keep_running(
                 log.exception("background work failed: %s", type(fault).__name__)
             await asyncio.sleep(every_s)
 
-    working = asyncio.create_task(always())
-
-    async def stop() -> None:
-        working.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await working
-
-    stack.push_async_callback(stop)
+    beside(stack, always())

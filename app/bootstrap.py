@@ -12,8 +12,9 @@ import httpx
 from app.auth.demo import DemoIssuer
 from app.auth.dependencies import Authenticator
 from app.auth.statements import KEPT, Statements
-from app.background import keep_running
+from app.background import beside, keep_running
 from app.callers import Callers
+from app.compiled import compile_rules
 from app.ears import recognizer as load_recognizer
 from app.identity import bridges, identity
 from app.keys import audit_keys, secret
@@ -100,14 +101,14 @@ async def gateway(
     async with AsyncExitStack() as stack:
         clock, metrics = SystemClock(), Metrics()
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
+        ears = beside(stack, _recognizer(stack, settings, metrics, recognizer))
         kept = await _storage(stack, settings, clock)
         await _count_broken_spools(stack, settings, metrics)
         issuer, authenticator = identity(stack, settings, kept.store, clock, client)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
-        recognizer = recognizer or await load_recognizer(stack, settings, metrics)
+        decoding = beside(stack, _decoders(stack))
         spoken = await _voice(stack, settings, clock)
-        vad, decoders = await _hearing(stack)
         callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
         yield Gateway(
             settings=settings,
@@ -119,10 +120,10 @@ async def gateway(
             statements=Statements(bridges(settings), Nonces(kept.store, KEPT), clock),
             web=client,
             callers=callers,
-            recognizer=recognizer,
+            recognizer=await ears,
             voice=spoken,
-            decoders=decoders,
-            vad=vad,
+            decoders=await decoding,
+            vad=_vad(stack),
             audit=kept.audit,
             readiness=Readiness(kept.store, kept.audit, clock),
             issuer=issuer,
@@ -241,12 +242,23 @@ def _seals(settings: Settings) -> list[bytes]:
     return [key, *(earlier.get_secret_value().encode() for earlier in settings.confirmation_keys_before)]
 
 
-async def _hearing(stack: AsyncExitStack) -> tuple[SileroVad, DecoderPool]:
-    vad, decoders = SileroVad(), DecoderPool()
-    stack.callback(vad.close)
+async def _recognizer(
+    stack: AsyncExitStack, settings: Settings, metrics: Metrics, given: Recognizer | None
+) -> Recognizer:
+    return given or await load_recognizer(stack, settings, metrics)
+
+
+async def _decoders(stack: AsyncExitStack) -> DecoderPool:
+    decoders = DecoderPool()
     stack.push_async_callback(decoders.close)
     await decoders.warm_up()
-    return vad, decoders
+    return decoders
+
+
+def _vad(stack: AsyncExitStack) -> SileroVad:
+    vad = SileroVad()
+    stack.callback(vad.close)
+    return vad
 
 
 async def _voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
@@ -278,7 +290,7 @@ def _callers(
         metrics=metrics,
         keep_words=settings.transcript_days > 0,
     )
-    made.warm_up()
+    compile_rules()
     return made
 
 

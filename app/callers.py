@@ -5,19 +5,15 @@ from dataclasses import dataclass, field
 
 from app.anyone import anyone
 from rules.act import zone
-from rules.load import locales
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transfer import Proposal
 from services.call.agent import Agent
 from services.call.stranger import NOBODY, Stranger
 from services.execution import Banking
-from services.interpretation import warm_up as load_interpretation_rules
 from services.observability import Metrics
 from services.payees import IndexCache, PayeeIndex, content_version
-from services.payees import warm_up as load_payee_rules
 from services.ports import Answerer, AuditLog, Extractor
 from services.record import TurnRecorder
-from services.response import PhraseBook
 from services.session import Caller
 from services.timing import ANSWER_S, within
 
@@ -77,10 +73,3 @@ class Callers:
         if pending is None or pending.order.payee_id in {None, *caller.payees}:
             return pending
         return None
-
-    def warm_up(self) -> None:
-        """Load every locale's rules, so that the first caller does not wait for them. Raises RulesInvalid."""
-        load_payee_rules()
-        load_interpretation_rules()
-        for locale in locales():
-            PhraseBook.for_locale(locale)

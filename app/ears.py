@@ -1,5 +1,6 @@
 """The recogniser that the settings name."""
 
+import asyncio
 from contextlib import AsyncExitStack
 
 from app.settings import Settings
@@ -13,7 +14,8 @@ async def recognizer(stack: AsyncExitStack, settings: Settings, metrics: Metrics
     """Load it and warm it up; `stack` closes it. Raises ConfigInvalid, which names the settings that it came from."""
     named = f"ASR_MODEL={settings.asr_model} on TELLERLINE_ASR_DEVICE={settings.asr_device}"
     try:
-        made = load(settings.asr_model, workers=settings.asr_workers, device=settings.asr_device)
+        workers, device = settings.asr_workers, settings.asr_device
+        made = await asyncio.to_thread(load, settings.asr_model, workers=workers, device=device)
         stack.push_async_callback(made.close)
         metrics.waiting.labels("decodes").set_function(lambda: made.waiting)
         await made.warm_up()

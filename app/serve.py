@@ -87,7 +87,6 @@ def kept_for_good() -> Iterator[None]:
     gc.disable()
     try:
         yield
-        gc.collect()
         gc.freeze()
         gc.collect()  # full ones wait for a quarter of what the last one left: that is little now
     finally:

@@ -1,5 +1,6 @@
 """`tellerline serve`: the gateway."""
 
+import gc
 from enum import StrEnum
 from typing import Annotated
 
@@ -28,6 +29,7 @@ def register(main: typer.Typer) -> None:
         at_most: Annotated[int, typer.Option(help="On Ray: recognisers where many call.", min=1)] = 1,
     ) -> None:
         """Start the gateway with the settings of the environment, and leave it running."""
+        gc.disable()  # what is imported stays; `kept_for_good` turns collection on again
         import uvloop
 
         from app.leaving import end_soon

@@ -8,6 +8,7 @@ or its call fails.
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -40,11 +41,15 @@ class Image:
     def carry_out(self, others: "dict[str, Image]", network: Variables) -> None:
         """Every step of the stage. Raises CalledProcessError, DockerfileInvalid."""
         done: list[Instruction] = []
+        given: Variables = {}
         for step in self.stage.steps:
             environment = BuildStage(self.stage.base, "", tuple(done)).environment({"PATH": _PATH})
             print(f"  {step.name} {step.text[:100]}", flush=True)
             if step.name == "RUN":
-                self._run(step.text, environment | network)
+                self._run(step.text, environment | given | network)
+            elif step.name == "ARG":
+                name, _, unless_given = step.text.partition("=")
+                given[name] = unless_given
             elif step.name == "WORKDIR":
                 self.folder = step.text
                 self._inside(step.text).mkdir(parents=True, exist_ok=True)
@@ -149,13 +154,20 @@ def healthy(image: Image, process: "subprocess.Popen[bytes]", settings: Variable
     if check is None:
         raise DockerfileInvalid("no HEALTHCHECK")
     environment = image.stage.environment({"PATH": _PATH}) | settings
-    began = time.monotonic()
+    began, port = time.monotonic(), int(settings["TELLERLINE_PORT"])
     asking = ["chroot", f"--userspec={user}", str(image.root.with_name("seen")), *check.test]
+    while not _listens(port) and process.poll() is None and time.monotonic() - began < START_S:
+        time.sleep(0.05)  # the check is a process of its own, and would slow down what it waits for
     while subprocess.run(asking, env=environment, check=False).returncode:
         if process.poll() is not None or time.monotonic() - began > START_S:
             raise SystemExit(f"the service was not healthy: exit status {process.poll()}")
         time.sleep(0.1)
     return time.monotonic() - began
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
 def faults(process: "subprocess.Popen[bytes]", image: Image) -> list[str]:

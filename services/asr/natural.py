@@ -88,6 +88,8 @@ class Natural:
     features: FeatureExtractor
     task: str
     """The token that asks for plain words."""
+    marks: dict[str, int]
+    """Tokens that are no part of a word."""
 
     @classmethod
     def open(cls, folder: Path, *, workers: int, device: str) -> "Natural":
@@ -102,7 +104,9 @@ class Natural:
             intra_threads=1,
             files=decoded(folder, tokenizer),
         )
-        return cls(model, tokenizer, FeatureExtractor(feature_size=int(config["feature_size"])), str(config["task"]))
+        marks = {name: i for name, i in tokenizer.get_vocab().items() if name.startswith("<|")}
+        features = FeatureExtractor(feature_size=int(config["feature_size"]))
+        return cls(model, tokenizer, features, str(config["task"]), marks)
 
     def id(self, token: str) -> int:
         """Of a token. Raises RecognizerUnavailable where there is none."""
@@ -120,9 +124,8 @@ class NaturalDecoder:
         self._ear = Ear(folder / language)
         names = ("<|startoftranscript|>", f"<|{language}|>", natural.task, "<|notimestamps|>")
         self._prompt = [natural.id(name) for name in names]
-        vocabulary = natural.tokenizer.get_vocab()
         end = natural.id("<|endoftext|>")
-        self._never = sorted(i for name, i in vocabulary.items() if name.startswith("<|") and i != end)
+        self._never = sorted(i for i in natural.marks.values() if i != end)
         self._forced = Forced(natural.model, self._prompt, end, self._never)
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from rules.kept import kept
 from rules.load import load_table, read
 
 MAX_WORD: Final = 32
@@ -70,6 +71,10 @@ def _respelled() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=1)
 def lexicon() -> dict[str, str]:
     """Word → phones, for the words that spelling rules get wrong."""
+    return kept("phones", _unpacked)
+
+
+def _unpacked() -> dict[str, str]:
     _, _, letters, *entries = lzma.decompress(read("payees/lexicon.xz")).decode("ascii").splitlines()
     codes = {ord(pair[0]): code(pair[2:]) for pair in letters.split()}
     return {word: sounds.translate(codes) for word, _, sounds in (entry.partition(" ") for entry in entries)}

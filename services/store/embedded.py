@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import sqlalchemy as sa
 
-from services.store.work import POOL, WRITES, WorkItem
+from services.store.work import FAULTS, POOL, WRITES, WorkItem
 
 T = TypeVar("T")
 
@@ -28,6 +28,8 @@ _CONNECTIONS: Final = 4
 
 class EmbeddedDatabase:
     """An engine over SQLite's file."""
+
+    faults: ClassVar[tuple[type[Exception], ...]] = FAULTS
 
     def __init__(self, url: str, size: int | None) -> None:
         """`size` is how many connections may work at once, on a thread each."""

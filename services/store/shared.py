@@ -3,14 +3,14 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import sqlalchemy as sa
 from asyncpg import PostgresError
 from sqlalchemy.exc import DBAPIError, InvalidatePoolError, InvalidRequestError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from services.store.work import ANSWER_S, POOL, WorkItem, lost
+from services.store.work import ANSWER_S, FAULTS, POOL, WorkItem, lost
 
 T = TypeVar("T")
 
@@ -25,6 +25,8 @@ _PING_S: Final = 0.7
 
 class SharedDatabase:
     """An engine over PostgreSQL's driver."""
+
+    faults: ClassVar[tuple[type[Exception], ...]] = (*FAULTS, PostgresError)
 
     def __init__(self, url: str, size: int | None) -> None:
         """`size` is how many connections may work at once."""

@@ -11,18 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
-from asyncpg import PostgresError
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
 from services.store.embedded import EmbeddedDatabase
-from services.store.shared import SharedDatabase
 from services.store.work import ANSWER_S, WRITES, WorkItem, end, refused
 from services.timing import left
 
@@ -77,6 +73,9 @@ def _ignore(_point: str) -> None:
 class Database(Protocol):
     """One kind of database."""
 
+    faults: ClassVar[tuple[type[Exception], ...]]
+    """What goes wrong while it is used: SQLAlchemy lets some of its driver's faults through, and the system's."""
+
     @property
     def engine(self) -> sa.Engine:
         """For what depends on the dialect."""
@@ -123,8 +122,7 @@ class Store:
         self.probe = probe
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
-        kind = EmbeddedDatabase if self.embedded else SharedDatabase
-        self._database: Database = kind(url, pool_size)
+        self._database: Database = EmbeddedDatabase(url, pool_size) if self.embedded else _shared(url, pool_size)
         self._engine = self._database.engine
 
     async def look(self, work: Callable[[sa.Connection], T]) -> T:
@@ -190,7 +188,7 @@ class Store:
 
     async def run_migrations(self, upgrade: Callable[[sa.Connection], None]) -> None:
         """Hand `upgrade` a connection within one transaction, which takes as long as it takes."""
-        with _outages("migrating"):
+        with _outages("migrating", self._database.faults):
             await self._database.migrate(upgrade)
 
     async def release(self) -> None:
@@ -229,7 +227,7 @@ class Store:
         if not await _ended(task, piece, left(ANSWER_S)):
             unanswered = StoreRefused if piece.give_up() else StoreUnavailable
             raise unanswered(f"{doing}: no answer in time")
-        with _outages(doing, piece):
+        with _outages(doing, self._database.faults, piece):
             return task.result()
 
     def _ran(self, task: asyncio.Task[Any]) -> None:
@@ -252,16 +250,22 @@ async def _ended(task: asyncio.Task[Any], piece: WorkItem, seconds: float) -> bo
     return task.done()
 
 
+def _shared(url: str, pool_size: int | None) -> Database:
+    from services.store.shared import SharedDatabase  # with its driver 0.2 s of a start that SQLite does without
+
+    return SharedDatabase(url, pool_size)
+
+
 def _empty_wal(connection: sa.Connection) -> None:
     connection.exec_driver_sql(_EMPTY_WAL).all()
 
 
 @contextmanager
-def _outages(doing: str, piece: WorkItem | None = None) -> Iterator[None]:
+def _outages(doing: str, faults: tuple[type[Exception], ...], piece: WorkItem | None = None) -> Iterator[None]:
     """What the driver raises comes out as our own errors; connecting fails with others, also the system's."""
     try:
         yield
-    except (DBAPIError, PoolTimeout, PostgresError, OSError) as error:
+    except faults as error:
         nothing = piece is not None and (not piece.sealed or refused(error))
         raise (StoreRefused if nothing else StoreUnavailable)(f"{doing}: {type(error).__name__}") from error
 

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, InterfaceError, InvalidRequestError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 T = TypeVar("T")
 
@@ -14,6 +15,8 @@ ANSWER_S: Final = 2.5
 """Longest wait for a piece of work, from asking for a connection to the answer: the turn for it, the way in and all."""
 POOL: Final[dict[str, Any]] = {"max_overflow": 0, "pool_timeout": ANSWER_S, "hide_parameters": True}
 """Of every engine; an error's text would otherwise repeat what is stored."""
+FAULTS: Final = (DBAPIError, PoolTimeout, OSError)
+"""Of any database that is used."""
 WRITES: Final[dict[str, Any]] = {"tellerline_write": True}
 """Marks a connection on which a transaction that writes is to begin."""
 _UNANSWERED: Final = ("08", "57P01", "57P02", "57P03", "40003")

@@ -4,16 +4,10 @@ import gc
 from contextlib import suppress
 
 import app.qa.replay.house  # noqa: F401 - all that a player is composed of
-from rules.load import locales
+from app.compiled import compile_rules
 from schemas.errors import TellerlineError
-from services.interpretation import warm_up as load_interpretation_rules
-from services.payees import warm_up as load_payee_rules
-from services.response import PhraseBook
 
 with suppress(TellerlineError):  # told by the process that then composes its player
-    load_payee_rules()
-    load_interpretation_rules()
-    for _locale in locales():
-        PhraseBook.for_locale(_locale)
+    compile_rules()
 gc.collect()
 gc.freeze()  # no collection of a forked process touches what they share

@@ -35,7 +35,7 @@ class Automaton:
 
     def __init__(self, trees: Sequence[Node], symbols: dict[str, int]) -> None:
         self._symbols = symbols
-        self._atoms: list[Atom] = [Atom("")]
+        self._slots = [""]
         self._follow: list[int] = [0]
         """What may follow each state; `_within` has the same, counted from the first state of its template."""
         self._of_symbol: list[int] = [0] * len(symbols)
@@ -43,9 +43,9 @@ class Automaton:
         self._accept: list[int] = []
         self._firsts: list[int] = []
         for tree in trees:
-            begin = len(self._atoms)
+            begin = len(self._slots)
             part = self._build(tree)
-            self._ranges.append((begin, len(self._atoms)))
+            self._ranges.append((begin, len(self._slots)))
             self._accept.append(_mask(part.last))
             self._firsts.append(part.first)
         self._any = 0
@@ -59,10 +59,21 @@ class Automaton:
                 self._within[state] = self._follow[state] >> begin
         self._memo: dict[int, int] = {}
 
+    def __getstate__(self) -> dict[str, object]:
+        """Without what `_within` says as well, which is most of it, and without what a use remembers."""
+        return self.__dict__ | {"_follow": [], "_memo": {}}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._follow = [0] * len(self._within)
+        for begin, stop in self._ranges:
+            for place in range(begin, stop):
+                self._follow[place] = self._within[place] << begin
+
     @property
     def size(self) -> int:
         """How many states there are."""
-        return len(self._atoms)
+        return len(self._slots)
 
     def first_of(self, templates: Sequence[int]) -> int:
         """The start set of these templates: what `run` begins with."""
@@ -115,7 +126,7 @@ class Automaton:
             if edge.symbol == FILLER:
                 states &= sets[at]
                 continue
-            captures.append(Capture(self._atoms[state].slot, edge))
+            captures.append(Capture(self._slots[state], edge))
             states = sources
         return captures[::-1]
 
@@ -187,8 +198,8 @@ class Automaton:
                 return self._sequence(parts)
 
     def _place(self, atom: Atom) -> _Part:
-        state = len(self._atoms)
-        self._atoms.append(atom)
+        state = len(self._slots)
+        self._slots.append(atom.slot)
         self._follow.append(0)
         symbol = self._symbols[key(atom)]
         self._of_symbol[symbol] |= 1 << state

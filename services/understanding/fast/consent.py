@@ -7,9 +7,10 @@ where it is the same as what waits. So a yes with anything else beside it is no 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
+from rules.kept import kept
 from rules.load import load
 from schemas.consent import NO_TERMS, Awaited, Consent, Terms
 from schemas.ids import RuleId, language
@@ -17,14 +18,12 @@ from schemas.intent import Annotation, Context, Intent
 from schemas.money import exponent
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from schemas.transcript import Source
-from services.understanding.fast.automaton import Automaton
-from services.understanding.fast.consent_file import ActRule, ConsentFile, phrases_of, symbols_of
+from services.understanding.fast.consent_file import ActRule, ConsentAutomaton, ConsentFile, compiled
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.hypotheses import behind
 from services.understanding.fast.lattice import Edge, Lattice, Trie
-from services.understanding.fast.template import Rules
 from services.understanding.fast.uncollected import uncollected
-from services.understanding.fast.units import Units, splitter
+from services.understanding.fast.units import Units
 from services.understanding.fast.vocabulary import vocabulary
 
 _NOW: Final = "now"
@@ -61,15 +60,10 @@ class ConsentAnswer:
 class ConsentGrammar:
     """The compiled grammar of one language."""
 
-    def __init__(self, file: ConsentFile, rules: Grammar) -> None:
+    def __init__(self, file: ConsentFile, answers: ConsentAutomaton, rules: Grammar) -> None:
         self._file = file
         self._rules = rules
-        wording = Rules(file.rules, splitter(file.spaced))
-        says = ["|".join(act.say) for act in file.acts]
-        trees = [wording.condensed(text) for text in (*says, file.leads, file.objections)]
-        self._symbols = symbols_of(trees, file)
-        self._trie = phrases_of(trees, self._symbols, file)
-        self._automaton = Automaton(trees, self._symbols)
+        self._symbols, self._trie, self._automaton = answers.symbols, answers.trie, answers.automaton
         self._tokens = rules.confidence.contested
         self._contrary = {self._symbols[name] for name in file.contrary}
         self._leads, self._objections = len(file.acts), len(file.acts) + 1
@@ -295,5 +289,6 @@ def _same(kind: str, id_: str, terms: Terms) -> Iterable[str]:
 @lru_cache(maxsize=8)
 @uncollected()
 def consent_grammar(spoken: str, rules: Grammar) -> ConsentGrammar:
-    """The grammar of consent of a language, compiled once a process. Raises RulesInvalid."""
-    return ConsentGrammar(load(f"consent/{spoken}.yaml", ConsentFile), rules)
+    """The grammar of consent of a language, compiled once and kept. Raises RulesInvalid."""
+    file = load(f"consent/{spoken}.yaml", ConsentFile)
+    return ConsentGrammar(file, kept(f"consent-{spoken}", partial(compiled, file)), rules)

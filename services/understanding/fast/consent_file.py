@@ -1,5 +1,6 @@
 """The shape of rules/consent: what is an answer, to what, in which words; and its phrases, compiled."""
 
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -8,7 +9,7 @@ from rules.load import RuleFile
 from schemas.consent import Awaited
 from schemas.errors import RulesInvalid
 from schemas.intent import Intent
-from services.understanding.fast.automaton import key, literals
+from services.understanding.fast.automaton import Automaton, key, literals
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.template import Rules, phrases
 from services.understanding.fast.tree import Node, atoms
@@ -62,7 +63,25 @@ class ConsentFile(RuleFile):
     doubt: DoubtMargins
 
 
-def symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:
+@dataclass(frozen=True, eq=False, slots=True)
+class ConsentAutomaton:
+    """The answers in the order of the file's acts, then what leads up to something else, then objections."""
+
+    symbols: dict[str, int]
+    trie: Trie
+    automaton: Automaton
+
+
+def compiled(file: ConsentFile) -> ConsentAutomaton:
+    """All of a language's answers. Raises RulesInvalid."""
+    wording = Rules(file.rules, splitter(file.spaced))
+    says = ["|".join(act.say) for act in file.acts]
+    trees = [wording.condensed(text) for text in (*says, file.leads, file.objections)]
+    symbols = _symbols_of(trees, file)
+    return ConsentAutomaton(symbols, _phrases_of(trees, symbols, file), Automaton(trees, symbols))
+
+
+def _symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:
     """The number of every symbol of the templates and the lists. Raises RulesInvalid."""
     for act, tree in zip(file.acts, trees, strict=False):
         if act.agrees and any(not atom.literal and key(atom) == _VALUE for atom in atoms(tree)):
@@ -76,7 +95,7 @@ def symbols_of(trees: list[Node], file: ConsentFile) -> dict[str, int]:
     return symbols
 
 
-def phrases_of(trees: list[Node], symbols: dict[str, int], file: ConsentFile) -> Trie:
+def _phrases_of(trees: list[Node], symbols: dict[str, int], file: ConsentFile) -> Trie:
     """What the units of an answer may be read as. Raises RulesInvalid."""
     trie, plain = Trie(), Rules({}, splitter(file.spaced))
     for name, said in literals(trees).items():

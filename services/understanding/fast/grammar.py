@@ -1,9 +1,10 @@
 """A language's grammar, compiled once: templates to one automaton, phrases to one trie."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
+from rules.kept import kept
 from rules.load import ROOT, load
 from schemas.errors import RulesInvalid
 from schemas.ids import RuleId
@@ -87,7 +88,12 @@ ALLOWED, BANKING, ASKING, TROUBLE, INQUIRING = range(5)
 @lru_cache(maxsize=8)
 @uncollected()
 def grammar(language: str) -> Grammar:
-    """The grammar of a language, compiled once a process. Raises RulesInvalid."""
+    """The grammar of a language, compiled once and kept. Raises RulesInvalid."""
+    return kept(f"grammar-{language}", partial(compiled, language))
+
+
+def compiled(language: str) -> Grammar:
+    """The grammar of a language, compiled anew. Raises RulesInvalid."""
     folder = f"intents/{language}"
     words = load(f"{folder}/words.yaml", WordsFile)
     files = intent_files(language)

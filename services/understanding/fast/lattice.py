@@ -1,6 +1,7 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
 from collections.abc import Callable, Iterable, Sequence
+from sys import intern
 from typing import Any, Final, NamedTuple, TypeAlias
 
 FILLER: Final = 0
@@ -26,9 +27,15 @@ class Trie:
 
     def __init__(self) -> None:
         self._first: _Node = {}
+        self._shared = False
+
+    def __getstate__(self) -> dict[str, object]:
+        """With what many phrases end in once: most ends are alike."""
+        return {"_first": _with_shared_ends(self._first, {}), "_shared": True}
 
     def add(self, phrase: Iterable[str], symbol: int) -> None:
         """Let `phrase` be read as `symbol`, besides what it already is."""
+        assert not self._shared, "a phrase would be added to all that end alike"
         node = self._first
         for unit in phrase:
             if unit in node:
@@ -106,6 +113,18 @@ class Trie:
             node = node.get(units[end])
             end += 1
         return stop, [*symbols]
+
+
+def _with_shared_ends(node: _Node, known: dict[tuple[object, ...], _Node]) -> _Node:
+    """The same node, or the known one of which the same follows."""
+    made: _Node = {}
+    for unit, after in node.items():
+        if unit is None:
+            made[None] = after
+        else:
+            made[intern(unit)] = _with_shared_ends(after, known)
+    symbols = tuple(made.get(None, ()))
+    return known.setdefault((symbols, *((unit, id(after)) for unit, after in made.items() if unit is not None)), made)
 
 
 class Lattice:

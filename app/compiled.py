@@ -1,0 +1,21 @@
+"""All rules, compiled before anybody waits for them: `python -m app.compiled` has them kept where it may write.
+
+An image does so while it is built; what runs it can't.
+"""
+
+from rules.load import locales
+from services.interpretation import warm_up as load_interpretation_rules
+from services.payees import warm_up as load_payee_rules
+from services.response import PhraseBook
+
+
+def compile_rules() -> None:
+    """Those of every locale. Raises RulesInvalid."""
+    load_payee_rules()
+    load_interpretation_rules()
+    for locale in locales():
+        PhraseBook.for_locale(locale)
+
+
+if __name__ == "__main__":
+    compile_rules()
