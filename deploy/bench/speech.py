@@ -52,7 +52,9 @@ def bench(
     figures: dict[str, Figure] = {}
     ear = WhisperModel(str(model), device="cpu", compute_type="int8", cpu_threads=1)
     for name in locale:
-        found = asyncio.run(_heard(Locale(name), list(read_backs(Locale(name), count, seed, kind or ())), ear, voice, log))
+        found = asyncio.run(
+            _heard(Locale(name), list(read_backs(Locale(name), count, seed, kind or ())), ear, voice, log)
+        )
         figures |= _figures(name, found)
     publish(
         "speech", f"{count} read-backs a language, seed {seed}, Kokoro-82M int8, heard by {model.name}", figures, json
