@@ -83,6 +83,7 @@ async def test_a_token_that_ends_behind_a_read_back_leaves_it_to_the_next_call(
     assert await states(tmp_path) == ["cancelled", "succeeded"]
 
 
+@pytest.mark.slow
 async def test_a_gateway_that_goes_away_behind_a_read_back_leaves_it_to_the_next(tmp_path: Path) -> None:
     async with (
         served(tmp_path, FakeRecognizer(lambda _: ""), drain_seconds=0.2) as leaving,
