@@ -17,6 +17,10 @@ from services.guard.admission import Admission
 WS_MAX_BYTES = 64 * 1024
 """A WebSocket message may be no larger: two seconds of PCM16 at 16 kHz."""
 
+PING_EVERY_S = 5.0
+PONG_WITHIN_S = 10.0
+"""A client whose network changed leaves a line behind that counts among its calls until it is known to be dead."""
+
 GOODBYE_S = 3.0
 """What calls that are cut off may take to say so."""
 
@@ -69,7 +73,8 @@ def make_server(app: FastAPI, settings: Settings, admission: Admission) -> Drain
         ws=BoundedWebSocket,
         ws_max_size=WS_MAX_BYTES,
         ws_per_message_deflate=False,
-        ws_ping_interval=20.0,
+        ws_ping_interval=PING_EVERY_S,
+        ws_ping_timeout=PONG_WITHIN_S,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=settings.trusted_proxies,
         access_log=False,

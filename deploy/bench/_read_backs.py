@@ -50,12 +50,13 @@ class SpokenReadBack:
     slots: tuple[SpokenSlot, ...]
 
 
-def read_backs(locale: Locale, count: int, seed: int) -> Iterator[SpokenReadBack]:
-    """Five kinds in turn: a balance, a bill with its day, the end of a card's number, a name, a whole transfer."""
+def read_backs(locale: Locale, count: int, seed: int, kinds: Sequence[str] = ()) -> Iterator[SpokenReadBack]:
+    """Five kinds in turn, or those that are named of `KINDS`."""
+    makers = [KINDS[kind] for kind in kinds or KINDS]
     draw = Random(f"{seed} {locale}")
     names = [line.split("\t") for line in (NAMES / f"names_{language(locale)}.txt").read_text("utf-8").splitlines()]
     for index in range(count):
-        yield _KINDS[index % len(_KINDS)](draw, locale, names)
+        yield makers[index % len(makers)](draw, locale, names)
 
 
 def _amount(draw: Random, locale: Locale) -> Money:
@@ -107,7 +108,8 @@ def _named(name: list[str]) -> tuple[str, SpokenSlot]:
     return name[-1], SpokenSlot("name", name[-1])
 
 
-_KINDS: Final = (_balance, _bill, _card, _name, _transfer)
+KINDS: Final = {"balance": _balance, "bill": _bill, "card": _card, "name": _name, "transfer": _transfer}
+"""An account's balance, a bill with its day, the end of a card's number, a payee's name, a whole transfer."""
 
 
 def understood(slot: SpokenSlot, heard: str, locale: Locale, kana: ToKana) -> bool:

@@ -15,7 +15,7 @@ from faster_whisper import WhisperModel
 
 from app.qa.figures import Figure
 from deploy.bench._figures import percentile, publish
-from deploy.bench._read_backs import SpokenReadBack, read_backs, understood
+from deploy.bench._read_backs import KINDS, SpokenReadBack, read_backs, understood
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale, language
 from services.speech.kokoro import KokoroEngine, KokoroSettings
@@ -42,6 +42,7 @@ def bench(
     model: Annotated[Path, typer.Option(help="A folder with Whisper base as published (CTranslate2).")],
     count: Annotated[int, typer.Option(help="Read-backs a language.")] = 300,
     locale: Annotated[list[str], typer.Option(help="Locales to speak.")] = LOCALES,
+    kind: Annotated[list[str] | None, typer.Option(help=f"Of these alone: {', '.join(KINDS)}.")] = None,
     seed: Annotated[int, typer.Option(help="Draws other read-backs.")] = SEED,
     voice: Annotated[str, typer.Option(help="Whose voice; the locale's own where none is named.")] = "",
     log: Annotated[Path | None, typer.Option(help="Write every read-back to this JSONL file as it is heard.")] = None,
@@ -51,7 +52,9 @@ def bench(
     figures: dict[str, Figure] = {}
     ear = WhisperModel(str(model), device="cpu", compute_type="int8", cpu_threads=1)
     for name in locale:
-        found = asyncio.run(_heard(Locale(name), list(read_backs(Locale(name), count, seed)), ear, voice, log))
+        found = asyncio.run(
+            _heard(Locale(name), list(read_backs(Locale(name), count, seed, kind or ())), ear, voice, log)
+        )
         figures |= _figures(name, found)
     publish(
         "speech", f"{count} read-backs a language, seed {seed}, Kokoro-82M int8, heard by {model.name}", figures, json

@@ -29,6 +29,7 @@ from app.transports.telephone.line import (
     Wire,
 )
 from app.transports.telephone.twilio import PLIVO, TELNYX, TWILIO, Credential, MediaStream
+from schemas.audio import AudioFormat, Encoding
 from schemas.errors import MalformedMessage
 from schemas.ids import Locale
 
@@ -37,6 +38,7 @@ DATA = Path(__file__).parents[1] / "data" / "telephone"
 CORES: dict[str, Callable[[], CallTransport]] = {
     "twilio": lambda: MediaStream(TWILIO, Credential("token", transfer_to="+15550100")),
     "telnyx": lambda: MediaStream(TELNYX, Credential("key", transfer_to="sip:agents@pbx.example")),
+    "telnyx_abroad": lambda: MediaStream(TELNYX, Credential("key"), AudioFormat(Encoding.MULAW, 8_000)),
     "audiohook": lambda: AudioHook("", ["en-GB", "en-US", "ja-JP"]),
     "audio_fork": lambda: AudioFork(ReplyForm.FILE),
     "audio_fork_ssml": lambda: AudioFork(ReplyForm.SSML),
@@ -73,6 +75,7 @@ def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
             told = f"opened {call} {form.encoding.value} {form.rate} packets {playing.packet_ms}"
             told += "" if playing.taken else " taken False"
             told += "" if playing.say is None else " in words"
+            told += "" if playing.form == form else f" sent {playing.form.encoding.value}"
             return f"{told} marks {playing.marks} statement {statement} locale {locale}"
         case Audio(data, sequence):
             return f"heard {data.hex()}" + ("" if sequence is None else f" number {sequence}")

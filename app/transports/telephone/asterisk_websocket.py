@@ -19,7 +19,7 @@ from app.transports.telephone.line import (
     Wire,
 )
 from schemas.audio import AudioFormat, Encoding
-from schemas.errors import MalformedMessage, TellerlineError, TooLarge, UnsupportedAudio, WrongState
+from schemas.errors import MalformedAudio, MalformedMessage, TellerlineError, TooLarge, UnsupportedAudio, WrongState
 from schemas.ids import Locale
 
 MAX_SOUND: Final = 32 * 1024
@@ -105,6 +105,8 @@ class MediaWebSocket:
             raise WrongState("the first message is MEDIA_START")
         if len(data) > MAX_SOUND:
             raise TooLarge(f"a message has at most {MAX_SOUND} bytes of sound")
+        if self._form.encoding is Encoding.PCM16 and len(data) % 2:
+            raise MalformedAudio("the sound has half a sample")
         return [Audio(data)] if data else []
 
 

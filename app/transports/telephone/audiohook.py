@@ -155,7 +155,8 @@ class AudioHook:
             self._channels, self._channel, self._form = _form(chosen)
         if probe or self._form is None:
             return events
-        config = given.maybe("customConfig" if given.maybe("inputVariables").values == {} else "inputVariables")
+        config = given.maybe("inputVariables")
+        config = config if "statement" in config.values else given.maybe("customConfig")
         bot = not self._monitor and ("inputVariables" in given.values or _of_a_bot(known))
         playing = Playing(self._form, PACKET_MS, LEAD_MS, taken=bot)
         locale = given.locale("language")
@@ -167,6 +168,7 @@ class AudioHook:
                 return [SendBack(self._message("pong"))]
             case "close":
                 given.word("reason")
+                self._closing = True
                 return [SendBack(self._message("closed")), Left()]
             case "update":
                 language = Locale(given.word("language", most=16))

@@ -9,10 +9,15 @@ from app.auth.dependencies import path_of
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
 from app.transports.telephone.twilio import PLIVO, TELNYX, TWILIO, Carrier, Credential, MediaStream
+from schemas.audio import AudioFormat, Encoding
 
 
 def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
-    """The routes. `credentials` are the carriers' by name; one without a key takes only calls with a statement."""
+    """The routes. `credentials` are the carriers' by name; one without a key takes only calls with a statement.
+
+    Telnyx' address tells the codec that it takes (`stream_bidirectional_codec`), which its messages don't: it gives the
+    caller's line's own, whatever it takes.
+    """
     routes = APIRouter(prefix="/v1/ivr")
 
     @routes.websocket("/twilio")
@@ -21,7 +26,8 @@ def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
 
     @routes.websocket("/telnyx")
     async def telnyx(socket: WebSocket) -> None:
-        await _stream(socket, deps, TELNYX, credentials["telnyx"])
+        law = Encoding.ALAW if socket.query_params.get("codec") == "PCMA" else Encoding.MULAW
+        await _stream(socket, deps, TELNYX, credentials["telnyx"], AudioFormat(law, 8_000))
 
     @routes.websocket("/plivo")
     async def plivo(socket: WebSocket) -> None:
@@ -30,11 +36,13 @@ def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
     return routes
 
 
-async def _stream(socket: WebSocket, deps: PhoneDeps, carrier: Carrier, credential: Credential) -> None:
+async def _stream(
+    socket: WebSocket, deps: PhoneDeps, carrier: Carrier, credential: Credential, sent: AudioFormat | None = None
+) -> None:
     async def proven(socket: WebSocket) -> bool:
         return _proven(socket, carrier, credential.key.encode())
 
-    await answer(socket, MediaStream(carrier, credential), deps, proven)
+    await answer(socket, MediaStream(carrier, credential, sent), deps, proven)
 
 
 def _proven(socket: WebSocket, carrier: Carrier, key: bytes) -> bool:

@@ -17,6 +17,7 @@ MAX_MESSAGE: Final = 64 * 1024
 MAX_WORD: Final = 512
 """Characters of a field that is no sound."""
 MAX_STATEMENT: Final = 4_096
+MAX_GIVEN: Final = 8_192
 KEYS: Final = frozenset("0123456789*#ABCD")
 FLASHES: Final = frozenset("FX!")
 """How bridges write a flash of the hook: an event of RFC 4733 beside the keys, and none of them."""
@@ -70,6 +71,18 @@ class Fields:
     def maybe(self, name: str) -> "Fields":
         """The same, empty where there is none. Raises MalformedMessage."""
         return self.part(name) if self.values.get(name) is not None else Fields({})
+
+    def given(self, name: str) -> "Fields":
+        """What the bridge gave the call: an object, JSON in a text, or `a=b,c=d`. Raises MalformedMessage."""
+        if not isinstance(self.values.get(name), str):
+            return self.maybe(name)
+        text = self.word(name, most=MAX_GIVEN).strip()
+        if text.startswith("{"):
+            pairs = dict(Fields.read(text).values)
+        else:
+            split = (part.partition("=") for part in text.split(",") if part)
+            pairs = {key.strip(): value.strip() for key, _, value in split}
+        return Fields({key.removeprefix("X-PH-"): value for key, value in pairs.items()})
 
     def sound(self, name: str) -> bytes:
         """Base64. Raises MalformedMessage, MalformedAudio."""

@@ -113,7 +113,7 @@ class AudioFork:
         if rate not in STREAM_RATES or channels is None:
             raise UnsupportedAudio("the sound is mono or stereo at 8, 16 or 24 kHz")
         self._form, self._channels = AudioFormat(Encoding.PCM16, rate), channels
-        given = said.maybe("metadata") if "statement" not in said.values else said
+        given = said.given("metadata") if "statement" not in said.values else said
         return Opened(
             said.word("callSid", ""), self._form, self._playing(self._form), given.statement(), given.locale()
         )

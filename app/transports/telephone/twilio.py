@@ -1,8 +1,9 @@
 """Twilio Media Streams, and what Telnyx and Plivo made of it, as a `CallTransport`. Sans I/O.
 
-All three send JSON with G.711 in base64 and differ in the names of things, which are a `Carrier`. A stream has no words
-for its call's end or transfer: that is asked of the carrier's HTTP API, where its key is known; otherwise the call goes
-on behind the stream as the carrier was told (the TwiML after `<Connect>`).
+All three send JSON with G.711 in base64 (Plivo linear sound as well, low byte first) and differ in the names of things,
+which are a `Carrier`. A stream has no words for its call's end or transfer: that is asked of the carrier's HTTP API,
+where its key is known; otherwise the call goes on behind the stream as the carrier was told (the TwiML after
+`<Connect>`).
 """
 
 import base64
@@ -25,8 +26,8 @@ from app.transports.telephone.line import (
     WebRequest,
     Wire,
 )
-from schemas.audio import AudioFormat, Encoding
-from schemas.errors import MalformedMessage, TellerlineError, TooLarge, UnsupportedAudio, WrongState
+from schemas.audio import STREAM_RATES, AudioFormat, Encoding
+from schemas.errors import MalformedAudio, MalformedMessage, TellerlineError, TooLarge, UnsupportedAudio, WrongState
 
 MAX_SOUND: Final = 16_000
 """Bytes of one message's sound: two seconds."""
@@ -39,7 +40,11 @@ _ENCODINGS: Final = MappingProxyType(
         "PCMU": Encoding.MULAW,
         "audio/x-alaw": Encoding.ALAW,
         "PCMA": Encoding.ALAW,
+        "audio/x-l16": Encoding.PCM16,
     }
+)
+_CONTENT: Final = MappingProxyType(
+    {Encoding.MULAW: "audio/x-mulaw", Encoding.ALAW: "audio/x-alaw", Encoding.PCM16: "audio/x-l16"}
 )
 
 
@@ -84,14 +89,16 @@ class Carrier:
 
 
 class MediaStream:
-    """One call."""
+    """One call. `sent`: how it takes sound, where not as it gives it."""
 
     lingers = False
 
-    def __init__(self, carrier: Carrier, credential: Credential) -> None:
+    def __init__(self, carrier: Carrier, credential: Credential, sent: AudioFormat | None = None) -> None:
         self._carrier = carrier
+        self._sent = sent
         self._credential = credential
         self._stream = ""
+        self._width = 1
         self._ids: dict[str, str] = {}
 
     def read(self, message: Wire) -> list[LineEvent]:
@@ -104,7 +111,8 @@ class MediaStream:
             return [self._opened(said)] if event == "start" else []
         if not self._stream:
             raise WrongState("the stream has not started")
-        match event:
+        another = said.word(self._carrier.stream, self._stream) != self._stream
+        match "" if another else event:
             case "media":
                 return self._heard(said.part("media"))
             case "dtmf":
@@ -120,7 +128,8 @@ class MediaStream:
         payload = base64.b64encode(packet).decode()
         media: dict[str, object] = {"payload": payload}
         if self._carrier.described:
-            media = {"contentType": "audio/x-mulaw", "sampleRate": _RATE, "payload": payload}
+            form = self._sent or AudioFormat(Encoding.MULAW, _RATE)
+            media = {"contentType": _CONTENT[form.encoding], "sampleRate": form.rate, "payload": payload}
         return [packed(event=self._carrier.medium, **self._named, media=media)]
 
     def mark(self, name: str) -> list[Act]:
@@ -173,17 +182,19 @@ class MediaStream:
         if not stream:
             raise MalformedMessage("the stream has no name")
         self._stream = stream
-        given = parameters(said if self._carrier.parameters in said.values else start, self._carrier.parameters)
+        given = (said if self._carrier.parameters in said.values else start).given(self._carrier.parameters)
         form = self._form(start.part(self._carrier.form))
-        sent = AudioFormat(Encoding.MULAW, _RATE) if self._carrier.described else form
-        playing = Playing(sent, press=self.press if self._presses else None)
+        self._width = 2 if form.encoding is Encoding.PCM16 else 1
+        self._sent = self._sent or form
+        playing = Playing(self._sent, press=self.press if self._presses else None)
         return Opened(self._ids["call"], form, playing, given.statement(), given.locale())
 
     def _form(self, told: Fields) -> AudioFormat:
-        encoding = _ENCODINGS.get(told.word("encoding"))
-        if encoding is None or told.number(self._carrier.rate) != _RATE or told.number("channels", 1) != 1:
-            raise UnsupportedAudio("a stream is G.711 at 8 kHz with one channel")
-        return AudioFormat(encoding, _RATE)
+        encoding, rate = _ENCODINGS.get(told.word("encoding")), told.number(self._carrier.rate)
+        rates = STREAM_RATES if encoding is Encoding.PCM16 else (_RATE,)
+        if encoding is None or rate not in rates or told.number("channels", 1) != 1:
+            raise UnsupportedAudio("a stream is G.711 at 8 kHz, or linear, with one channel")
+        return AudioFormat(encoding, rate)
 
     def _heard(self, media: Fields) -> list[LineEvent]:
         sound = media.sound("payload")
@@ -191,18 +202,9 @@ class MediaStream:
             raise TooLarge(f"a message has at most {MAX_SOUND} bytes of sound")
         if media.word("track", "inbound") not in {"inbound", "inbound_track"} or not sound:
             return []  # what we say ourselves, where a stream has both
+        if len(sound) % self._width:
+            raise MalformedAudio("the sound has half a sample")
         return [Audio(sound, media.number("chunk") if self._carrier.numbered else None)]
-
-
-def parameters(said: Fields, name: str) -> Fields:
-    """What the bridge gave the call, as an object, as JSON in a text, or as `a=b,c=d`. Raises MalformedMessage."""
-    if not isinstance(said.values.get(name), str):
-        return said.maybe(name)
-    text = said.word(name, most=8_192).strip()
-    if text.startswith("{"):
-        return Fields.read(text)
-    pairs = (part.partition("=") for part in text.split(",") if part)
-    return Fields({key.strip().removeprefix("X-PH-"): value.strip() for key, _, value in pairs})
 
 
 def _twilio(credential: Credential, ids: Mapping[str, str], form: Mapping[str, str]) -> WebRequest:
