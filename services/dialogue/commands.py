@@ -81,6 +81,8 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return advance(replace(state.memory, recent=task), task, facts)
     if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
         task = replace(task, unread=())
+    if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
+        task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
     offer = offer_of(task, facts)
     if _whole(task) and not dialogue_rules().only_endings(task.unread):  # one question, not one after the other
         task, offer = replace(task, unread=()), both(reply("offer.missed_some"), offer)

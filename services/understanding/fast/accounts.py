@@ -39,6 +39,7 @@ class AccountsFile(RuleFile):
     nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
     does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due,
     or, with `due_before` behind them, so many days before it. With `apiece` each who is named gets it.
+    `morning` behind a day is when its orders are carried out, and says nothing more.
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
@@ -64,6 +65,7 @@ class AccountsFile(RuleFile):
     gone: tuple[str, ...] = ()
     lent: tuple[str, ...] = ()
     now: frozenset[str] = frozenset()
+    morning: frozenset[str] = frozenset()
     due_days: frozenset[str] = frozenset()
     due_before: dict[str, int] = Field(default_factory=dict)
     apiece: tuple[str, ...] = ()
@@ -125,6 +127,7 @@ class Accounts:
     gone: Trie
     lent: Trie
     now: frozenset[str]
+    morning: frozenset[str]
     due_days: frozenset[str]
     due_before: dict[str, int]
     apiece: Trie
@@ -275,6 +278,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         verbs=frozenset(file.verbs),
         purposes=file.purposes,
         now=file.now,
+        morning=file.morning,
         due_days=file.due_days,
         due_before=file.due_before,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
