@@ -135,6 +135,7 @@ class Context:
     offered: tuple[tuple[str, ...], ...] = ()  # words that tell each of them from the others, where they have such
     code: bool = False  # a one-time code is awaited
     recent: Intent | None = None  # what was asked last and answered, where nothing is awaited
+    recent_bill: BillId | None = None  # the bill that was asked about, likewise
     accounts: tuple[Account, ...] = ()
     cards: tuple[Card, ...] = ()
     bills: tuple[Bill, ...] = ()

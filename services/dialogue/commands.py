@@ -9,7 +9,7 @@ from schemas.intent import Intent, Route, Slots, Understood
 from services.dialogue.advance import advance
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
-from services.dialogue.names import reply
+from services.dialogue.names import both, reply
 from services.dialogue.phases import (
     Asking,
     Changing,
@@ -28,6 +28,7 @@ from services.dialogue.phases import (
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, merged, task_of
+from services.dialogue.terms import only_card
 from services.dialogue.values import EVERY, every_card
 
 COMMANDS: Final = frozenset(
@@ -60,10 +61,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     task, state = leaning(state, heard), queued(state, heard)
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
-        if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
-            task = replace(task, unread=())
-        offer = offer_of(task, facts)
-        return state.at(Offering(task, offer)), Clarify(offer)
+        return _offered(state, task, heard, facts)
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
         return every_card(state, task, facts)
     if waiting is not None and is_money(waiting) and not is_money(task):
@@ -75,6 +73,25 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     elif task.bill is None and state.memory.recent and named(heard, dialogue_rules().that_bill):
         task = replace(task, bill=state.memory.recent.bill)
     return advance(replace(state.memory, recent=task), task, facts)
+
+
+def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+    """Ask whether it is meant; of a card that may be one of several, which."""
+    if named(heard, dialogue_rules().which_card) and task.card is None and only_card(facts, locked=False) is None:
+        return advance(replace(state.memory, recent=task), task, facts)
+    if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
+        task = replace(task, unread=())
+    if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
+        task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
+    offer = offer_of(task, facts)
+    if _whole(task) and not dialogue_rules().only_endings(task.unread):  # one question, not one after the other
+        task, offer = replace(task, unread=()), both(reply("offer.missed_some"), offer)
+    return state.at(Offering(task, offer)), Clarify(offer)
+
+
+def _whole(task: Task) -> bool:
+    """Whether an offer of an order tells all of it."""
+    return bool(task.payee and len(task.amounts) == 1) or task.bill is not None
 
 
 def _asked_first(state: DialogueState, heard: Understood, order: Understood, facts: Facts) -> Step:

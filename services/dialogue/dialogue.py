@@ -107,6 +107,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
         offered=marks(facts, state.choices) if state.asked is SlotName.PAYEE else (),
         code=isinstance(at, SteppingUp),
         recent=recent.intent if recent is not None and terms.awaited is Awaited.NOTHING else None,
+        recent_bill=recent.bill if recent is not None and terms.awaited is Awaited.NOTHING else None,
         accounts=facts.profile.accounts,
         cards=facts.profile.cards,
         bills=facts.profile.bills,

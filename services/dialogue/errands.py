@@ -50,9 +50,11 @@ def offer_of(task: Task, facts: Facts) -> Reply:
         return reply("offer.transfer_to", payee=name)
     source = source_of(task, facts)
     amount = money(task.amounts[0], "" if source is None else source.balance.currency, facts)
-    return (
-        reply("offer.transfer_of_to", amount=amount, payee=name) if name else reply("offer.transfer_of", amount=amount)
-    )
+    if name:
+        return reply("offer.transfer_of_to", amount=amount, payee=name)
+    if task.target is not None:
+        return reply("offer.own_of_to", amount=amount, target=account_name(facts, task.target))
+    return reply("offer.transfer_of", amount=amount)
 
 
 def bills_due(task: Task, facts: Facts) -> Reply:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 from datetime import date
+from typing import Final
 
 from schemas.banking import Account, Bill, Card
 from schemas.decision import Reply, ReplyParam
@@ -10,6 +11,8 @@ from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId, language
 from schemas.payee import Payee
 from services.dialogue.events import Facts
 from services.dialogue.rules import dialogue_rules
+
+_VOWELS: Final = dict(zip("アイウエオ", "AIUEO", strict=True))
 
 
 def reply(id_: str, **params: ReplyParam) -> Reply:
@@ -122,10 +125,28 @@ def _alike(one: Payee, other: Payee, facts: Facts) -> bool:
     return _sound(_said(one, facts)) == _sound(_said(other, facts))
 
 
+def apart_by_ear(facts: Facts, one: PayeeId, other: PayeeId) -> bool:
+    """Whether two payees' names, said carefully, are two: オノ and オオノ, not ヤマザキ and ヤマサキ."""
+    names = [facts.payees[id_].kana for id_ in (one, other) if id_ in facts.payees]
+    return by_reading(facts) and all(names) and len({"".join(_unvoiced(name)) for name in names}) > 1
+
+
+def _unvoiced(name: str) -> list[str]:
+    return [c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c) and c not in " 　"]
+
+
 def _sound(name: str) -> str:
     """A name without what is easily misheard on a line: voicing, long vowels, the space."""
-    plain = (c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
-    return "".join(plain).replace("ー", "").replace(" ", "").replace("　", "")
+    plain = [c for c in _unvoiced(name) if c != "ー"]
+    return "".join(c for before, c in zip([" ", *plain], plain, strict=False) if not _lengthens(before, c))
+
+
+def _lengthens(before: str, kana: str) -> bool:
+    """Whether a kana is but the second half of a long vowel: オオ, ユウ, コウ, ケイ."""
+    if kana not in _VOWELS:
+        return False
+    vowel = unicodedata.name(before, "")[-1:]
+    return _VOWELS[kana] in {vowel, {"O": "U", "E": "I"}.get(vowel, "")}
 
 
 def last_digits(facts: Facts, key: str) -> str:

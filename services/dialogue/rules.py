@@ -11,6 +11,7 @@ class DialogueRules(RuleFile):
     """See rules/dialogue/dialogue.yaml."""
 
     yes_confidence: float
+    told: float
     choices: int
     prompts: int
     payees_listed: int
@@ -21,6 +22,7 @@ class DialogueRules(RuleFile):
     again: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]
+    which_card: frozenset[str]
     by_reading: frozenset[str]
     vague: tuple[str, ...]
     reask_amount: tuple[str, ...]

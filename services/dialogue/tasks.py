@@ -1,7 +1,7 @@
 """From what was understood to a task, and from a task and later words to a corrected one."""
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, Final
 
 from schemas.banking import TransferOrder
@@ -15,6 +15,8 @@ RECEIVED: Final = "received"
 """The topic of a question about what came into an account."""
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
+DAYS: Final = "days"
+"""Before the number of days, with its sign, by which an order's day is to be changed."""
 _CLEARED: dict[SlotName, dict[str, object]] = {
     SlotName.AMOUNT: {"amounts": (), "portion": ""},
     SlotName.PAYEE: {"payee": None, "payee_candidates": (), "payee_heard": "", "target": None},
@@ -78,6 +80,9 @@ def _dated(understood: Understood, mention: Mention) -> bool:
 
 def _amounts(task: Task, slots: Slots) -> Task:
     portion = slots.portion.value if slots.portion is not None else ""
+    if portion.startswith(DAYS):
+        by = timedelta(days=int(portion.removeprefix(DAYS)))
+        return task if task.on is None else replace(task, on=task.on + by, date_heard="")
     of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
     if portion in BY_HOW_MUCH and not of_what_is_due:
         return replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")

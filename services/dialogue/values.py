@@ -9,12 +9,12 @@ from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Und
 from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
-from services.dialogue.names import last_digits, reply
+from services.dialogue.names import apart_by_ear, last_digits, reply
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import BY_HOW_MUCH, chosen_payee, is_money, merged, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, taken
 
 EVERY: Final = -2
 """A choice that is all of what was offered, or with nothing offered all that there are."""
@@ -29,9 +29,32 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return _all_cards(state, task, facts)
     if slots.choice is not None:
         return choose(state, slots.choice.value, facts)
+    if (told := _other_card(state, heard) or _told(state, heard, facts)) is not None:
+        return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
     return _changed(state, task, heard, facts)
+
+
+def _other_card(state: DialogueState, heard: Understood) -> int | None:
+    """Which of two cards is meant, 1-based, where the other one is said not to be."""
+    card = heard.slots.card
+    if card is None or SlotName.CARD not in heard.rejected or len(state.choices) != 2:  # noqa: PLR2004 - one or the other
+        return None
+    return 2 - state.choices.index(card.value) if card.value in state.choices else None
+
+
+def _told(state: DialogueState, heard: Understood, facts: Facts) -> int | None:
+    """Which of those who were offered is told by the name alone, 1-based: 「小野」, asked whether 小野 or 大野."""
+    match, choices = heard.payees, state.choices
+    alone = heard.slots == Slots() and [each.slot for each in heard.unresolved] == [SlotName.PAYEE] and not heard.unread
+    if not alone or match is None or not match.candidates or state.asked is not SlotName.PAYEE:
+        return None
+    best, others = match.candidates[0], {each.id for each in match.candidates[1 : match.plausible]}
+    if best.score < dialogue_rules().told or best.id not in choices or not others.issubset(choices):
+        return None
+    heard_apart = all(other == best.id or apart_by_ear(facts, best.id, PayeeId(other)) for other in choices)
+    return choices.index(best.id) + 1 if heard_apart else None
 
 
 def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -56,6 +79,8 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if state.read_back is not None and heard.slots.portion is not None and heard.slots.portion.value in BY_HOW_MUCH:
         read = state.read_back.order.amount  # of a bill, the task itself has none
         task = replace(task, amounts=(MoneyValue(read.minor, read.currency),))
+    if task.on is None and heard.slots.portion is not None and heard.slots.portion.value.startswith(DAYS):
+        task = replace(task, on=facts.today)
     changed = merged(task, heard, dialogue_rules().choices)
     if changed == task and not heard.rejected:
         return _as_it_is(state, heard, facts)

@@ -17,6 +17,7 @@ from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
 from services.understanding.afterthought import afterthought, named_last
 from services.understanding.apart import either, in_part, put_together, undated
+from services.understanding.apiece import apiece
 from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
 from services.understanding.billers import of_its_biller
@@ -147,6 +148,7 @@ class _Stages:
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
         meant = by_the_order(heard, meant, context) or meant
+        meant = apiece(heard, meant, context) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
 
     def _order(self, heard: Annotation, context: Context, end: int) -> Understood:

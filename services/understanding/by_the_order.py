@@ -3,6 +3,7 @@
 「来週の金曜に」 … 「やっぱり木曜で」, 「水道代を期日に払って」.
 """
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -10,12 +11,13 @@ from typing import Final
 from schemas.ids import language
 from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
 from schemas.span import DateValue, SpanKind
-from services.understanding.fast.accounts import COUNTED
+from services.understanding.fast.accounts import COUNTED, Accounts
 from services.understanding.fast.grammar import grammar
 
 _WEEKDAY: Final = ".weekday@"
 """The rule of a weekday without a week."""
 _WEEK: Final = timedelta(days=7)
+_MARKS: Final = re.compile(r"[、。\s]")
 _PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
 
 
@@ -62,13 +64,26 @@ def _denied(heard: Annotation, day: Evidence, weekday: int) -> bool:
 
 def _falling_due(heard: Annotation, found: Understood, context: Context) -> Understood | None:
     """The day on which the bill that is paid falls due, where it is called just that."""
-    words = grammar(language(heard.transcript.locale)).accounts.due_days
+    rules = grammar(language(heard.transcript.locale)).accounts
     paid = found.slots.bill.value if found.slots.bill is not None else context.terms.bill
+    if paid is None and found.intent is Intent.BILL_PAYMENT:
+        paid = context.recent_bill  # じゃあ期日に払って
     due = next((bill.due_on for bill in context.bills if bill.id == paid), None)
     named = [each for each in found.unresolved if each.slot is SlotName.DATE]
     if due is None or found.intent not in _PAYING or found.slots.date is not None or not named:
         return None
-    if any(each.evidence.surface not in words for each in named):
+    before = [_days_before(rules, each.evidence.surface) for each in named]
+    if None in before or len(set(before)) > 1:
         return None
+    due -= timedelta(days=before[0] or 0)
     slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence))
     return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
+
+
+def _days_before(rules: Accounts, surface: str) -> int | None:
+    """How many days before a bill falls due words say, 0 for the day itself; None where they are about another day."""
+    said = _MARKS.sub("", surface)
+    ends = (end for end in rules.due_before if said.endswith(end) and said != end)
+    end = max(ends, key=len, default="")
+    day = said.removesuffix(end).removesuffix("の") if end else said
+    return rules.due_before.get(end, 0) if day in rules.due_days else None

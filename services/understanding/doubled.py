@@ -205,7 +205,8 @@ def _wished(said: Mentions, named: Values) -> bool:
 def _slots(found: Understood, said: Values) -> Slots | None:
     """Every slot with all of its values; None where no slot has two, or one has too many."""
     made: dict[str, Any] = values(found.slots)
-    for name, named in said.items():
+    for name, told in said.items():
+        named = sorted(told, key=lambda each: each[0].start)
         distinct = _distinct(named)
         if not distinct or (len(distinct) == 1 and name in made and _held(made[name], named)):
             continue  # what was read of it has all of its readings

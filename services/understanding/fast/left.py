@@ -23,6 +23,8 @@ _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
 """What stands between a bill and the month it is for."""
+_OF_A_DAY: Final = frozenset({"の", ""})
+"""What stands between a day and a part of it."""
 _MAX_WORDS: Final = 4
 """Words before a day that tell when the caller speaks, at most."""
 
@@ -54,6 +56,7 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
         and span.surface not in rules.now
         and not any(_overlap(span.start, span.end, each) for each in taken)
         and not _of_a_thing(rules, heard, units, span, found.slots.bill)
+        and not _its_morning(rules, heard, span, found.slots.date)
     ]
     mentions = [_widened(rules, heard, units, mention) for mention in found.unresolved]
     mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans)]
@@ -148,6 +151,12 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
     if elapsed(rules, units, begin, end) and _spent_on(rules, heard, units, begin):
         return True
     return any(units.words[begin - size : begin] in rules.speaking for size in range(1, min(_MAX_WORDS, begin) + 1))
+
+
+def _its_morning(rules: Accounts, heard: Annotation, span: Span, day: Slot[DateValue] | None) -> bool:
+    """Whether a time is but the beginning of the day that is told before it: 「明日の朝」."""
+    behind = day is not None and heard.transcript.text[day.evidence.end : span.start] in _OF_A_DAY
+    return behind and span.surface in rules.morning
 
 
 def _of_the_bill(text: str, span: Span, bill: Evidence) -> bool:
