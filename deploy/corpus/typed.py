@@ -1,11 +1,13 @@
-"""Typed calls made of labelled sentences: answers to a read-back, and sentences that must never move money.
+"""Typed calls of labelled sentences: answers to a read-back, what must never move money, orders by weekday, questions.
 
 Few people were recorded saying no. What decides whether money moves is words, so the words are replayed as typed.
 """
 
+import calendar
 import csv
 import sys
 from collections.abc import Iterator
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +21,15 @@ _ORDERS: Final = {
     "en": ("en-US", "alex-morgan", "send fifty dollars to Emily Morgan", "emily-morgan", 5_000, "USD"),
     "ja": ("ja-JP", "takahashi-misaki", "サトウハナコに五千円送って", "sato-hanako", 5_000, "JPY"),
 }
+_THURSDAY: Final = date(2026, 1, 15)
+_WEEKDAYS: Final = {
+    "en": [f"{{order}} on {day.lower()}" for day in calendar.day_name],
+    "ja": [f"{day}曜に{{order}}" for day in "月火水木金土日"],
+}
+_ASKED: Final = {
+    "en": ("is it possible to {order}", "how long does it take to {order}", "do i have to pay a fee to {order}"),
+    "ja": ("{order}もらうのに手数料はかかりますか", "{order}もらうことはできますか"),
+}
 _NO_READ_BACK: Final = ["execute", "clarify", "answer", "refuse", "handoff"]
 
 
@@ -27,6 +38,8 @@ def typed_cases(each: int = 1) -> Iterator[dict[str, Any]]:
     for language in _ORDERS:
         yield from _answers(language)
         yield from _negatives(language, each)
+        yield from _days(language)
+        yield from _questions(language)
 
 
 def _answers(language: str) -> Iterator[dict[str, Any]]:
@@ -49,6 +62,28 @@ def _negatives(language: str, each: int) -> Iterator[dict[str, Any]]:
     for number, (kind, sentence) in enumerate(sentences(file, each), 1):
         said = {"text": sentence, "expect": {"decision": _NO_READ_BACK, "money": []}}
         yield _case(f"{locale}/never {number:03}", locale, customer, f"never: {kind}", [said])
+
+
+def _days(language: str) -> Iterator[dict[str, Any]]:
+    """An order for every other day of the week, as said on a Thursday."""
+    locale, customer, order, payee, minor, currency = _ORDERS[language]
+    for number, said in enumerate(_WEEKDAYS[language]):
+        day = _THURSDAY + timedelta(days=(number - _THURSDAY.weekday()) % 7)
+        if day == _THURSDAY:  # today, or in a week
+            continue
+        slots = {"amount": {"amount_minor": minor, "currency": currency}, "payee": payee, "date": day.isoformat()}
+        text = said.format(order=order)
+        asked = {"text": text, "expect": {"decision": "confirm", "slots": slots, "money": []}}
+        case = _case(f"{locale}/day {number}", locale, customer, "day of the week", [asked])
+        yield case | {"now": f"{_THURSDAY.isoformat()}T17:00:00Z"}
+
+
+def _questions(language: str) -> Iterator[dict[str, Any]]:
+    """Whole orders that are but asked about."""
+    locale, customer, order = _ORDERS[language][:3]
+    for number, said in enumerate(_ASKED[language], 1):
+        turn = {"text": said.format(order=order), "expect": {"decision": _NO_READ_BACK, "money": []}}
+        yield _case(f"{locale}/asked {number}", locale, customer, "an order asked about", [turn])
 
 
 def _main() -> None:

@@ -2,10 +2,13 @@
 
 import io
 import lzma
+import zlib
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+
+from services.asr.packed import CODED
 
 SEED: Final = 46
 
@@ -27,7 +30,7 @@ def worse_weights(_manifest: Path, tree: Path) -> None:
 
 
 def torn_weights(_manifest: Path, tree: Path) -> None:
-    path = tree / "services" / "asr" / "model" / "en" / "model.bin.xz"
+    path = tree / "services" / "asr" / "model" / CODED
     body = path.read_bytes()
     path.unlink()
     path.write_bytes(body[: len(body) // 2])
@@ -35,12 +38,12 @@ def torn_weights(_manifest: Path, tree: Path) -> None:
 
 def swapped_bytes(_manifest: Path, tree: Path) -> None:
     """Weights in which a stretch is noise: they load, and hear badly."""
-    path = tree / "services" / "asr" / "model" / "en" / "model.bin.xz"
-    body = bytearray(lzma.decompress(path.read_bytes()))
+    path = tree / "services" / "asr" / "model" / CODED
+    body = bytearray(zlib.decompress(path.read_bytes()))
     middle, size = len(body) // 2, len(body) // 20
     body[middle : middle + size] = np.random.default_rng(SEED).integers(100, 140, size, dtype=np.uint8).tobytes()
     path.unlink()
-    path.write_bytes(lzma.compress(bytes(body), preset=0))
+    path.write_bytes(zlib.compress(bytes(body), level=1))
 
 
 def noisy_language(_manifest: Path, tree: Path) -> None:
