@@ -23,7 +23,7 @@ if [ "${targets[*]}" = image ]; then
   base=$root-base  # what python:3.11-slim-bookworm has
   rm -rf "$base"
   cp -a --reflink=auto "$root" "$base"
-  rm -rf "$base/home/teller"
+  rm -rf "$base/home/teller" "$base"/var/{cache/apt/archives/*.deb,lib/apt/lists/*} "$base"/usr/share/{doc,info,locale,man}
   ln -sf /usr/bin/python3 "$base/usr/local/bin/python"
   cd "$here"
   exec .venv/bin/python -m deploy.trial.image "$base" "${settings[@]}"

@@ -165,6 +165,12 @@ def healthy(image: Image, process: "subprocess.Popen[bytes]", settings: Variable
     return time.monotonic() - began
 
 
+def used(process: "subprocess.Popen[bytes]") -> float:
+    """Seconds of processor time that it has taken."""
+    ticks = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 def _listens(port: int) -> bool:
     with socket.socket() as asking:
         return asking.connect_ex(("127.0.0.1", port)) == 0
@@ -204,7 +210,7 @@ def main(arguments: list[str]) -> int:
         added = megabytes(image.root) - megabytes(base)
         print(f"size: {megabytes(image.root):.0f} MB, of which the Dockerfile's {added:.0f} MB")
         with confined(image, settings) as process:
-            print(f"ready after {healthy(image, process, settings):.1f} s")
+            print(f"ready after {healthy(image, process, settings):.1f} s, {used(process):.1f} s of processor time")
             wrong = faults(process, image)
             played = subprocess.run(
                 [sys.executable, "-m", "app.cli", "demo", "--url", "http://127.0.0.1:18089", "--call", "transfer"],

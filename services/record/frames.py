@@ -8,6 +8,7 @@ LENGTH: Final = struct.Struct(">I")
 NONCE_BYTES, TAG_BYTES = 12, 16
 SECTOR: Final = 512
 """Bytes that a disk writes as a whole."""
+_NOTHING: Final = bytes(1 << 16)
 
 
 def framed(whole: bytes, at: int) -> bytes | None:
@@ -23,6 +24,14 @@ def missing(whole: bytes, start: int, end: int) -> bool:
     """Whether a sector, or the part of one in these bounds, never reached the disk."""
     bounds = [start, *range(sector_after(start), end, SECTOR), end]
     return any(not any(whole[a:b]) for a, b in pairwise(bounds))
+
+
+def written_up_to(whole: bytes) -> int:
+    """The place behind the last byte that is no zero. Most of a file was never written: that is passed in strides."""
+    end = len(whole)
+    while end >= len(_NOTHING) and whole[end - len(_NOTHING) : end] == _NOTHING:
+        end -= len(_NOTHING)
+    return len(whole[:end].rstrip(b"\0"))
 
 
 def sector_after(at: int) -> int:

@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
-from services.record.frames import LENGTH, NONCE_BYTES, TAG_BYTES, framed, missing, sector_after
+from services.record.frames import LENGTH, NONCE_BYTES, TAG_BYTES, framed, missing, sector_after, written_up_to
 from services.timing import left
 
 log = logging.getLogger(__name__)
@@ -177,7 +177,7 @@ class Spool:
 
     def _go_on_after_a_gap(self, whole: bytes) -> bool:
         """Whether entries follow a place whose length is gone, which no last write leaves; those in it are broken."""
-        last, next_number = len(whole.rstrip(b"\0")), self._first + len(self._entries)
+        last, next_number = written_up_to(whole), self._first + len(self._entries)
         at = whole.find(_SHORT, self._end + LENGTH.size)
         while 0 <= at < last:
             sealed = framed(whole, at)

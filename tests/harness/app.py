@@ -17,6 +17,7 @@ from app.settings import Settings
 from app.speech import Voice
 from services.audio.decoder_pool import DecoderPool
 from services.ports import Recognizer, Synthesizer
+from tests.harness.stores import lay_migrated
 
 Routes = Callable[[Gateway], APIRouter]
 
@@ -68,6 +69,8 @@ async def composed(
 ) -> AsyncIterator[tuple[Gateway, Settings, FastAPI]]:
     """Compose and take down; with `further` routes beside those that are served, in a `voice`."""
     given = Settings.model_validate({"state_dir": state, "database_url": ""} | PLENTY | settings)
+    if not given.database_url:
+        await lay_migrated(given.state_dir / "tellerline.db")
     async with AsyncExitStack() as stack:
         with patch("app.bootstrap.DecoderPool", DecodersWhenNeeded):
             own = await stack.enter_async_context(gateway(given, recognizer=recognizer))

@@ -18,7 +18,8 @@ from services.store import Store, metadata
 DATABASE = "tellerline_test"
 
 
-async def _prepare(url: str) -> None:
+async def prepare(url: str) -> None:
+    """Migrate a database."""
     store = Store(url)
     await migrate(store)
     await store.close()
@@ -32,11 +33,26 @@ async def administer(server: str, *statements: str) -> None:
     await engine.dispose()
 
 
+_MIGRATED: list[bytes] = []
+
+
+async def lay_migrated(path: Path) -> None:
+    """An SQLite file as a first start leaves it, unless there is one. Migrating has tests of its own."""
+    if not _MIGRATED:
+        with TemporaryDirectory() as folder:
+            made = Path(folder, "made.db")
+            await prepare(f"sqlite:///{made}")
+            _MIGRATED.append(made.read_bytes())  # noqa: ASYNC240 - before anything runs that could wait for it
+    if not path.exists():  # noqa: ASYNC240
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_bytes(_MIGRATED[0])  # noqa: ASYNC240
+
+
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated, empty SQLite file."""
     path = tmp_path_factory.mktemp("template") / "template.db"
-    asyncio.run(_prepare(f"sqlite:///{path}"))
+    asyncio.run(lay_migrated(path))
     return path
 
 
@@ -60,7 +76,7 @@ def postgres_server() -> Iterator[str]:
 
 async def _make_database(server: str) -> None:
     await administer(server, f"DROP DATABASE IF EXISTS {DATABASE}", f"CREATE DATABASE {DATABASE}")
-    await _prepare(server.format(database=DATABASE))
+    await prepare(server.format(database=DATABASE))
 
 
 @pytest.fixture
