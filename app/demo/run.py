@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -17,6 +17,7 @@ from rich.console import Console
 from app.demo.manifest import FOLDER, DemoUtterance, RecordedCall, manifest
 from app.demo.show import SpokenLength, show
 from app.line import Event, Line, demo_token, heard_out, line, session
+from schemas.audio import Samples
 from schemas.errors import NotFound
 from services.audio.files import read_file
 
@@ -26,6 +27,10 @@ ASK_EVERY_S: Final = 0.1
 SPEAKING_S: Final = 120.0
 """Longest wait for an event: a voice that has just been loaded, on a busy machine, is slow."""
 _PER_MINUTE: Final = tuple(f"TELLERLINE_{what}_PER_MINUTE" for what in ("CALLS", "REQUESTS", "CONNECTIONS"))
+
+
+Voiced = Callable[[DemoUtterance], Samples]
+"""The sound of what a caller says."""
 
 
 @contextmanager
@@ -108,9 +113,14 @@ class _Verdict:
         return [] if got == expected else [f"booked {got}, expected {expected}"]
 
 
-async def _answered(opened: Line, said: DemoUtterance, console: Console, verdict: _Verdict) -> None:
+def recorded(said: DemoUtterance) -> Samples:
+    """The recording of an utterance."""
+    return read_file((FOLDER / said.audio).read_bytes())
+
+
+async def _answered(opened: Line, said: DemoUtterance, sound_of: Voiced, console: Console, verdict: _Verdict) -> None:
     """Say one utterance and follow what the service makes of it until its reply is over."""
-    opened.say(read_file((FOLDER / said.audio).read_bytes()))
+    opened.say(sound_of(said))
     decision: Event | None = None
     sound = SpokenLength()
     async for event in opened.events(SPEAKING_S):
@@ -126,14 +136,14 @@ async def _answered(opened: Line, said: DemoUtterance, console: Console, verdict
             return
 
 
-async def play(base: str, call: RecordedCall, token: str, console: Console) -> list[str]:
+async def play(base: str, call: RecordedCall, token: str, console: Console, sound_of: Voiced = recorded) -> list[str]:
     """Play one call at a service, as the customer whose token it is; what was not as its manifest says."""
     console.rule(f"{call.title}  ({call.locale})", align="left")
     verdict = _Verdict(call)
     try:
         async with line(base, token, session(call.locale, spoken=True)) as opened:
             for said in call.turns:
-                await _answered(opened, said, console, verdict)
+                await _answered(opened, said, sound_of, console, verdict)
     except TimeoutError:
         return [*verdict.faults(), "the service fell silent"]
     return verdict.faults()

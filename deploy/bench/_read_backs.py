@@ -149,10 +149,10 @@ def _words(text: str) -> list[str]:
 
 def _kana(text: str) -> str:
     """Kana as it sounds: long vowels alike however they are written."""
-    plain = re.sub(r"[^ァ-ヴー]", "", unicodedata.normalize("NFKC", text))
+    plain = re.sub(r"[^ァ-ヴー]", "", unicodedata.normalize("NFKC", text)).replace("ヲ", "オ")
     plain = re.sub(
         "(?<=[オコソトノホモヨロヲゴゾドボポョ])[ウオ]|(?<=[ウクスツヌフムユルグズヅブプュ])ウ|(?<=[エケセテネヘメレゲゼデベペ])[イエ]",
         "ー",
         plain,
     )
-    return plain.replace("ヅ", "ズ").replace("ヂ", "ジ").replace("ヲ", "オ")
+    return plain.replace("ヅ", "ズ").replace("ヂ", "ジ")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from schemas.ids import Locale, language
 from services.speech.rules import Cuts, cuts
-from services.speech.text import prepare
+from services.speech.text import again, prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,25 @@ class SpeechClause:
 
 
 def clauses(text: str, locale: Locale) -> tuple[SpeechClause, ...]:
-    """The clauses of a text; the last one ends where the text does. None where there is nothing to be said."""
+    """The clauses of a text; the last one ends where the text does. None where there is nothing to be said.
+
+    What is said once more behind a sentence is a clause that ends where the sentence does.
+    """
     where = cuts(language(locale))
-    found = [clause for clause in _cut(text, locale, where) if any(map(str.isalnum, clause.words))]
+    found = [clause for clause in _said(text, locale, where) if any(map(str.isalnum, clause.words))]
     if found:
         found[-1] = SpeechClause(found[-1].words, len(text))
     return tuple(found)
+
+
+def _said(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
+    """All clauses, each sentence's followed by what is said of it once more."""
+    begun = 0
+    for clause in _cut(text, locale, where):
+        yield clause
+        if clause.end == len(text) or text[clause.end - 1] in where.sentence:
+            yield SpeechClause(again(text[begun : clause.end], locale), clause.end)
+            begun = clause.end
 
 
 def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:

@@ -1,6 +1,7 @@
 """Japanese numbers in kana, with their sound changes; a breath is a space, a pause behind each four figures a comma."""
 
 from decimal import Decimal
+from itertools import pairwise
 
 from services.speech.rules import japanese
 
@@ -52,10 +53,13 @@ def _digit(figure: str) -> str:
     return rules.ones[int(figure)] or rules.zero
 
 
-def digits(string: str) -> str:
-    """Digits one by one, all of two beats: "イチ、ニー、サン、ヨン"."""
+def digits(string: str, alike: str = "") -> str:
+    """Digits one by one, all of two beats: "イチ ニー サン ヨン"; with `alike` before one that is said again."""
     rules = japanese()
-    return rules.breath.join(rules.digits[int(figure)] for figure in string)
+    said = rules.digits[int(string[0])]
+    for before, figure in pairwise(string):
+        said += (alike if alike and before == figure else rules.breath) + rules.digits[int(figure)]
+    return said
 
 
 def counted(number: Decimal, counter: str) -> str:

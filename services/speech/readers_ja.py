@@ -62,6 +62,26 @@ def japanese_readers() -> Sequence[Reader]:
     return [(re.compile(pattern), read) for pattern, read in forms]
 
 
+def said_again(sentence: str) -> str:
+    """What is said behind a sentence that reads an order back: its long amounts, in digits. Nothing behind another."""
+    rules = japanese().again
+    if re.search(rules.orders, sentence) is None:
+        return ""
+    units = _any({pair[0] for pair in japanese().currencies.values()})
+    amounts = re.finditer(rf"(?P<number>{_NUMBER})(?P<unit>{units})", sentence)
+    return "".join(
+        rules.said.format(digits=n.digits(f"{_value(found['number']):f}", rules.alike), unit=_unit(found["unit"]))
+        for found in amounts
+        if _is_long(_value(found["number"]))
+    )
+
+
+def _is_long(amount: Decimal) -> bool:
+    """Whether figures of it are easily lost: many, and few of them zeros at its end."""
+    rules, figures = japanese().again, f"{amount:f}"
+    return figures.isdigit() and len(figures) >= rules.figures and len(figures.rstrip("0")) >= rules.significant
+
+
 def _any(words: Collection[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 

@@ -59,6 +59,21 @@ class Counter(BaseModel):
     whole: dict[str, str] = {}
 
 
+class Again(BaseModel):
+    """What is said once more behind an order that is read back: amounts of so many figures, in `digits`.
+
+    `alike` stands between two digits that are the same.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    orders: str
+    figures: int
+    significant: int
+    alike: str
+    said: str
+
+
 class JapaneseSpeech(RuleFile):
     """rules/speech/ja.yaml."""
 
@@ -78,6 +93,7 @@ class JapaneseSpeech(RuleFile):
     minus: str
     breath: str
     group: str
+    again: Again
     ending: str
     months: tuple[str, ...]
     days: tuple[str, ...]

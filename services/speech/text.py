@@ -12,7 +12,7 @@ from typing import Final
 
 from schemas.ids import Locale, language
 from services.speech.readers_en import english_readers
-from services.speech.readers_ja import japanese_readers
+from services.speech.readers_ja import japanese_readers, said_again
 
 MAX_CHARS: Final = 2400
 """No text is longer; what is cut off is not spoken."""
@@ -40,13 +40,22 @@ class SpokenForm:
 
 def prepare(text: str, locale: Locale) -> tuple[SpokenForm, ...]:
     """What is said for `text`, from its first character to its last, without gap or overlap."""
-    text = text[:MAX_CHARS].translate(_NARROW)
+    text = _narrow(text)
     return tuple(_filled(text, _read(text, _readers(locale))))
 
 
 def spoken(text: str, locale: Locale) -> str:
     """`text` in words, in one string."""
     return "".join(said.words for said in prepare(text, locale))
+
+
+def again(sentence: str, locale: Locale) -> str:
+    """What is said once more behind a sentence, in words that stand nowhere in the text; mostly nothing."""
+    return said_again(_narrow(sentence)) if language(locale) == "ja" else ""
+
+
+def _narrow(text: str) -> str:
+    return text[:MAX_CHARS].translate(_NARROW)
 
 
 @lru_cache(maxsize=16)

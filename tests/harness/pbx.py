@@ -37,11 +37,14 @@ class Pbx:
         """What its console answers."""
         return await ran(ASTERISK or "", "-C", str(self.folder / "asterisk.conf"), "-rx", command)
 
-    async def call(self, door: str, sound: Path, customer: str, recorded: Path) -> None:
+    async def call(
+        self, door: str, sound: Path, customer: str, recorded: Path, *, caller: str = "caller", keys: str = ""
+    ) -> None:
         """Ring the assistant at a `door` of the dialplan; the caller plays `sound` and hears into `recorded`."""
-        for name, value in {"SOUND": sound.with_suffix(""), "RECORDED": recorded, "CUSTOMER": customer}.items():
+        given = {"SOUND": sound.with_suffix(""), "RECORDED": recorded, "CUSTOMER": customer, "KEYS": keys}
+        for name, value in given.items():
             await self.ask(f"dialplan set global {name} {value}")
-        await self.ask(f"channel originate Local/{door}@people extension caller@people")
+        await self.ask(f"channel originate Local/{door}@people extension {caller}@people")
 
     async def met(self, within_s: float = 40.0) -> None:
         """Return once a caller has reached a person."""

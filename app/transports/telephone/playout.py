@@ -93,6 +93,13 @@ class Playout:
             self._heard_at = (self._heard_at if now - self._heard_at <= LATE_S else now) + self._packet_s
         return item
 
+    def burst(self, now: float) -> list[Packet]:
+        """Every packet that waits, to be sent at once; none is late for the next, and marks are not told of."""
+        packets = [item for item in self._queue if isinstance(item, Packet)]
+        self._queue.clear()
+        self._heard_at = max(self._heard_at, now) + len(packets) * self._packet_s
+        return packets
+
     def _append(self, item: Packet | Mark) -> None:
         if len(self._queue) >= self._most:
             raise SlowConsumer("the line does not take its sound")

@@ -77,18 +77,30 @@ class Speaking:
         await self._marks.played(mark)
 
     async def press(self, keys: str) -> None:
-        """Press keys once the call is over, by the line's own word or as tones; returns when they were heard."""
+        """Press keys once the call is over, by the line's own word or as tones; returns when they were heard.
+
+        Where a packet of a tone came late, two keys would be heard.
+        """
         if self._playing.press is not None:
             for word in self._playing.press(keys):
                 await self._act(word)
             return
         self._playout.flush()
-        self._put([encode(made(keys, self._playing.form.rate), self._playing.form)])
-        self._playout.end("")
+        for key in keys:
+            self._put([encode(made(key, self._playing.form.rate), self._playing.form)])
+            self._playout.end("")
+            await self._send_key()
+            await asyncio.sleep(max(0.0, self._playout.heard_at - self._clock.monotonic()))
+
+    async def _send_key(self) -> None:
+        """A tone leaves whole where the line keeps the pace, otherwise at our own."""
+        if self._playing.marks:
+            for packet in self._playout.burst(self._clock.monotonic()):
+                await self._packet(packet.data)
+            return
         while len(self._playout) > 1:  # the mark behind them is nobody's
             await self._send_due()
             await asyncio.sleep(max(0.001, (self._playout.due_at() or 0.0) - self._clock.monotonic()))
-        await asyncio.sleep(max(0.0, self._playout.heard_at - self._clock.monotonic()))
 
     async def _send_due(self) -> None:
         while (item := self._playout.take(self._clock.monotonic())) is not None:

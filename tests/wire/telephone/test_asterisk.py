@@ -2,6 +2,7 @@
 
 import asyncio
 import wave
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 import soxr
 
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
+from schemas.call import CallInput, KeyIn
 from services.audio.codec import encode
 from services.audio.files import read_file
+from services.audio.tones import ToneDetector
+from services.call import LiveCall
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.gateway import line
@@ -121,6 +125,49 @@ async def test_a_caller_reaches_a_person_where_the_gateway_leaves(
                     await asyncio.sleep(0.1)
             await stack.aclose()
             await asterisk.met()
+
+
+CALLS, CODE, TRANSFER = 20, "7391#", "*2100#"
+
+
+@needs_asterisk
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_keys_go_both_ways_in_twenty_calls_at_once(
+    tmp_path: Path, quick_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Callers key a code and ask for what a stranger does not get; the PBX's own code for a transfer is keyed back."""
+    pressed: dict[int, str] = defaultdict(str)
+    put = LiveCall.put
+
+    async def watched(call: LiveCall, given: CallInput, cause: str | None = None) -> None:
+        if isinstance(given, KeyIn):
+            pressed[id(call)] += given.key
+        await put(call, given, cause)
+
+    monkeypatch.setattr(LiveCall, "put", watched)
+    sound = wav(tmp_path / "said.wav", line(1.0, said("transfer-1"), 20.0))
+    async with exchange(tmp_path, quick_folder, transfer_keys=TRANSFER, max_calls=64) as asterisk:
+        for door in ("audiosocket", "websocket"):
+            for _ in range(CALLS // 2):
+                await asterisk.call(door, sound, "", tmp_path / door, caller="keying", keys=CODE)
+            await asyncio.sleep(1.0)  # the last has begun with these settings
+        async with asyncio.timeout(120):
+            while len(found := keyed(tmp_path, "websocket")) < CALLS // 2:  # noqa: ASYNC110 - a program writes them
+                await asyncio.sleep(2.0)
+        await asterisk.ask("channel request hangup all")
+        await asterisk.until_idle()
+    assert sorted(pressed.values()) == [CODE] * CALLS
+    assert found == [TRANSFER] * (CALLS // 2)
+    print(keyed(tmp_path, "audiosocket"))  # noqa: T201 - Asterisk keeps no pace there: a late packet is a hole in a tone
+    assert await transfers_of(quick_folder) == []
+
+
+def keyed(folder: Path, door: str) -> list[str]:
+    """The keys that each caller of a door has heard as tones, of those who heard the last."""
+    files = [file for file in folder.glob(f"{door}-*.wav") if file.stat().st_size > 1_000]
+    tones = [ToneDetector(SAMPLE_RATE).push(read_file(file.read_bytes()))[0] for file in files]
+    return [one for one in tones if one.endswith(TRANSFER[-1])]
 
 
 @needs_sipp
