@@ -25,7 +25,9 @@ def apiece(heard: Annotation, found: Understood, context: Context) -> Understood
     marks, units = rules.accounts, rules.units(heard.transcript.text)
     places = range(len(units.words))
     told = [at for at in places if marks.apiece.scan(units.words, at)]
-    if not told or any(marks.repairs.scan(units.words, at) for at in places):
+    behind = heard.transcript.text[named.evidence.end :]
+    joined = name is SlotName.BILL and behind.startswith(marks.joined) and not found.unread
+    if not (told or joined) or any(marks.repairs.scan(units.words, at) for at in places):
         return None
     said = {units.words[at] for at in told}
     if any(not said.intersection(rules.units(unread.surface).words) for unread in found.unread):

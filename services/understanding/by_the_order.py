@@ -25,7 +25,21 @@ def by_the_order(heard: Annotation, found: Understood, context: Context) -> Unde
     """The same with such a day as a date; None where there is none."""
     if grammar(language(heard.transcript.locale)).spaced or found.intent not in COUNTED:
         return None
-    return _in_its_week(heard, found, context) or _falling_due(heard, found, context)
+    return (
+        _from_its_day(heard, found, context)
+        or _in_its_week(heard, found, context)
+        or _falling_due(heard, found, context)
+    )
+
+
+def _from_its_day(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """So many days before or after the day of what was read back: 「翌日にして」."""
+    day, ordered = found.slots.date, context.terms.on
+    days = grammar(language(heard.transcript.locale)).accounts.from_its_day
+    if day is None or ordered is None or day.evidence.surface not in days:
+        return None
+    meant = ordered + timedelta(days=days[day.evidence.surface])
+    return replace(found, slots=replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=())))
 
 
 def _in_its_week(heard: Annotation, found: Understood, context: Context) -> Understood | None:

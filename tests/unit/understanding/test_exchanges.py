@@ -64,6 +64,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_stairs", 0.93),
         ("ja_lighthouse", 0.82),
         ("ja_arcade", 0.98),
+        ("ja_bakery", 0.97),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
@@ -90,6 +91,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_stairs",
                 "_lighthouse",
                 "_arcade",
+                "_bakery",
                 "en_lantern",
             )
         )
