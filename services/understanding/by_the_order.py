@@ -5,11 +5,11 @@
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from schemas.ids import language
-from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
+from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, SpanKind
 from services.understanding.fast.accounts import COUNTED, Accounts
 from services.understanding.fast.grammar import grammar
@@ -25,7 +25,21 @@ def by_the_order(heard: Annotation, found: Understood, context: Context) -> Unde
     """The same with such a day as a date; None where there is none."""
     if grammar(language(heard.transcript.locale)).spaced or found.intent not in COUNTED:
         return None
-    return _in_its_week(heard, found, context) or _falling_due(heard, found, context)
+    return (
+        _from_its_day(heard, found, context)
+        or _in_its_week(heard, found, context)
+        or _falling_due(heard, found, context)
+    )
+
+
+def _from_its_day(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """So many days before or after the day of what was read back: 「翌日にして」."""
+    day, ordered = found.slots.date, context.terms.on
+    days = grammar(language(heard.transcript.locale)).accounts.from_its_day
+    if day is None or ordered is None or day.evidence.surface not in days:
+        return None
+    meant = ordered + timedelta(days=days[day.evidence.surface])
+    return replace(found, slots=replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=())))
 
 
 def _in_its_week(heard: Annotation, found: Understood, context: Context) -> Understood | None:
@@ -70,13 +84,30 @@ def _falling_due(heard: Annotation, found: Understood, context: Context) -> Unde
         paid = context.recent_bill  # じゃあ期日に払って
     due = next((bill.due_on for bill in context.bills if bill.id == paid), None)
     named = [each for each in found.unresolved if each.slot is SlotName.DATE]
-    if due is None or found.intent not in _PAYING or found.slots.date is not None or not named:
+    if due is None or found.intent not in _PAYING or not named:
         return None
+    if found.slots.date is not None:
+        return _counted(rules, heard, found, named, due)
     before = [_days_before(rules, each.evidence.surface) for each in named]
     if None in before or len(set(before)) > 1:
         return None
     due -= timedelta(days=before[0] or 0)
     slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence))
+    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
+
+
+def _counted(
+    rules: Accounts, heard: Annotation, found: Understood, named: list[Mention], due: date
+) -> Understood | None:
+    """The day so many days before a bill falls due, of which days before today were made: 期日の三日前."""
+    day, due_day = found.slots.date, named[0].evidence
+    assert day is not None, "a day was read"
+    between = _MARKS.sub("", heard.transcript.text[due_day.end : day.evidence.start])
+    days = rules.due_before.get(day.evidence.surface)
+    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {"の", ""} or days is None:
+        return None
+    meant = due - timedelta(days=days)
+    slots = replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=()))
     return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
 
 

@@ -38,8 +38,10 @@ class AccountsFile(RuleFile):
     A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
     nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
     does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due,
-    or, with `due_before` behind them, so many days before it. With `apiece` each who is named gets it.
-    `morning` behind a day is when its orders are carried out, and says nothing more.
+    or, with `due_before` behind them, so many days before it. With `apiece` each who is named gets it, and of two
+    bills that are `joined` both are meant.
+    `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
+    day of what was read back.
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
@@ -68,7 +70,9 @@ class AccountsFile(RuleFile):
     morning: frozenset[str] = frozenset()
     due_days: frozenset[str] = frozenset()
     due_before: dict[str, int] = Field(default_factory=dict)
+    from_its_day: dict[str, int] = Field(default_factory=dict)
     apiece: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
     purposes: frozenset[str] = frozenset()
     repairs: tuple[str, ...]
     links: tuple[str, ...]
@@ -130,7 +134,9 @@ class Accounts:
     morning: frozenset[str]
     due_days: frozenset[str]
     due_before: dict[str, int]
+    from_its_day: dict[str, int]
     apiece: Trie
+    joined: tuple[str, ...]
     purposes: frozenset[str]
     repairs: Trie
     links: Trie
@@ -281,6 +287,8 @@ def accounts(language: str, spaced: bool) -> Accounts:
         morning=file.morning,
         due_days=file.due_days,
         due_before=file.due_before,
+        joined=file.joined,
+        from_its_day=file.from_its_day,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
         particles=frozenset(file.particles),

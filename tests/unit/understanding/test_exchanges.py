@@ -65,6 +65,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("ja_stairs", 0.93),
         ("ja_lighthouse", 0.82),
         ("ja_arcade", 0.98),
+        ("ja_bakery", 0.97),
     ],
 )
 def test_corrections_count(language: str, share: float) -> None:
@@ -91,6 +92,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_stairs",
                 "_lighthouse",
                 "_arcade",
+                "_bakery",
                 "en_lantern",
                 "en_brook",
             )
