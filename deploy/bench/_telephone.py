@@ -72,8 +72,8 @@ class Narrow(Phone):
 
     async def quiet(self, within_s: float = GREETING_S) -> None:
         """Return once a greeting came and has ended. Raises TimeoutError."""
-        await self.until(lambda: bool(self.arrivals), within_s)
-        while time.monotonic() - self.arrivals[-1] < SILENT_S:  # noqa: ASYNC110 - silence makes no event
+        await self.until(lambda: bool(self.sounded), within_s)
+        while time.monotonic() - self.sounded[-1] < SILENT_S:  # noqa: ASYNC110 - silence makes no event
             await asyncio.sleep(0.02)
 
 
@@ -100,7 +100,7 @@ async def ring(place: Place, door: Door, utterance: PlayedUtterance) -> Rung:
     async with LINES[door](place, utterance.customer) as bridge, calling(bridge, Narrow) as phone:
         assert isinstance(phone, Narrow)
         await phone.quiet()
-        greeted = len(phone.arrivals)
+        greeted = len(phone.sounded)
         lead = np.zeros(round(LEAD_S * SAMPLE_RATE), dtype=np.float32)
         first = phone.microphone.say(np.concatenate((lead, utterance.samples)))
         start = phone.began + first / SAMPLE_RATE + LEAD_S
@@ -108,13 +108,13 @@ async def ring(place: Place, door: Door, utterance: PlayedUtterance) -> Rung:
         try:
             await phone.until(_after(phone, greeted, late), LEAD_S + utterance.samples.size / SAMPLE_RATE + TAIL_S)
         except TimeoutError:
-            return Rung(None, len(phone.arrivals) > greeted, tuple(phone.arrivals))
-        heard = next(at for at in phone.arrivals[greeted:] if at >= late)
-        return Rung((heard - spoken) * 1000, phone.arrivals[greeted] < late, tuple(phone.arrivals))
+            return Rung(None, len(phone.sounded) > greeted, tuple(phone.arrivals))
+        heard = next(at for at in phone.sounded[greeted:] if at >= late)
+        return Rung((heard - spoken) * 1000, phone.sounded[greeted] < late, tuple(phone.arrivals))
 
 
 def _after(phone: Phone, greeted: int, late: float) -> Callable[[], bool]:
-    return lambda: len(phone.arrivals) > greeted and phone.arrivals[-1] >= late
+    return lambda: len(phone.sounded) > greeted and phone.sounded[-1] >= late
 
 
 def _told(value: Any) -> str:

@@ -19,6 +19,7 @@ from app.transports._speaking import ReplySound
 from app.transports.telephone.playout import size_of
 from schemas.audio import AudioFormat, Samples
 from schemas.speech import SpokenChunk
+from services.audio.codec import SILENCE
 from services.audio.files import read_file
 from services.banking.tables import transfers
 from services.store import Store
@@ -100,6 +101,8 @@ class Phone:
     bridge: Bridge
     microphone: Microphone = field(default_factory=Microphone)
     arrivals: list[float] = field(default_factory=list)
+    sounded: list[float] = field(default_factory=list)
+    """When those of them came that are not silent: a line may be given silence so that it is kept."""
     packets: list[int] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     cleared: int = 0
@@ -147,6 +150,8 @@ class Phone:
             match told:
                 case Sound(data):
                     self.arrivals.append(time.monotonic())
+                    if data.strip(SILENCE[self.bridge.form.encoding]):
+                        self.sounded.append(self.arrivals[-1])
                     self.packets.append(len(data))
                     self._playing.append(told)
                 case Marked():
