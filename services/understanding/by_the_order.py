@@ -1,6 +1,6 @@
 """Days that only the order tells: a weekday in the week that it is for, and the day on which its bill falls due.
 
-「来週の金曜に」 … 「やっぱり木曜で」, 「水道代を期日に払って」.
+「来週の金曜に」 … 「やっぱり木曜で」, 「水道代を期日に払って」, "pay the water bill when it's due".
 """
 
 import re
@@ -17,14 +17,16 @@ from services.understanding.fast.grammar import grammar
 _WEEKDAY: Final = ".weekday@"
 """The rule of a weekday without a week."""
 _WEEK: Final = timedelta(days=7)
-_MARKS: Final = re.compile(r"[、。\s]")
+_MARKS: Final = re.compile(r"[、。,'’\s]")
 _PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
 
 
 def by_the_order(heard: Annotation, found: Understood, context: Context) -> Understood | None:
     """The same with such a day as a date; None where there is none."""
-    if grammar(language(heard.transcript.locale)).spaced or found.intent not in COUNTED:
+    if found.intent not in COUNTED:
         return None
+    if grammar(language(heard.transcript.locale)).spaced:
+        return _falling_due(heard, found, context)
     return (
         _from_its_day(heard, found, context)
         or _in_its_week(heard, found, context)
@@ -113,7 +115,7 @@ def _counted(
 
 def _days_before(rules: Accounts, surface: str) -> int | None:
     """How many days before a bill falls due words say, 0 for the day itself; None where they are about another day."""
-    said = _MARKS.sub("", surface)
+    said = _MARKS.sub("", surface).lower()
     ends = (end for end in rules.due_before if said.endswith(end) and said != end)
     end = max(ends, key=len, default="")
     day = said.removesuffix(end).removesuffix("の") if end else said

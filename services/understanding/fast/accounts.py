@@ -285,7 +285,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         purposes=file.purposes,
         now=file.now,
         morning=file.morning,
-        due_days=file.due_days,
+        due_days=frozenset(day.replace(" ", "") for day in file.due_days),
         due_before=file.due_before,
         joined=file.joined,
         from_its_day=file.from_its_day,
