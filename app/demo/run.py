@@ -29,7 +29,7 @@ SPEAKING_S: Final = 120.0
 _PER_MINUTE: Final = tuple(f"TELLERLINE_{what}_PER_MINUTE" for what in ("CALLS", "REQUESTS", "CONNECTIONS"))
 
 
-Voiced = Callable[[DemoUtterance], Samples]
+SoundOf = Callable[[DemoUtterance], Samples]
 """The sound of what a caller says."""
 
 
@@ -118,7 +118,7 @@ def recorded(said: DemoUtterance) -> Samples:
     return read_file((FOLDER / said.audio).read_bytes())
 
 
-async def _answered(opened: Line, said: DemoUtterance, sound_of: Voiced, console: Console, verdict: _Verdict) -> None:
+async def _answered(opened: Line, said: DemoUtterance, sound_of: SoundOf, console: Console, verdict: _Verdict) -> None:
     """Say one utterance and follow what the service makes of it until its reply is over."""
     opened.say(sound_of(said))
     decision: Event | None = None
@@ -136,7 +136,7 @@ async def _answered(opened: Line, said: DemoUtterance, sound_of: Voiced, console
             return
 
 
-async def play(base: str, call: RecordedCall, token: str, console: Console, sound_of: Voiced = recorded) -> list[str]:
+async def play(base: str, call: RecordedCall, token: str, console: Console, sound_of: SoundOf = recorded) -> list[str]:
     """Play one call at a service, as the customer whose token it is; what was not as its manifest says."""
     console.rule(f"{call.title}  ({call.locale})", align="left")
     verdict = _Verdict(call)
