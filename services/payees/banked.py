@@ -1,9 +1,10 @@
 """Somebody told from their namesakes by more than a name: the bank they are said to have an account at."""
 
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from schemas.payee import MatchOutcome
+from schemas.payee import MatchOutcome, Payee
 from services.payees.decide import Decision
 from services.payees.found import Ranked
 
@@ -18,6 +19,25 @@ class Banked(NamedTuple):
     at: int
     size: int
     owners: frozenset[int]
+
+    @classmethod
+    def without(cls, text: str, found: re.Match[str], owners: frozenset[int]) -> "Banked":
+        """`text` without what was `found` in it."""
+        return cls(text[: found.start()] + text[found.end() :], found.start(), len(found[0]), owners)
+
+
+def owners_by_bank(
+    payees: Sequence[Payee], names: Callable[[str], Iterable[str]], spoken: Callable[[str], bool]
+) -> dict[str, frozenset[int]]:
+    """Who has an account at a bank, by each of its `names`; of the banks whose language is the one `spoken`."""
+    at: dict[str, list[int]] = {}
+    for owner, payee in enumerate(payees):
+        at.setdefault(payee.bank, []).append(owner)
+    found: dict[str, set[int]] = {}
+    for bank, owners in at.items():
+        for name in names(bank) if bank.strip() and spoken(bank) else ():
+            found.setdefault(name, set()).update(owners)
+    return {name: frozenset(owners) for name, owners in found.items()}
 
 
 def told_by(

@@ -1,11 +1,11 @@
 """The banks that English callers tell namesakes apart by: "john porter at cedar bank", "the cedar john porter"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from schemas.payee import Payee
-from services.payees.banked import Banked
+from services.payees.banked import Banked, owners_by_bank
 from services.payees.data import english_finder
 from services.payees.fold import is_japanese
 
@@ -18,13 +18,8 @@ class BanksNamed:
     """The banks of one book, as they stand beside a name."""
 
     def __init__(self, payees: Sequence[Payee]) -> None:
-        banks: dict[str, set[int]] = {}
-        for owner, payee in enumerate(payees):
-            if payee.bank and not is_japanese(payee.bank):
-                for name in _names(payee.bank):
-                    banks.setdefault(name, set()).add(owner)
-        self._banks = {name: frozenset(owners) for name, owners in banks.items()}
-        self._behind, self._before = _said(banks)
+        self._banks = owners_by_bank(payees, _names, lambda bank: not is_japanese(bank))
+        self._behind, self._before = _said(self._banks)
 
     def banked(self, text: str) -> Banked | None:
         """The utterance without the bank that is named in it, where it is one of the book's and nothing else."""
@@ -35,12 +30,12 @@ class BanksNamed:
         before = self._before.search(text)
         return self._without(text, before) if before is not None else None
 
-    def _without(self, text: str, found: re.Match[str]) -> Banked:
-        owners = self._banks[" ".join(found["bank"].lower().split())]
-        return Banked(text[: found.start()] + text[found.end() :], found.start(), len(found[0]), owners)
+    def _without(self, text: str, found: re.Match[str]) -> Banked | None:
+        owners = self._banks.get(" ".join(found["bank"].lower().split()))  # a pattern takes "ſ" for an s
+        return Banked.without(text, found, owners) if owners is not None else None
 
 
-def _said(names: dict[str, set[int]]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _said(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A bank behind a name, and one before it."""
     rules = english_finder()
     each = (r"\s+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))

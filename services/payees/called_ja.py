@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas.payee import Payee
 from services.payees import kanji
-from services.payees.banked import Banked
+from services.payees.banked import Banked, owners_by_bank
 from services.payees.data import japanese_finder, name_rules
 from services.payees.fold import KANJI, has_kanji, is_japanese, japanese
 from services.payees.spans_ja import denied
@@ -26,7 +26,6 @@ class Called:
     def __init__(self, payees: Sequence[Payee], readings: Mapping[str, tuple[str, ...]]) -> None:
         self._nicknames: dict[str, dict[int, None]] = {}
         self._givens: dict[str, dict[int, set[str]]] = {}
-        banks: dict[str, set[int]] = {}
         for owner, payee in enumerate(payees):
             for alias in payee.aliases:
                 for said in _sayings(alias, readings):
@@ -34,10 +33,7 @@ class Called:
             for family, _, given in (said.partition(" ") for said in (payee.name, payee.kana) if is_japanese(said)):
                 if given:
                     self._givens.setdefault(given, {}).setdefault(owner, set()).add(family)
-            if is_japanese(payee.bank):
-                for name in _bank_names(payee.bank):
-                    banks.setdefault(name, set()).add(owner)
-        self._banks = {name: frozenset(owners) for name, owners in banks.items()}
+        self._banks = banks = owners_by_bank(payees, _bank_names, is_japanese)
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
         of, at = (
@@ -90,8 +86,7 @@ class Called:
         found = self._bank.search(text) if self._bank is not None else None
         if found is None:
             return None
-        owners = self._banks[found["of"] or found["at"]]
-        return Banked(text[: found.start()] + text[found.end() :], found.start(), len(found[0]), owners)
+        return Banked.without(text, found, self._banks[found["of"] or found["at"]])
 
 
 def _fold(text: str) -> str:
@@ -128,7 +123,6 @@ def _sayings(alias: str, readings: Mapping[str, tuple[str, ...]]) -> list[str]:
     return [stem.replace(" ", "") + ending, *("".join(parts) + ending for parts in read)]
 
 
-@lru_cache(maxsize=4_096)
 def _bank_names(bank: str) -> tuple[str, ...]:
     """A bank's name with, without, and with a short form of what every bank is called: みなと信用金庫, みなと."""
     rules = japanese_finder()

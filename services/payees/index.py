@@ -87,12 +87,12 @@ class PayeeIndex:
         searched = {} if searched is None else searched
         text = utterances[0][:MAX_TEXT] if utterances else ""
         others = [other[:MAX_TEXT] for other in utterances[1:MAX_HYPOTHESES]]
-        kana = language(locale) == "ja"
-        called = self._nicknamed(text, locale) if kana else None
-        called = called or self._of_a_bank(text, locale, taken, searched)
-        if called is not None:
-            theirs = self._anothers(text, Place(called.start, called.end), locale) if kana else None
-            return theirs or called
+        if language(locale) == "ja":
+            called = self._nicknamed(text, locale) or self._of_a_bank(text, locale, taken, searched)
+            if called is not None:
+                return self._anothers(text, Place(called.start, called.end), locale) or called
+        elif (called := self._of_a_bank(text, locale, taken, searched)) is not None:
+            return called
         best = self._best(text, others, locale, taken, searched)
         if best is None or not best.credible:
             return None

@@ -44,5 +44,16 @@ def test_a_name_at_a_bank_that_is_not_theirs_is_asked_about() -> None:
     assert found("send fifty to ken sato at cedar bank") == (MatchOutcome.ASK, None)
 
 
+def test_a_letter_that_is_another_banks_is_no_bank() -> None:
+    index = PayeeIndex.build([Payee(id=PayeeId("ann"), name="Ann Bell", bank="Cedar Savings")])
+    for letter in ("\u017f", "s"):
+        assert index.find([f"send fifty to ann bell at cedar {letter}avings"], EN_US) is not None
+
+
+def test_a_bank_of_blanks_is_none() -> None:
+    index = PayeeIndex.build([Payee(id=PayeeId("ann"), name="Ann Bell", bank=" ")])
+    assert index.find(["send fifty to ann bell"], EN_US) is not None
+
+
 def test_a_word_of_every_sentence_is_no_banks_name() -> None:
     assert found("send fifty to ken sato at first") == (MatchOutcome.CLEAR, PayeeId("ken"))
