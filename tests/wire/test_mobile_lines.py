@@ -20,6 +20,7 @@ from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, gateway, heard
 from tests.harness.gateway import Caller
 from tests.harness.served import Served, served
+from tests.wire import test_resumed_calls as resumed
 from tests.wire.test_resumed_calls import ALEX, drop, ordered, states
 
 PREFACE = "Your last call was cut off"
@@ -33,13 +34,8 @@ async def over(call: Caller) -> int:
     return closed.value.rcvd.code
 
 
-async def taken_up(running: Served) -> None:
-    async with calling(running, ALEX, "en-US") as call:
-        assert (await heard(call)).startswith(PREFACE)
-        for _ in range(2):
-            await call.send(typed("yes"))
-            await heard(call)
-        assert [event["state"] for event in call.of("tellerline.ledger")] == ["succeeded"]
+async def taken_up(running: Served, said: str) -> None:
+    await resumed.taken_up(running, "en-US", said, "yes", PREFACE)
 
 
 @pytest.mark.slow
@@ -58,7 +54,7 @@ async def test_a_token_that_is_renewed_between_read_back_and_yes_changes_nothing
 async def test_another_customers_token_ends_the_call_and_takes_nothing_over(tmp_path: Path) -> None:
     async with gateway(tmp_path) as running:
         async with calling(running, ALEX, "en-US") as call:
-            await ordered(running, "en-US", call)
+            said = await ordered(running, "en-US", call)
             others = running.token("imogen-hartley")["Authorization"].partition(" ")[2]
             await call.send({"type": "tellerline.token", "token": others})
             assert await over(call) == 4403
@@ -67,7 +63,7 @@ async def test_another_customers_token_ends_the_call_and_takes_nothing_over(tmp_
             assert PREFACE not in await heard(call)
             assert not call.of("tellerline.ledger")
             assert not call.of("tellerline.readback")
-        await taken_up(running)
+        await taken_up(running, said)
 
 
 async def test_a_token_that_ends_behind_a_read_back_leaves_it_to_the_next_call(
@@ -76,10 +72,10 @@ async def test_a_token_that_ends_behind_a_read_back_leaves_it_to_the_next_call(
     async with gateway(tmp_path) as running:
         monkeypatch.setattr(_lease.CallLease, "_left", lambda _: 1.5)
         async with calling(running, ALEX, "en-US") as call:
-            await ordered(running, "en-US", call)
+            said = await ordered(running, "en-US", call)
             assert await over(call) == 4401
         monkeypatch.undo()
-        await taken_up(running)
+        await taken_up(running, said)
     assert await states(tmp_path) == ["cancelled", "succeeded"]
 
 
@@ -89,39 +85,38 @@ async def test_a_gateway_that_goes_away_behind_a_read_back_leaves_it_to_the_next
         served(tmp_path, FakeRecognizer(lambda _: ""), drain_seconds=0.2) as leaving,
         calling(leaving, ALEX, "en-US") as call,
     ):
-        await ordered(leaving, "en-US", call)
+        said = await ordered(leaving, "en-US", call)
         leaving.gateway.admission.drain(0.1)
         await call.next("tellerline.draining")
         leaving.gateway.admission.close()
         assert await over(call) in {1012, 1013}
     async with gateway(tmp_path) as running:
-        await taken_up(running)
+        await taken_up(running, said)
     assert await states(tmp_path) == ["cancelled", "succeeded"]
 
 
 @asynccontextmanager
-async def half_open(running: Served, *, order: bool = True) -> AsyncIterator[Caller]:
-    """A line whose network is gone: neither side hears of it."""
+async def half_open(running: Served, *, order: bool = True) -> AsyncIterator[tuple[Caller, str]]:
+    """A line whose network is gone, and neither side hears of it; and what was read back on it."""
     async with calling(running, ALEX, "en-US") as call:
-        if order:
-            await ordered(running, "en-US", call)
+        said = await ordered(running, "en-US", call) if order else ""
         call.socket.transport.pause_reading()
         try:
-            yield call
+            yield call, said
         finally:
             call.socket.transport.abort()
 
 
 @pytest.mark.slow
 async def test_a_line_that_nobody_knows_is_dead_keeps_the_next_one_from_nothing(tmp_path: Path) -> None:
-    async with gateway(tmp_path) as running, half_open(running):
-        await taken_up(running)
+    async with gateway(tmp_path) as running, half_open(running) as (_, said):
+        await taken_up(running, said)
     assert (await states(tmp_path)).count("succeeded") == 1
 
 
 @pytest.mark.slow
 async def test_what_a_dead_network_still_delivers_late_moves_nothing(tmp_path: Path) -> None:
-    async with gateway(tmp_path) as running, half_open(running) as dead, calling(running, ALEX, "en-US") as call:
+    async with gateway(tmp_path) as running, half_open(running) as (dead, _), calling(running, ALEX, "en-US") as call:
         await heard(call)
         await dead.send(typed("yes"))
         await asyncio.sleep(0.3)
@@ -192,9 +187,9 @@ async def test_a_line_that_drops_behind_the_yes_is_told_the_outcome_and_books_on
 async def test_a_page_that_is_left_is_a_line_that_drops(tmp_path: Path) -> None:
     async with gateway(tmp_path) as running:
         async with calling(running, ALEX, "en-US") as call:
-            await ordered(running, "en-US", call)
+            said = await ordered(running, "en-US", call)
             await call.socket.close(1001, "going away")
-        await taken_up(running)
+        await taken_up(running, said)
 
 
 @pytest.mark.slow
