@@ -23,6 +23,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "deploy/lock/added.py"
+NARROW = ROOT / "deploy/lock/narrow.py"
 LATER = "99999"
 COMMANDS = {"dev": "Makefile", "runtime": "Dockerfile"}
 TOGETHER = [("runtime", "dev", "speech", "remote"), ("runtime", "dev", "ray")]
@@ -133,6 +134,22 @@ def test_only_what_is_added_to_a_lock_is_left(tmp_path: Path) -> None:
         [held.replace("a==1", "a==2")],
     )
     assert added(tmp_path, held, "a>=1\n")[:2] == (1, "not pinned: a>=1\n\n")
+
+
+def test_hashes_of_files_that_linux_does_not_install_are_left_out(tmp_path: Path) -> None:
+    ours, others = "0a" * 32, "0b" * 32
+    hashed = " \\\n    --hash=sha256:{}".format
+    lock = f"a==1{hashed(others)}{hashed(ours)}{hashed(others)}\n    # via b\nb==2 ; os_name == 'nt'{hashed(others)}\n"
+    stand_in = tmp_path / "uv"
+    stand_in.write_text(
+        f"#!/bin/sh\ngrep -q \"'a==1', \" pyproject.toml && printf 'a==1 \\\\\\n    --hash=sha256:{ours}\\n'\n"
+    )
+    stand_in.chmod(0o755)
+    (tmp_path / "lock.txt").write_text(lock)
+    found = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    subprocess.run([sys.executable, NARROW, ">=3.11", tmp_path / "lock.txt"], env=found, check=True)
+    kept = f"a==1{hashed(ours)}\n    # via b\nb==2 ; os_name == 'nt'{hashed(others)}\n"
+    assert (tmp_path / "lock.txt").read_text() == kept
 
 
 def test_the_image_gets_its_voice_as_make_speech_brings_it() -> None:
