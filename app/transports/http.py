@@ -142,7 +142,7 @@ async def _share(gateway: Gateway, principal: Principal | None) -> AsyncIterator
         yield
         return
     principal.require(Scope.CALL)
-    with gateway.limits.shares.request(principal.customer):
+    async with gateway.limits.shares.request(principal.customer):
         await gateway.limits.rates.request(principal.customer)
         yield
 

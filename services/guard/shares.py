@@ -19,6 +19,11 @@ OPENINGS: Final = 4
 OPENING_WAITS: Final = 64
 AT_ONCE: Final = 2
 """Requests of one customer at a time."""
+QUICK_REFUSALS_A_MINUTE: Final = 60.0
+"""Refusals of one customer that are told at once; further ones take SLOW_REFUSAL_S, for no new request comes before."""
+SLOW_REFUSAL_S: Final = 2.0
+SLOW_REFUSALS: Final = 256
+"""That wait at a time; half of the places that the door has for requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,8 @@ class Shares:
         self._opened = Rate(allowance.calls_a_minute, now)
         self._asked = Rate(allowance.requests_a_minute, now)
         self._connected = Rate(allowance.connections_a_minute, now)
+        self._refused = Rate(QUICK_REFUSALS_A_MINUTE, now)
+        self._dawdling = 0
         self._calling: Counter[str] = Counter()
         self._asking: Counter[str] = Counter()
         self._opening = asyncio.Semaphore(OPENINGS)
@@ -83,14 +90,33 @@ class Shares:
         with _counted(self._calling, customer):
             yield
 
-    @contextmanager
-    def request(self, customer: str) -> Iterator[None]:
-        """A typed text or a recording of a customer. Raises RateLimited."""
+    @asynccontextmanager
+    async def request(self, customer: str) -> AsyncIterator[None]:
+        """A typed text or a recording of a customer. Raises RateLimited, slowly to who goes on asking all the same."""
+        try:
+            self._ask(customer)
+        except RateLimited:
+            await self._dawdle(customer)
+            raise
+        with _counted(self._asking, customer):
+            yield
+
+    def _ask(self, customer: str) -> None:
         if self._asking[customer] >= AT_ONCE:
             raise RateLimited("too many requests at once", retry_after_s=1.0)
         self._asked.take(customer)
-        with _counted(self._asking, customer):
-            yield
+
+    async def _dawdle(self, customer: str) -> None:
+        """Wait before a refusal is told, where a customer was refused often."""
+        try:
+            self._refused.take(customer)
+        except RateLimited:
+            if self._dawdling < SLOW_REFUSALS:
+                self._dawdling += 1
+                try:
+                    await asyncio.sleep(SLOW_REFUSAL_S)
+                finally:
+                    self._dawdling -= 1
 
     @asynccontextmanager
     async def opening(self) -> AsyncIterator[None]:

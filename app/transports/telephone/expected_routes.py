@@ -31,7 +31,7 @@ def router(gateway: Gateway, expected: ExpectedCalls) -> APIRouter:
     async def announce(request: Request) -> ExpectedOut:
         """Announce a call of the customer whom the request's credential names."""
         customer = (await gateway.authenticator.principal(request)).caller()
-        with gateway.limits.shares.request(customer):
+        async with gateway.limits.shares.request(customer):
             await gateway.limits.rates.request(customer)
             return ExpectedOut(id=expected.announce(customer), expires_in_s=LIFE_S)
 

@@ -99,3 +99,46 @@ async def test_openings_take_turns_and_the_line_is_bounded() -> None:
     told = await asyncio.gather(*tasks, return_exceptions=True)
     assert most == shares.OPENINGS
     assert sum(isinstance(one, Busy) for one in told) == 5
+
+
+async def test_who_is_refused_again_and_again_is_told_slowly_and_others_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shares, "SLOW_REFUSALS", 3)
+    made = Shares(Allowance(requests_a_minute=60), Time())
+
+    async def ask(customer: str) -> None:
+        async with made.request(customer):
+            pass
+
+    async def told(*customers: str) -> tuple[list[asyncio.Task[None]], list[asyncio.Task[None]]]:
+        asking = [asyncio.create_task(ask(customer)) for customer in customers]
+        await asyncio.sleep(0.01)
+        return [one for one in asking if one.done()], [one for one in asking if not one.done()]
+
+    _, slow = await told(*["a"] * 20, *["b"] * 20)
+    assert not slow, "what they may ask is answered"
+    quick, slow = await told(*["a"] * 25)
+    assert len(slow) == 3, "no more wait than there is room for"
+    assert all(isinstance(one.exception(), RateLimited) for one in quick)
+    quick, _ = await told("b")
+    assert [type(one.exception()) for one in quick] == [RateLimited]
+    for one in slow:
+        one.cancel()
+    await asyncio.gather(*slow, return_exceptions=True)
+    _, slow = await told("a")
+    assert len(slow) == 1, "those that went away made room"
+    slow[0].cancel()
+
+
+async def test_a_slow_refusal_is_a_refusal_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "SLOW_REFUSAL_S", 0.0)
+    made = Shares(Allowance(requests_a_minute=60), Time())
+    refused = 0
+    for _ in range(50):
+        try:
+            async with made.request("a"):
+                pass
+        except RateLimited:
+            refused += 1
+    assert refused == 30
