@@ -59,13 +59,14 @@ class Group(BaseModel):
 
 
 class ExchangeFile(BaseModel):
-    """One language's exchanges, and the demo customer who has them."""
+    """One language's exchanges, the demo customer who has them, and the least share that comes out right or asked."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     version: int
     customer: str
+    least: float = 0.0
     groups: tuple[Group, ...]
 
 
@@ -101,8 +102,17 @@ class JudgedExchange:
 
 def exchanges(path: Path) -> tuple[str, list[Exchange]]:
     """The customer and the exchanges of a file. Raises OSError, pydantic's ValidationError."""
-    file = ExchangeFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    file = _read(path)
     return file.customer, [_exchange(group, line) for group in file.groups for line in group.lines.splitlines()]
+
+
+def least(path: Path) -> float:
+    """The share of a file's exchanges that comes out right or asked at least. Raises as `exchanges` does."""
+    return _read(path).least
+
+
+def _read(path: Path) -> ExchangeFile:
+    return ExchangeFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
 
 
 def _exchange(group: Group, line: str) -> Exchange:
