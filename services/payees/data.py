@@ -52,7 +52,10 @@ class FinderRules(RuleFile):
 
 
 class EnglishFinder(FinderRules):
-    """The part that English words play around a name; a word has the first kind that lists it."""
+    """The part that English words play around a name; a word has the first kind that lists it.
+
+    What is always written with a `capital` letter is no name for it.
+    """
 
     verb: frozenset[str]
     lead: frozenset[str]
@@ -63,6 +66,7 @@ class EnglishFinder(FinderRules):
     denial: tuple[str, ...]
     stop: frozenset[str]
     common: frozenset[str]
+    capital: frozenset[str]
     at_a_bank: tuple[str, ...]
     of_a_bank: tuple[str, ...]
     bank_words: tuple[str, ...]

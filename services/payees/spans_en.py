@@ -46,8 +46,11 @@ def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], b
             kind = "taken"
         else:
             kind = kinds.get(folded, "free")
-            named = kind in {"stop", "common", "describer"} and mixed and surface[0].isupper() and found
+            written = mixed and surface[0].isupper() and folded not in english_finder().capital
+            named = kind in {"stop", "common", "describer"} and written and found
             kind = "free" if named and (known(folded) or kind == "common") else kind
+            if "-" in surface and folded in relationship_words():  # "my brother-in-law David"
+                kind = "describer"
         breaks = bool(found) and not text[found[-1].end : start].isspace()
         found.append(TaggedWord(folded, start, end, kind, breaks))
     return _letters(_phrases(found))

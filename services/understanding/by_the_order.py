@@ -116,7 +116,11 @@ def _counted(
 def _days_before(rules: Accounts, surface: str) -> int | None:
     """How many days before a bill falls due words say, 0 for the day itself; None where they are about another day."""
     said = _MARKS.sub("", surface).lower()
-    ends = (end for end in rules.due_before if said.endswith(end) and said != end)
-    end = max(ends, key=len, default="")
-    day = said.removesuffix(end).removesuffix("の") if end else said
-    return rules.due_before.get(end, 0) if day in rules.due_days else None
+    if rules.spaced:  # "the day before its due date", or "the day before" alone
+        count = max((each for each in rules.due_before if said.startswith(each)), key=len, default="")
+        day = said.removeprefix(count)
+    else:
+        count = max((each for each in rules.due_before if said.endswith(each) and said != each), key=len, default="")
+        day = said.removesuffix(count).removesuffix("の") if count else said
+    named = day in rules.due_days or (count and not day)
+    return rules.due_before.get(count, 0) if named else None

@@ -38,7 +38,7 @@ class AccountsFile(RuleFile):
     A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
     nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
     does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due,
-    or, with `due_before` behind them, so many days before it. With `apiece` each who is named gets it, and of two
+    or, with `due_before` beside them, so many days before it. With `apiece` each who is named gets it, and of two
     bills that are `joined` both are meant.
     `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
     day of what was read back.
@@ -286,7 +286,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         now=file.now,
         morning=file.morning,
         due_days=frozenset(day.replace(" ", "") for day in file.due_days),
-        due_before=file.due_before,
+        due_before={said.replace(" ", ""): days for said, days in file.due_before.items()},
         joined=file.joined,
         from_its_day=file.from_its_day,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},

@@ -12,7 +12,7 @@ from services.understanding.fast.loose import commanded
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.reasons import PARTS
 from services.understanding.fast.vetoes import vetoes_met
-from services.understanding.fast.vocabulary import vocabulary
+from services.understanding.fast.vocabulary import Noun, vocabulary
 
 RULE: Final = RuleId("intents.carded@1")
 _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlock", "lock": "lock", "unlock": "unlock"}
@@ -20,6 +20,9 @@ _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlo
 _STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
 _SURE: Final = 0.8
 _CARD: Final = "card"
+_LOST: Final = "card_lost"
+_STOPPING: Final = "card_stop"
+"""Verbs that stop a card which is told to be gone: "cancel my card, someone's got hold of it"."""
 _ANY: Final = frozenset({"a", "an", "s"})
 _POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
 
@@ -39,7 +42,9 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
     if cards is None or len(cards) > 1 or not (cards or _CARD in words):
         return None
     verb = "unlock" if "unlock" in wanted else "lock"
-    ordered = len(wanted) == 1 and len(cards) == 1 and commanded(grammar, heard, reading, verb)
+    ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
+    asked = commanded(grammar, heard, reading, verb) or (ends and commanded(grammar, heard, reading, _STOPPING))
+    ordered = len(wanted) == 1 and len(cards) == 1 and asked
     return Understood(
         Intent.CARD_UNLOCK if verb == "unlock" else Intent.CARD_LOCK,
         Slots(card=next(iter(cards.values()), None)),
@@ -63,11 +68,12 @@ def _cards(
     nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
     found: dict[str, Slot[CardId]] = {}
     for at in range(len(reading.words)):
-        named = [e for e in reading.phrases(nouns.trie)[at] if nouns.nouns[e.symbol].kind == _CARD]
+        named = [(e, nouns.nouns[e.symbol]) for e in reading.phrases(nouns.trie)[at]]
+        named += [(e, e.value) for e in reading.lattice.edges(at) if isinstance(e.value, Noun)]  # by its digits
+        named = [(edge, noun) for edge, noun in named if noun.kind == _CARD]
         if (named or reading.words[at] == _CARD) and at and _of_another(grammar, heard, reading, at - 1):
             return None
-        for edge in named:
-            noun = nouns.nouns[edge.symbol]
+        for edge, noun in named:
             if noun.id is not None:
                 start, end = units.starts[at], units.ends[edge.end - 1]
                 found[noun.id] = Slot(CardId(noun.id), Evidence(start, end, text[start:end], RULE))

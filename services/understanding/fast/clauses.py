@@ -31,6 +31,7 @@ READING: Final = frozenset(
 )
 """What does nothing: clauses that nobody reads stand in its way as little as silence."""
 
+_LACKING: Final = (SlotName.AMOUNT, SlotName.PAYEE)
 _AT_ONCE: Final = READING | {Intent.HUMAN_HANDOFF}
 
 
@@ -167,6 +168,14 @@ def _billed(one: Understood, two: Understood) -> Understood:
     return replace(one, intent=Intent.BILL_PAYMENT, missing=(SlotName.BILL,))
 
 
+def _owed(one: Understood, two: Understood) -> Understood:
+    """An order to "pay it", or to "do that", as the transfer to the one whom something is owed to."""
+    bare = one.intent is Intent.BILL_PAYMENT and one.missing == (SlotName.BILL,) and not one.unresolved
+    if not bare or two.intent is not Intent.INFORM or two.slots.payee is None or one.slots.portion is not None:
+        return one
+    return replace(one, intent=Intent.TRANSFER_MONEY, missing=_LACKING)
+
+
 def _an_order(said: Understood) -> Understood | None:
     """An amount and whom it is for, told piece by piece with nothing before: "Emily. Forty dollars"."""
     if said.rule == OWING:
@@ -221,7 +230,7 @@ def _merged(parts: list[Understood]) -> Understood | None:
 
 def joint(one: Understood, two: Understood) -> Understood | None:
     """`one` with what `two` says besides; None where they differ about a slot, or `two` names no slot of its kind."""
-    one = _billed(one, two)
+    one = _owed(_billed(one, two), two)
     given = _fitting(one, two.slots)
     if given is None:
         return None

@@ -23,7 +23,7 @@ _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
 """What stands between a bill and the month it is for."""
-_OF_A_DAY: Final = frozenset({"の", ""})
+_OF_A_DAY: Final = frozenset({"の", "", " "})
 """What stands between a day and a part of it."""
 _MAX_WORDS: Final = 4
 """Words before a day that tell when the caller speaks, at most."""

@@ -31,6 +31,8 @@ MOST: Final = 14
 CALLER: Final = frozenset({"i", "ive", "we", "weve"})
 """Words for the caller, with which a clause begins."""
 _MOST_NAMES: Final = 6
+_BARE: Final = 2
+"""Words of someone who is called but what they are to the caller, at most."""
 EXACT: Final = 0.98
 _FAR: Final = 0.1
 
@@ -86,7 +88,7 @@ def reason(clause: ClauseSpan) -> bool:
     if another_named(clause) or (said[0] in CALLER and not grammar.words.settling.isdisjoint(said)):
         return False  # "that is, bob", "i paid him"
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
-    if any((span.kind in PARTS and not _elapsed(clause, span)) or _by_itself(clause, span) for span in within):
+    if any((span.kind in PARTS and not _elapsed(clause, span)) or by_itself(clause, span) for span in within):
         return False  # "that was meant to be sixteen"
     repairs = reading.phrases(grammar.accounts.repairs)
     if any(repairs[at] for at in range(clause.end) if at not in reading.taken):
@@ -114,7 +116,7 @@ def _favoured(clause: ClauseSpan, at: int) -> bool:
     return mine and at > clause.start and words[at - 1] in classes.favours
 
 
-def _by_itself(clause: ClauseSpan, span: Span) -> bool:
+def by_itself(clause: ClauseSpan, span: Span) -> bool:
     """Whether a number counts nothing that is named behind it: it may be an amount."""
     text = clause.heard.transcript.text
     return span.kind in NUMBERS and not text[span.end :].lstrip()[:1].isalpha()
@@ -128,7 +130,8 @@ def another_named(clause: ClauseSpan) -> bool:
         return False
     free = [at for at in clause.places if at not in reading.taken and words[at].isalpha()]
     free = [at for at in free if not grammar.phrases.not_names.begins((words[at],), 0)]
-    names = [at for at in free if not grammar.trie.begins(words, at)][:_MOST_NAMES]
+    bare = len(clause.words) <= _BARE and kin(grammar, reading, clause.end - 1)  # "my landlord", and nothing else
+    names = [at for at in free if bare or not grammar.trie.begins(words, at)][:_MOST_NAMES]
     found = (find(clause.heard.transcript.text[units.starts[at] : units.ends[at]]) for at in names)
     return any(one is not None and one.choice is not None and one.choice != match.choice for one in found)
 

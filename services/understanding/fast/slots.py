@@ -23,6 +23,7 @@ _REFUSED: Final = "refused"
 _SAID_AGAIN: Final = frozenset({"date", "payee", "bill", "source", "target", "account", "card"})
 """Slots of which the same value may be said twice; an amount twice may be two."""
 _DROPPED: Final = "dropped"
+_MERCHANT: Final = "merchant"
 _MEMO: Final = "memo"
 _UNREAD: Final = "unread"
 """The slot of what a template lets stand and has no place for."""
@@ -65,7 +66,7 @@ class Filling:
                 before = self.values.get(slot)
                 FILLERS[slot](self, slot, edge)
                 after = self.values.get(slot)
-                if before is not None and not (slot in _SAID_AGAIN and _alike(before, after)):
+                if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
 
     def _memo(self, edge: Edge) -> None:
@@ -132,6 +133,12 @@ class Filling:
             evidence = Evidence(start, evidence.end, self._text[start : evidence.end], self._rule)
         self.mentions[name] = Mention(name, evidence)
 
+    def _again(self, slot: str, before: Slot[Any], edge: Edge, after: Slot[Any] | None) -> bool:
+        """Whether it is no second value: the same once more, or a shop's name that goes on ("lakeside design")."""
+        if slot == _MERCHANT:
+            return not self._between(before.evidence, self._evidence(edge))
+        return slot in _SAID_AGAIN and _alike(before, after)
+
     def _between(self, one: Evidence, two: Evidence) -> bool:
         """Whether words stand between two pieces, so that they are no one name."""
         return self._reading.units.covering(one.end, two.start) is not None
@@ -177,7 +184,6 @@ class Filling:
     def _words(self, slot: str, edge: Edge) -> None:
         evidence = self._evidence(edge)
         earlier = self.values.pop(slot, None)
-        self.twice.discard(slot)
         if earlier is not None:
             start = earlier.evidence.start
             evidence = Evidence(start, evidence.end, self._text[start : evidence.end], self._rule)

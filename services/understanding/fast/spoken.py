@@ -2,9 +2,10 @@
 
 from typing import Final
 
+from rules.locales import locale_rules
 from schemas.ids import BillId, PayeeId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.span import Ambiguity, MoneyValue
+from schemas.span import Ambiguity, MoneyValue, Span, SpanKind
 from services.understanding.fast.clauses import OWING
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.reasons import (
@@ -15,10 +16,12 @@ from services.understanding.fast.reasons import (
     ClauseSpan,
     acts,
     bill_slot,
+    by_itself,
     named,
     names_a_part,
     own_bill,
 )
+from services.understanding.fast.slots import money_of
 from services.understanding.fast.vocabulary import vocabulary
 
 _VERBS: Final = (*VERBS, "pay", "puts")
@@ -48,7 +51,8 @@ def owing(clause: ClauseSpan) -> Understood | None:
         return None  # "i want 200 taken out of savings" is an order's part
     begin, stop = clause.points
     sums = [s for s in heard.spans if s.kind in NUMBERS and begin <= s.start and s.end <= stop]
-    if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1:
+    owed = _sum(clause, sums[0]) if len(sums) == 1 else None
+    if owed is None:
         return None
     free = [at for at in clause.places if at not in reading.taken and reading.words[at] != "me"]
     if any(grammar.phrases.twists.scan(reading.words, at) for at in free):
@@ -62,8 +66,17 @@ def owing(clause: ClauseSpan) -> Understood | None:
         if inside and match
         else None
     )
-    slots = Slots(amount=Slot(sums[0].value, evidence), payee=payee)
+    slots = Slots(amount=Slot(owed, evidence), payee=payee)
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=match)
+
+
+def _sum(clause: ClauseSpan, said: Span) -> MoneyValue | None:
+    """The one amount that a span says; a number that counts nothing is one of the caller's money: "i owe her forty"."""
+    if len(said.values) != 1:
+        return None
+    currency = locale_rules(clause.heard.transcript.locale).currency
+    alone = said.kind is SpanKind.NUMBER and by_itself(clause, said) and said.ambiguity is None
+    return money_of(said.kind, said.value, currency) if alone or isinstance(said.value, MoneyValue) else None
 
 
 def summed(clause: ClauseSpan) -> Understood | None:
@@ -104,7 +117,8 @@ def spoken_of(clause: ClauseSpan) -> Understood | None:
     if not 1 < len(said) <= MOST:
         return None
     begin, stop = clause.points
-    if any(span.kind in NUMBERS and span.start < stop and begin < span.end for span in heard.spans):
+    parts = NUMBERS if clause.context.idle else NUMBERS | {SpanKind.DATE}  # asked: "the electric, and do it tomorrow"
+    if any(span.kind in parts and span.start < stop and begin < span.end for span in heard.spans):
         return None
     owned = own_bill(grammar, clause.context, reading, clause.start, clause.end)
     found = (owned if said[0] in grammar.words.subjects else None) or _first_billed(clause)

@@ -69,12 +69,12 @@ class Unmatched:
         slots = Slots() if stopped & STOPS else told(self._grammar, heard, context, reading, self._currency, find)
         route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
         orders = context.terms.awaited in ORDERS
-        if orders and slots == Slots() and self._asks(heard, context, reading):
-            return Understood(Intent.QNA, route=Route.QNA, vetoes=named, payees=heard.payees)
+        if orders and (question := self._asking(heard, context, reading, slots)) is not None:
+            return replace(question, vetoes=named)
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
             found = None if stopped & STOPS else answer(heard, context, slots)
             if found is not None:
-                return self._with_words(heard, context, reading, found, slots)
+                return self._with_words(heard, context, reading, found, (slots, find))
         if context.asked is None and context.terms.awaited is Awaited.NOTHING:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
             if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
@@ -122,11 +122,21 @@ class Unmatched:
         return offered(self._grammar, heard, context, reading, replace(slots, source=None, target=None))
 
     def _with_words(
-        self, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood, slots: Slots
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        found: Understood,
+        told_with: tuple[Slots, FindPayee | None],
     ) -> Understood:
-        """An answer, with the words beside its values that say something more."""
+        """An answer, with the words beside its values that say something more; the payee's name once more does not."""
+        slots, find = told_with
         unread = unread_words(self._grammar, heard, context, reading)
         words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
+        if slots.payee is not None and find is not None:  # "kate newman, my colleague" is one
+            named = [find(each.surface) for each in words]
+            same = [one is not None and one.choice == slots.payee.value for one in named]
+            words = [each for each, alike in zip(words, same, strict=True) if not alike]
         beside = Leftover((*words, *sums_beside(heard, reading, slots)))
         return settled(self._grammar.accounts, heard, reading.units, found, beside)
 
@@ -145,10 +155,35 @@ class Unmatched:
         spoken_of = any(reading.phrases(parts))
         return named or spoken_of or names_a_value(self._grammar, reading, context)
 
+    def _asking(
+        self, heard: Annotation, context: Context, reading: UtteranceLattice, slots: Slots
+    ) -> Understood | None:
+        """What is asked about the order that waits: it is read again where its payee is asked about, else answered."""
+        if slots == Slots() and self._asks(heard, context, reading):
+            return Understood(Intent.QNA, route=Route.QNA, payees=heard.payees)
+        if self._asks_who(heard, context, reading):
+            return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, payees=heard.payees)
+        return None
+
     def _asks(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
         """Whether something is asked about the order that waits, and no other value of it is named."""
         if heard.payees is not None or names_a_value(self._grammar, reading, context):
             return False
+        return self._inquires(reading)
+
+    def _asks_who(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+        """Whether it is asked if the payee is the one who is read back: "is that the ken at harbour federal"."""
+        match, phrases = heard.payees, self._grammar.phrases
+        if match is None or match.choice is None or heard.spans or not self._inquires(reading):
+            return False
+        marks = (phrases.objecting, phrases.relative, self._grammar.accounts.repairs)
+        if any(any(reading.phrases(trie)) for trie in marks):
+            return False
+        own = next(each.display_name for each in match.candidates if each.id == match.choice)
+        alone = sum(each.display_name == own for each in match.candidates) == 1  # of two of one name it may be either
+        return alone and own in context.terms.names
+
+    def _inquires(self, reading: UtteranceLattice) -> bool:
         begin = self._hesitating(reading.words)
         edges = self._grammar.routing.scan(reading.words, begin) if begin < len(reading.words) else ()
         return any(edge.symbol == INQUIRING for edge in edges)
