@@ -1,6 +1,7 @@
 """From the caller's last sound to the first response event, together with how often callers are cut off."""
 
 import asyncio
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,13 +32,14 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
     recogniser: Annotated[Hearing, typer.Option(help="What hears: the service's own, or an oracle.")] = Hearing.BUNDLED,
     transport: Annotated[Door, typer.Option(help="The door called at; a telephone beside the native.")] = Door.CALLS,
+    about: Annotated[str, typer.Option(help="Only commands whose words match this regular expression.")] = "",
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
     from app.demo.run import service
 
-    simple, paused = _commands(corpus, limit)
+    simple, paused = _commands(corpus, limit, about)
     played = [*simple, *paused]
     if (native := transport.native) is None:
         if url or curve or details or spoken or recogniser is Hearing.ORACLE:
@@ -64,12 +66,16 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
         run(base)
 
 
-def _commands(corpus: Path | None, limit: int) -> "tuple[list[PlayedUtterance], list[PlayedUtterance]]":
+def _commands(corpus: Path | None, limit: int, about: str) -> "tuple[list[PlayedUtterance], list[PlayedUtterance]]":
     """Commands said in one go, and those with a pause within."""
     from deploy.bench._corpus import load, some, utterances
 
     loaded, folder = load(corpus), corpus and corpus.with_suffix("")
-    return some(utterances(loaded, "simple", folder), limit), some(utterances(loaded, "paused", folder), limit)
+
+    def chosen(kind: str) -> "list[PlayedUtterance]":
+        return some([said for said in utterances(loaded, kind, folder) if re.search(about, said.words)], limit)
+
+    return chosen("simple"), chosen("paused")
 
 
 @dataclass(frozen=True, slots=True)
