@@ -44,7 +44,7 @@ class Voice:
 def voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
     """The voice of the settings; `stack` closes it. Raises SpeechUnavailable, ConfigInvalid, RulesInvalid."""
     engine, said = _engine(settings, clock)
-    speaker = Speaker(engine, _fixed()) if engine is not None else None
+    speaker = Speaker(engine, repeating()) if engine is not None else None
     if speaker is not None:
         stack.push_async_callback(speaker.close)
     spoken: Synthesizer = speaker or SilentSynthesizer()
@@ -74,7 +74,7 @@ def _engine(settings: Settings, clock: Clock) -> tuple[SpeechEngine | None, str]
             return KokoroEngine(how), "Kokoro-82M, embedded"
 
 
-def _fixed() -> frozenset[tuple[Locale, str]]:
+def repeating() -> frozenset[tuple[Locale, str]]:
     """Every clause of our replies that no value is part of."""
     return frozenset(
         (locale, clause.words)

@@ -67,11 +67,9 @@ class Recognizer(Protocol):
 
     async def warm_up(self) -> None:
         """Run one decode of each kind so that the first caller does not wait."""
-        ...
 
     async def close(self) -> None:
         """Release threads and memory; pending work is cancelled."""
-        ...
 
 
 class Synthesizer(Protocol):
@@ -83,7 +81,22 @@ class Synthesizer(Protocol):
         `voice` is a name that the engine knows, empty for the locale's own. No chunk at all where the client speaks.
         Raises SpeechUnavailable, Busy.
         """
-        ...
+
+    def for_call(self) -> "CallVoice":
+        """A voice for one call."""
+
+
+class CallVoice(Protocol):
+    """One call's voice. What it has ready may hold a customer's values: it is no other call's, nor on a disk."""
+
+    def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
+        """As a `Synthesizer` speaks."""
+
+    def foresee(self, text: str, locale: Locale) -> None:
+        """`text` will probably be said next. It may be made ahead where nobody waits; never waits itself."""
+
+    def close(self) -> None:
+        """The call is over: nothing that was ready is kept."""
 
 
 class CoreBank(Protocol):
@@ -287,61 +300,50 @@ class TurnHandler(Protocol):
 
     def interpret(self, transcript: Transcript) -> Interpretation:
         """The same hypotheses, led by the one that is meant, and what it means in the dialogue's present state."""
-        ...
 
     @property
     def owes(self) -> bool:
         """Whether something was done that the caller has not heard of to its end; `silence` tells it again."""
-        ...
 
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         """See `Wordings`; empty where nobody is named, or somebody for sure."""
-        ...
+
+    def foreseen(self, transcript: Transcript) -> str:
+        """What would probably be said to these words, if they were all; else nothing. As pure as `interpret`."""
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
         """Decide and act on a turn. The last event is ReplyDone; errors of the tree come to `failed`.
 
         Without a `turn` the words are whole, as those of a file are.
         """
-        ...
 
     def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say after `take` or the recogniser raised `error`, so that an error is never silence."""
-        ...
 
     async def withdraw(self, reply: ReplyId) -> bool:
         """Undo the turn that `reply` answered, if nothing irrevocable came of it; whether it was undone."""
-        ...
 
     async def delivered(self, reply: ReplyId) -> None:
         """The caller heard all of `reply`."""
-        ...
 
     async def interrupted(self, reply: ReplyId) -> None:
         """The caller did not hear all of `reply`."""
-        ...
 
     def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say when the caller says nothing; ReplyDone with END gives the call up."""
-        ...
 
     def welcome(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
         """What to say first to a caller who has said nothing, where the client asks for it."""
-        ...
 
     def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
         """What the caller has to hear before anything else; asked once, None when there is nothing."""
-        ...
 
     @property
     def has_news(self) -> bool:
         """Whether there is something to be told that nobody asked for now; cheap, asked at every tick."""
-        ...
 
     def news(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What became of a transfer whose end the caller waits for; taken while nothing else is said."""
-        ...
 
     async def close(self, *, hung_up: bool = False) -> None:
         """The call is over; `hung_up` when the caller meant it to be, rather than the line having dropped."""
-        ...

@@ -150,6 +150,9 @@ class _RecordedHandler:
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         return self._inner.wordings(transcript)
 
+    def foreseen(self, transcript: Transcript) -> str:
+        return self._inner.foreseen(transcript)
+
     @property
     def owes(self) -> bool:
         return self._inner.owes

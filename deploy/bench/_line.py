@@ -29,7 +29,7 @@ class Measured:
     sound_ms: float | None = None
     """First audible sample of the reply, where it is spoken."""
     reply: str | None = None
-    """The reply that was decided on, by its id."""
+    """The reply that was decided on, by its id; where that followed from an action, the decision and the intent."""
     final_ms: float | None = None
     partial_ms: float | None = None
     """First partial, from the first voiced sample."""
@@ -42,6 +42,11 @@ class Measured:
     """The rule that ended each turn."""
     moments: Mapping[str, float] = field(default_factory=dict)
     stages: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def mouth_ms(self) -> float | None:
+        """First audible sample, from when the reply's words were known."""
+        return None if self.sound_ms is None or self.first_ms is None else self.sound_ms - self.first_ms
 
     def as_dict(self) -> dict[str, Any]:
         """For a line of JSON: everything but the sound."""
@@ -118,7 +123,7 @@ def _judge(utterance: PlayedUtterance, heard: list[_Received], start: float) -> 
         elif kind == "response.created" and ended_at is not None and found.first_ms is None:
             found.first_ms = (one.at - spoken) * 1000
         elif kind == "tellerline.decision" and ended_at is not None:
-            found.reply = event["reply"]
+            found.reply = event["reply"] or f"{event['decision']}.{event['intent']}"
         elif kind == "tellerline.timings" and ended_at is not None:
             found.moments, found.stages = event["moments"], event["stages"]
     sounded = _sounded(heard, late_ms)

@@ -10,6 +10,7 @@ from deploy.bench._corpus import PlayedUtterance
 from deploy.bench._figures import is_binding, percentile
 from deploy.bench._line import Measured, Way, measure
 from schemas.call import Patience
+from schemas.decision import DecisionKind
 
 
 def detection(patience: Patience) -> Event:
@@ -49,7 +50,7 @@ def figures_of(calls: Sequence[Measured]) -> dict[str, Figure]:
     figures |= {f"first_partial_p{q}_ms": percentile(partial, q) for q in (50, 95)}
     after = [c.first_ms for c in paused if c.first_ms is not None and not c.cut]
     figures |= {f"paused_p{q}_ms": percentile(after, q) for q in (50, 95)}
-    return figures | _by_rule(simple) | _split(simple) | _sounds(simple)
+    return figures | _by_rule(simple) | _split(simple) | _sounds([c for c in calls if not c.cut])
 
 
 def _by_rule(calls: Sequence[Measured]) -> dict[str, Figure]:
@@ -78,14 +79,23 @@ def _split(calls: Sequence[Measured]) -> dict[str, Figure]:
 
 
 def _sounds(calls: Sequence[Measured]) -> dict[str, Figure]:
-    """To the first audible sample, where replies were spoken: all of them, and those that are heard most."""
+    """To the first audible sample, where replies were spoken, and how much of it is the mouth's, by kind of reply."""
     most = frequent_replies()
+    kinds = {"": calls, "frequent_": [c for c in calls if c.reply and (c.reply in most or _reads_back(c.reply))]}
+    kinds |= {f"{kind}_": [c for c in calls if c.reply == kind] for kind in sorted({c.reply for c in calls if c.reply})}
     figures: dict[str, Figure] = {}
-    for name, some in (("sound", calls), ("frequent_sound", [c for c in calls if c.reply in most])):
+    for kind, some in kinds.items():
         waits = [c.sound_ms for c in some if c.sound_ms is not None]
+        mouth = [c.mouth_ms for c in some if c.mouth_ms is not None]
         if waits:
-            figures |= {f"{name}_calls": len(waits)} | {f"{name}_p{q}_ms": percentile(waits, q) for q in (50, 95)}
+            figures |= {f"{kind}sound_calls": len(waits)}
+            figures |= {f"{kind}sound_p{q}_ms": percentile(waits, q) for q in (50, 95, 99)}
+            figures |= {f"{kind}decision_to_sound_p{q}_ms": percentile(mouth, q) for q in (50, 95, 99)}
     return figures
+
+
+def _reads_back(kind: str) -> bool:
+    return kind.startswith(f"{DecisionKind.CONFIRM}.")
 
 
 def same_words(heard: str, said: str) -> bool:

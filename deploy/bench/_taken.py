@@ -78,7 +78,7 @@ class OnlyJudges:
     owes = False
 
     def __init__(self, handler: TurnHandler) -> None:
-        self.interpret, self.wordings = handler.interpret, handler.wordings
+        self.interpret, self.wordings, self.foreseen = handler.interpret, handler.wordings, handler.foreseen
 
     async def _say_nothing(self, *_: object, **__: object) -> AsyncIterator[ReplyEvent]:
         yield ReplyDone()

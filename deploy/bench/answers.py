@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import orjson
 import typer
@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from deploy.bench._answered import AnswerTimes
     from deploy.bench._answers import AnswerCase
 
+A_CALL_S: Final = 8.0
+"""About how long an answer takes in real time, with the order before it and the quiet behind it."""
 
-def bench(
+
+def bench(  # noqa: PLR0913, PLR0917 - one for each option
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     url: Annotated[str | None, typer.Option(help="A running service; one is started where none is named.")] = None,
     locale: Annotated[str, typer.Option(help="Answers in this language alone.")] = "",
     kind: Annotated[str, typer.Option(help="Answers of this kind alone: plain, refusal, courtesy …")] = "",
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=256)] = 2,
     limit: Annotated[int, typer.Option(help="At most so many answers, evenly chosen; 0 for all.", min=0)] = 0,
+    minutes: Annotated[int, typer.Option(help="So many answers as take about so long; 0 for all.", min=0)] = 20,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON an answer here.")] = None,
     recogniser: Annotated[
         Hearing, typer.Option(help="Bundled: spoken in real time. Oracle: audio time.")
@@ -34,8 +38,9 @@ def bench(
     from app.demo.run import service
     from deploy.bench._answers import cases, load
 
-    wanted = [case for case in cases(load()) if locale in {"", case.locale} and kind in {"", case.kind}]
-    wanted = wanted[:: max(1, len(wanted) // limit)][:limit] if limit else wanted
+    every = [case for case in cases(load()) if locale in {"", case.locale} and kind in {"", case.kind}]
+    timed = minutes and recogniser is not Hearing.ORACLE
+    wanted = evenly(every, min(limit or len(every), within(every, minutes) if timed else len(every)))
     if recogniser is Hearing.ORACLE:
         answered = asyncio.run(in_audio_time(wanted))
     elif url:
@@ -46,7 +51,18 @@ def bench(
     if details is not None:
         details.write_bytes(b"\n".join(orjson.dumps(one.as_dict()) for one in answered))
     how = "in audio time" if recogniser is Hearing.ORACLE else f"in real time, {at_once} at once"
-    publish("answers", f"{len(answered)} answers to a read-back, {how}", figures_of(answered), json)
+    publish("answers", f"{len(answered)} of {len(every)} answers to a read-back, {how}", figures_of(answered), json)
+
+
+def within(wanted: "Sequence[AnswerCase]", minutes: int) -> int:
+    """How many are answered in so long: a customer's calls come one after the other, however many there are at once."""
+    most = max(Counter(case.customer for case in wanted).values(), default=1)
+    return int(len(wanted) * min(1.0, minutes * 60 / A_CALL_S / most))
+
+
+def evenly(wanted: "Sequence[AnswerCase]", number: int) -> "list[AnswerCase]":
+    """So many of them, from the first to the last."""
+    return [wanted[at * len(wanted) // number] for at in range(number)]
 
 
 async def in_audio_time(wanted: "Sequence[AnswerCase]") -> "list[AnswerTimes]":

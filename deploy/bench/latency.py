@@ -1,6 +1,7 @@
 """From the caller's last sound to the first response event, together with how often callers are cut off."""
 
 import asyncio
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,27 +32,27 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
     recogniser: Annotated[Hearing, typer.Option(help="What hears: the service's own, or an oracle.")] = Hearing.BUNDLED,
     transport: Annotated[Door, typer.Option(help="The door called at; a telephone beside the native.")] = Door.CALLS,
+    about: Annotated[str, typer.Option(help="Only commands whose words match this regular expression.")] = "",
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
     from app.demo.run import service
 
-    simple, paused = _commands(corpus, limit)
-    played = [*simple, *paused]
+    played = [*(simple := _commands("simple", corpus, limit, about)), *_commands("paused", corpus, limit, about)]
     if (native := transport.native) is None:
         if url or curve or details or spoken or recogniser is Hearing.ORACLE:
             raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
         _on_telephone(transport, played, at_once, json)
         return
-
     rounds = _Rounds(played, native, spoken, at_once)
 
     def run(base: str) -> None:
         figures, ours = rounds.play(base, Patience())
         if details is not None:
             details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
-        workload = f"{len(simple)} whole and {len(paused)} paused commands in real time, {at_once} at once, {transport}"
+        kinds = f"{len(simple)} whole and {len(played) - len(simple)} paused"
+        workload = f"{kinds} commands in real time, {at_once} at once, {transport}"
         figures["recogniser"] = recogniser.value if url is None else "the running service's"
         publish("latency", workload, figures, json)
         if curve is not None:
@@ -64,12 +65,12 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
         run(base)
 
 
-def _commands(corpus: Path | None, limit: int) -> "tuple[list[PlayedUtterance], list[PlayedUtterance]]":
-    """Commands said in one go, and those with a pause within."""
+def _commands(kind: str, corpus: Path | None, limit: int, about: str) -> "list[PlayedUtterance]":
+    """Commands said in one go, or those with a pause within."""
     from deploy.bench._corpus import load, some, utterances
 
-    loaded, folder = load(corpus), corpus and corpus.with_suffix("")
-    return some(utterances(loaded, "simple", folder), limit), some(utterances(loaded, "paused", folder), limit)
+    found = utterances(load(corpus), kind, corpus and corpus.with_suffix(""))
+    return some([said for said in found if re.search(about, said.words)], limit)
 
 
 @dataclass(frozen=True, slots=True)

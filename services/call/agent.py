@@ -71,6 +71,11 @@ class Agent:
         """The same words with each payee who may be meant, where it is not clear who is."""
         return self._interpreter.wordings(transcript, self._session.context)
 
+    def foreseen(self, transcript: Transcript) -> str:
+        """The words that would probably answer these; none where that is not known."""
+        reply = self._session.foreseen(self._interpreter.interpret(transcript, self._session.context))
+        return "" if reply is None else said_as(reply, transcript.locale).text
+
     @property
     def owes(self) -> bool:
         """Whether something was done that the caller has not heard of."""

@@ -14,12 +14,13 @@ from schemas.call import (
 )
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
+from schemas.transcript import Transcript
 from schemas.turn import Awaits, ItemId, ReplyEvent, ReplyId
 from services.audio.endpointing import timing
 from services.call.reply_queue import Fate, ReplyQueue
 from services.call.reply_stream import Draft, ReplyStream
 from services.call.user_turn import Commitment
-from services.ports import Clock, Synthesizer, TurnHandler
+from services.ports import CallVoice, Clock, TurnHandler
 from services.response import AgentReply, ReplyState, ReplyStep
 
 
@@ -31,12 +32,12 @@ class Conversation:
         handler: TurnHandler,
         clock: Clock,
         emit: Callable[[CallEvent], None],
-        synthesizer: Synthesizer | None = None,
+        voice: CallVoice | None = None,
     ) -> None:
         self._handler = handler
         self._clock = clock
         self._emit = emit
-        self._replies = ReplyStream(clock, emit, synthesizer)
+        self._replies = ReplyStream(clock, emit, voice)
         self._timing = timing()
         self._queue = ReplyQueue(handler, self._replies, emit)
         self._last: AgentReply | None = None
@@ -91,6 +92,11 @@ class Conversation:
         """The language of replies; whether they count as heard once they could have been, come unasked, are spoken."""
         self._replies.locale, self._replies.speaks = locale, speaks
         self._estimated, self._answers = estimated, answers
+
+    def foresee(self, transcript: Transcript) -> None:
+        """The caller says this, and may go on: what would answer it is made ready to be heard, where we speak."""
+        if self._replies.speaks:
+            self._replies.foresee(self._handler.foreseen(transcript))
 
     def take(self, turn: Commitment) -> None:
         """Answer a turn, or hold it until a reply is asked for. Raises RateLimited when too many wait."""

@@ -63,7 +63,8 @@ class LiveCall:
         self._inbox: asyncio.Queue[tuple[CallInput, str | None, float]] = asyncio.Queue(_INBOX)
         arrivals = Arrivals(ports.clock)
         echo = OwnVoice(ports.clock)
-        self._conversation = Conversation(ports.handler, ports.clock, echo.noting(outbound.put), ports.synthesizer)
+        self._voice = ports.synthesizer.for_call() if ports.synthesizer is not None else None
+        self._conversation = Conversation(ports.handler, ports.clock, echo.noting(outbound.put), self._voice)
         self._turns = TurnTaking(ports, outbound, self._conversation, arrivals, config)
         self._hearing = InboundAudio(ports.vad, ports.clock, arrivals, self._turns, echo, config.form)
         self._greeted = False
@@ -105,6 +106,8 @@ class LiveCall:
             raise
         finally:
             self._turns.close()
+            if self._voice is not None:
+                self._voice.close()
             await self._close()
         return None
 

@@ -14,7 +14,7 @@ from schemas.turn import ReplyDone, ReplyEvent, ReplyText
 from services.audio.endpointing import endpointing, timing
 from services.call.mouth import Mouth
 from services.call.user_turn import Commitment
-from services.ports import Clock, Synthesizer
+from services.ports import CallVoice, Clock
 from services.response import AgentReply, ReplyState, ReplyStep
 
 log = logging.getLogger(__name__)
@@ -36,10 +36,10 @@ class Draft:
 class ReplyStream:
     """One call's replies, one at a time. `locale` is the language of those that follow, `speaks` whether by us."""
 
-    def __init__(self, clock: Clock, emit: Callable[[CallEvent], None], synthesizer: Synthesizer | None = None) -> None:
+    def __init__(self, clock: Clock, emit: Callable[[CallEvent], None], voice: CallVoice | None = None) -> None:
         self._clock = clock
         self._emit = emit
-        self._synthesizer = synthesizer
+        self._voice = voice
         self.speaks = False
         self._lead_s = timing().speaking_lead_ms / 1000
         self.locale = Locale("")
@@ -67,6 +67,11 @@ class ReplyStream:
         self._end(draft.reply, ReplyStatus.FAILED, error)
         self._emit(Fault(error))
         return error
+
+    def foresee(self, text: str) -> None:
+        """`text` will probably be said next."""
+        if self._voice is not None and self.speaks and text:
+            self._voice.foresee(text, self.locale)
 
     async def _follow(self, draft: Draft, events: AsyncIterator[ReplyEvent]) -> None:
         reply, done, first_at = draft.reply, ReplyDone(), 0.0
@@ -100,12 +105,12 @@ class ReplyStream:
             self._emit(Timed(reply.id, reply.item, moments, done.stages))
 
     def _mouth(self, reply: AgentReply) -> Mouth | None:
-        synthesizer, locale = self._synthesizer, self.locale
-        if synthesizer is None or not self.speaks:
+        voice, locale = self._voice, self.locale
+        if voice is None or not self.speaks:
             return None
         return Mouth(
             reply,
-            lambda text: synthesizer.speak(text, locale, ""),
+            lambda text: voice.speak(text, locale, ""),
             lambda chunk: self._voiced(reply, chunk),
             self._clock,
         )

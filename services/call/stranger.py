@@ -71,6 +71,11 @@ class Stranger:
         del transcript
         return ()
 
+    def foreseen(self, transcript: Transcript) -> str:
+        """Not worth the while: a stranger is answered in fixed words."""
+        del transcript
+        return ""
+
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
         """Answer, or bring in a person."""
         return self._recorded(reply, lambda trace: self._utterance(transcript, trace, turn))

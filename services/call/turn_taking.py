@@ -234,6 +234,15 @@ class TurnTaking:
     def _decoded(self, request: DecodeRequest, transcript: Transcript) -> None:
         said = self._interpreted(transcript) if request.final else Interpretation(transcript)
         self._on(self._listener.heard(request.revision, said))
+        if self.speaking and said.transcript.text.strip():
+            self._foresee(said.transcript)
+
+    def _foresee(self, transcript: Transcript) -> None:
+        """Have the answer ready that these words would get, if they were all."""
+        try:
+            self._conversation.foresee(transcript)
+        except Exception as fault:
+            log.exception("what will be said was not foreseen: %s", type(fault).__name__)
 
     def _interpreted(self, transcript: Transcript) -> Interpretation:
         """What was said and means; where the grammar fails, the likeliest words alone."""

@@ -19,6 +19,7 @@ from services.dialogue.events import (
     TransferSettled,
     UserUtterance,
 )
+from services.dialogue.foresight import foreseen
 from services.dialogue.phases import (
     Asking,
     Changing,
@@ -78,6 +79,7 @@ __all__ = [
     "amount_open",
     "context_of",
     "decide",
+    "foreseen",
     "notice",
     "unheard",
     "voided",

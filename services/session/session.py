@@ -1,7 +1,7 @@
 """Where one call's dialogue stands. Nothing else reads or keeps the dialogue's state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -37,6 +37,7 @@ from services.dialogue import (
     amount_open,
     context_of,
     decide,
+    foreseen,
     notice,
     unheard,
     voided,
@@ -154,6 +155,12 @@ class DialogueSession:
     def binds(self, interpretation: Interpretation) -> bool:
         """Whether these words, if they were all, would lead to what can't be undone."""
         return self.would_bind(UserUtterance(interpretation.transcript.text, interpretation.understood))
+
+    def foreseen(self, interpretation: Interpretation) -> Reply | None:
+        """What would probably be said to these words, if they were all; nothing changes."""
+        heard = interpretation.transcript
+        facts = replace(self._facts, locale=heard.locale)
+        return foreseen(self._state, UserUtterance(heard.text, interpretation.understood), facts)
 
     def leads_nowhere(self, interpretation: Interpretation) -> bool:
         """Whether they greet, or are a yes or no to nothing: it is only asked what the caller wants, or what lacks."""

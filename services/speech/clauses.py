@@ -1,9 +1,11 @@
 """A prepared text in clauses: what is synthesised in one go, so that the first sound leaves before the rest is made."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.ids import Locale, language
+from services.speech.engine import GOES_ON
 from services.speech.rules import Cuts, cuts
 from services.speech.text import again, prepare
 
@@ -41,19 +43,41 @@ def _said(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
 def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
     """Cut after marks between what rules have read: never inside an amount, a date or a string of digits.
 
-    Nor right behind one, but for a sentence's end: the last sound before a cut is the weakest.
+    Nor right behind one, but for a sentence's end: the last sound before a cut is the weakest. A sentence with a lead
+    is cut where its parts begin instead.
     """
-    words, begun, figure = "", 0, -1
+    words, begun, figure, inner = "", 0, -1, _inner(text, where)
     for said in prepare(text, locale):
-        if said.read:
-            words, figure = words + said.words, said.end
-            continue
-        for at, character in enumerate(said.words, start=said.start):
-            words += character
-            if _ends(text, at, begun, where) and (at != figure or text[at] in where.sentence):
+        pieces = [(said.start, said.words)] if said.read else enumerate(said.words, start=said.start)
+        for at, piece in pieces:
+            if at in inner:
+                yield SpeechClause(_going_on(words.strip(), where), at)
+                words, begun = "", at
+            words += piece
+            if said.read:
+                figure = said.end
+            elif _ends(text, at, begun, where) and (at != figure or text[at] in where.sentence):
                 yield SpeechClause(words.strip(), at + 1)
                 words, begun = "", at + 1
     yield SpeechClause(words.strip(), len(text))
+
+
+def _going_on(words: str, where: Cuts) -> str:
+    return words if words[-1:] in where.pause else f"{words} {GOES_ON}"
+
+
+def _inner(text: str, where: Cuts) -> frozenset[int]:
+    """Where sentences that have a lead are cut inside: behind that, and where each of their parts begins."""
+    if not where.lead:
+        return frozenset()
+    stop = f"[{re.escape(where.sentence)}]"
+    found: set[int] = set()
+    for lead in re.finditer(rf"(?:^|(?<={stop})\s?)(?P<lead>{where.lead})", text):
+        end = re.compile(rf"{stop}(?:\s|$)" if where.blank else stop).search(text, lead.end())
+        parts = re.compile(where.parts).finditer(text, lead.end() + 1, end.start() if end else len(text))
+        found.update(part.start() for part in parts)
+        found.update({lead.end()} if lead["lead"] else ())
+    return frozenset(found)
 
 
 def _ends(text: str, at: int, begun: int, where: Cuts) -> bool:

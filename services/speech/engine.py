@@ -2,9 +2,12 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from schemas.ids import Locale
+
+GOES_ON: Final = "—"
+"""Words that end in it go on in the next clause: no pause follows them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ import onnxruntime as ort
 
 from schemas.errors import Busy, SpeechUnavailable
 from schemas.ids import Locale, language
-from services.speech.engine import Sound
+from services.speech.engine import GOES_ON, Sound
 from services.speech.phonemes import ToPhonemes, load_phonemes
 
 RATE: Final = 24_000
@@ -34,9 +34,18 @@ _PARTS: Final = 4
 _MAX_TOKENS: Final = 500
 _STYLE: Final = 256
 _AUDIBLE: Final = 0.002
-_EDGE_S: Final = 0.08
-_PAUSES_S: Final = {".": 0.28, "!": 0.28, "?": 0.28, ",": 0.14, ";": 0.14, ":": 0.14}
+_BEFORE_S: Final = 0.04
+_BEHIND_S: Final = 0.08
+_PAUSES_S: Final = {".": 0.28, "!": 0.28, "?": 0.28, ",": 0.14, ";": 0.14, ":": 0.14, GOES_ON: 0.0}
 _REST_S: Final = 0.06
+_QUIET: Final = 8.0
+"""How much faster than it would be the silence behind a clause is passed over: it is cut off, not heard.
+
+Not the silence before it: without that the first sounds are lost.
+"""
+_ONE_SPEED: Final = b"\x0a\x05speed\x12\x0a\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x01"
+_SPEED_EACH: Final = _ONE_SPEED[:-2] + b"\x12\x00"
+"""The model's input `speed` as it is declared, one number, and as one for each token: what it does takes both."""
 
 Wave = npt.NDArray[np.float32]
 
@@ -117,19 +126,28 @@ class KokoroEngine:
 
     def _spoken(self, words: str, to_phonemes: ToPhonemes, styles: Wave, run: Any) -> bytes:
         """Runs in a worker thread."""
-        phonemes = to_phonemes(words)
+        on = words.endswith(GOES_ON)
+        phonemes = to_phonemes(f"{words.removesuffix(GOES_ON).rstrip()}," if on else words)
         tokens = [self._vocabulary[sound] for sound in phonemes if sound in self._vocabulary][:_MAX_TOKENS]
         if not tokens:
             return b""
         fed = {
             "tokens": np.array([[0, *tokens, 0]], np.int64),
             "style": styles[min(len(tokens), len(styles)) - 1].reshape(1, _STYLE),
-            "speed": np.ones(1, np.float32),
+            "speed": _speeds(len(tokens), ends=phonemes.rstrip()[-1] in _PAUSES_S),
         }
         wave = _trimmed(np.asarray(self._model.run(None, fed, run)[0], np.float32).ravel())
-        pause = np.zeros(int(_PAUSES_S.get(phonemes.rstrip()[-1], _REST_S) * RATE), np.float32)
+        pause_s = _PAUSES_S.get(GOES_ON if on else phonemes.rstrip()[-1], _REST_S)
+        pause = np.zeros(int(pause_s * RATE), np.float32)
         sound: bytes = (np.clip(np.concatenate([wave, pause]), -1, 1) * 32767).astype("<i2").tobytes()
         return sound
+
+
+def _speeds(tokens: int, *, ends: bool) -> Wave:
+    """How fast each token is said, and the silences before and behind them; `ends` where the last is a mark."""
+    speeds = np.ones(tokens + 2, np.float32)
+    speeds[-1 - ends :] = _QUIET
+    return speeds
 
 
 def _stand_back(by: int) -> None:
@@ -152,9 +170,12 @@ def _load() -> tuple[Any, dict[str, int]]:
         raise SpeechUnavailable("speech is not installed: make speech") from error
     if hashlib.sha256(model).hexdigest() != expected:
         raise SpeechUnavailable("the model's parts are not whole: install them again by make speech")
+    assert model.count(_ONE_SPEED) == 1, "the checked model declares it once"
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]), vocabulary
+    return ort.InferenceSession(
+        model.replace(_ONE_SPEED, _SPEED_EACH), options, providers=["CPUExecutionProvider"]
+    ), vocabulary
 
 
 def _style(voice: str, folder: Path) -> Wave:
@@ -172,5 +193,4 @@ def _trimmed(wave: Wave) -> Wave:
     loud = np.flatnonzero(np.abs(wave) > _AUDIBLE)
     if not loud.size:
         return wave
-    edge = int(_EDGE_S * RATE)
-    return wave[max(0, loud[0] - edge) : loud[-1] + edge]
+    return wave[max(0, loud[0] - int(_BEFORE_S * RATE)) : loud[-1] + int(_BEHIND_S * RATE)]

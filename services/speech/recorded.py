@@ -2,7 +2,6 @@
 
 import wave
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +9,7 @@ from rules.load import RuleFile, load_own
 from schemas.errors import ConfigInvalid
 from schemas.ids import Locale
 from schemas.speech import SpokenChunk
-from services.ports import Synthesizer
+from services.ports import CallVoice, Synthesizer
 
 INDEX: Final = "index.yaml"
 _PIECE_S: Final = 0.5
@@ -40,18 +39,45 @@ class RecordedSynthesizer:
                 if size > MAX_BYTES:
                     raise ConfigInvalid(f"recordings in {folder} are larger than {MAX_BYTES} bytes")
 
-    async def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
+    def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
         """The recording of `text`, or what is behind. Where another `voice` is asked for, that one speaks."""
+        return self.recording(text, locale, voice) or self._behind.speak(text, locale, voice)
+
+    def for_call(self) -> "RecordedVoice":
+        """What is recorded, and the voice of a call behind."""
+        return RecordedVoice(self, self._behind.for_call())
+
+    def recording(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None] | None:
+        """The recording of `text`, where there is one."""
         sound = None if voice else self._sounds.get((locale, text))
-        if sound is None:
-            async with aclosing(self._behind.speak(text, locale, voice)) as spoken:
-                async for chunk in spoken:
-                    yield chunk
-            return
-        pcm, rate = sound
-        step = int(_PIECE_S * rate) * 2
-        for at in range(0, len(pcm), step):
-            yield SpokenChunk(pcm[at : at + step], rate, len(text) if at + step >= len(pcm) else 0)
+        return None if sound is None else _played(text, *sound)
+
+
+class RecordedVoice:
+    """`CallVoice`: recordings, and another voice for what was not recorded."""
+
+    def __init__(self, recorded: RecordedSynthesizer, behind: CallVoice) -> None:
+        self._recorded = recorded
+        self._behind = behind
+
+    def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
+        """As `RecordedSynthesizer`."""
+        return self._recorded.recording(text, locale, voice) or self._behind.speak(text, locale, voice)
+
+    def foresee(self, text: str, locale: Locale) -> None:
+        """What is recorded is ready."""
+        if self._recorded.recording(text, locale, "") is None:
+            self._behind.foresee(text, locale)
+
+    def close(self) -> None:
+        """Close the voice behind."""
+        self._behind.close()
+
+
+async def _played(text: str, pcm: bytes, rate: int) -> AsyncGenerator[SpokenChunk, None]:
+    step = int(_PIECE_S * rate) * 2
+    for at in range(0, len(pcm), step):
+        yield SpokenChunk(pcm[at : at + step], rate, len(text) if at + step >= len(pcm) else 0)
 
 
 def _read(folder: Path, name: str) -> tuple[bytes, int]:

@@ -8,7 +8,10 @@ from rules.load import RuleFile, load
 
 
 class Cuts(BaseModel):
-    """Where a text may be cut into clauses. `blank`: only where a blank, or the end, follows the mark."""
+    """Where a text may be cut into clauses. `blank`: only where a blank, or the end, follows the mark.
+
+    `lead`: how sentences begin that are cut behind it, and at each of `parts` from there on. Neither where it is empty.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -17,6 +20,8 @@ class Cuts(BaseModel):
     first: int
     least: int
     blank: bool
+    lead: str = ""
+    parts: str = ""
 
 
 class EnglishSpeech(RuleFile):

@@ -14,3 +14,13 @@ class SilentSynthesizer:
         nothing: tuple[SpokenChunk, ...] = ()
         for chunk in nothing:
             yield chunk
+
+    def for_call(self) -> "SilentSynthesizer":
+        """The same."""
+        return self
+
+    def foresee(self, text: str, locale: Locale) -> None:
+        """Nothing has to be ready."""
+
+    def close(self) -> None:
+        """Nothing was."""

@@ -1,97 +1,118 @@
 """The `Synthesizer` port over any engine: text prepared, cut into clauses, each made while the one before is heard."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import aclosing
 from typing import Final
 
 from schemas.ids import Locale
 from schemas.speech import SpokenChunk
-from services.speech.cache import SoundCache
+from services.speech.cache import Key, SoundCache
+from services.speech.call_voice import KeepingVoice
 from services.speech.clauses import clauses
+from services.speech.clausewise import clausewise
 from services.speech.engine import Sound, SpeechEngine
 
-_AHEAD: Final = 1
-"""Clauses that are made ahead of the one that is taken: a reply that is cut has cost little more than was heard."""
-
-_TAIL_S: Final = 0.02
-"""What is kept back of a clause until it is known whether it was the last of it: with it the clause has been said."""
+_LOOK_S: Final = 0.1
+"""How often who prepares looks whether nobody waits for the engine."""
 
 Repeating = Collection[tuple[Locale, str]]
 """Clauses that no customer's values are part of, so that they may be kept for everybody."""
 
 
 class Speaker:
-    """Speaks by one engine; keeps the clauses that repeat. One event loop uses it."""
+    """Speaks by one engine; keeps the clauses that repeat. One event loop uses it.
+
+    What somebody waits for goes before what is only prepared, of which one clause is made at a time.
+    """
 
     def __init__(self, engine: SpeechEngine, repeating: Repeating = (), cache: SoundCache | None = None) -> None:
         self._engine = engine
         self._repeating = frozenset(repeating)
         self._cache = cache or SoundCache()
+        self._awaited = 0
+        self._preparing: asyncio.Task[tuple[Sound, ...]] | None = None
 
-    async def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
+    def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
         """The sound of `text` clause by clause. Raises SpeechUnavailable, Busy, after what could be said."""
-        made: asyncio.Queue[SpokenChunk | Exception | None] = asyncio.Queue(_AHEAD)
-        making = asyncio.create_task(self._make(text, locale, voice, made))
-        try:
-            while (chunk := await made.get()) is not None:
-                if isinstance(chunk, Exception):
-                    raise chunk
-                yield chunk
-        finally:
-            making.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await making
+        return clausewise(clauses(text, locale), lambda words: self.sound(self.key(words, locale, voice)))
+
+    def for_call(self) -> KeepingVoice:
+        """A voice that keeps what one call says, until it is closed."""
+        return KeepingVoice(self)
 
     async def warm_up(self, wanted: Iterable[tuple[Locale, str]]) -> None:
-        """Have these clauses ready, so that a caller hears them at once; one at a time. Raises SpeechUnavailable."""
+        """Have these clauses ready, so that a caller hears them at once; one at a time, behind who waits.
+
+        Raises SpeechUnavailable.
+        """
         for locale, words in wanted:
-            async with aclosing(self._sound(words, locale, "")) as sounds:
-                async for _ in sounds:
-                    pass
+            key = self.key(words, locale, "")
+            while self.kept(key) is None and await self.prepared(key) is None:  # noqa: ASYNC110 - many end it
+                await asyncio.sleep(_LOOK_S)
 
     async def close(self) -> None:
         """Close the engine."""
+        self._yield()
         await self._engine.close()
 
-    async def _make(
-        self, text: str, locale: Locale, voice: str, made: asyncio.Queue[SpokenChunk | Exception | None]
-    ) -> None:
-        """Every clause's chunks in order, then None; a failure in its place."""
-        said = 0
-        try:
-            for clause in clauses(text, locale):
-                held = Sound(b"", 0)
-                async with aclosing(self._sound(clause.words, locale, voice)) as sounds:
-                    async for sound in sounds:
-                        pcm = held.pcm + sound.pcm
-                        tail = min(len(pcm), int(_TAIL_S * sound.rate) * 2)
-                        held = Sound(pcm[len(pcm) - tail :], sound.rate)
-                        if len(pcm) > tail:
-                            await made.put(SpokenChunk(pcm[: len(pcm) - tail], sound.rate, said))
-                said = clause.end
-                if held.pcm:
-                    await made.put(SpokenChunk(held.pcm, held.rate, said))
-        except Exception as error:  # noqa: BLE001 - raised where the sound is awaited
-            await made.put(error)
-        else:
-            await made.put(None)
+    # Clauses, for the voices of calls
 
-    async def _sound(self, words: str, locale: Locale, voice: str) -> AsyncGenerator[Sound, None]:
-        """A clause's sound, from the cache where it repeats."""
-        key = (self._engine.version, locale, voice, words)
-        repeats = (locale, words) in self._repeating
-        kept = self._cache.get(key) if repeats else None
-        if kept is not None:
+    def key(self, words: str, locale: Locale, voice: str) -> Key:
+        """What a clause is kept by."""
+        return self._engine.version, locale, voice, words
+
+    def kept(self, key: Key) -> tuple[Sound, ...] | None:
+        """A clause that is kept for everybody."""
+        return self._cache.get(key)
+
+    async def sound(self, key: Key) -> AsyncGenerator[Sound, None]:
+        """A clause's sound at once, from what is kept where it repeats. Raises SpeechUnavailable, Busy."""
+        if (kept := self.kept(key)) is not None:
             for sound in kept:
                 yield sound
             return
+        self._yield()
+        self._awaited += 1
         pieces: list[Sound] = []
-        async with aclosing(self._engine.sound(words, locale, voice)) as sounds:
-            async for sound in sounds:
-                if repeats:
+        try:
+            async with aclosing(self._engine.sound(key[3], key[1], key[2])) as sounds:
+                async for sound in sounds:
                     pieces.append(sound)
-                yield sound
-        if pieces:
-            self._cache.put(key, tuple(pieces))
+                    yield sound
+        finally:
+            self._awaited -= 1
+        self._keep(key, tuple(pieces))
+
+    async def prepared(self, key: Key) -> tuple[Sound, ...] | None:
+        """A clause that nobody waits for yet; None where the engine is wanted for another. Raises SpeechUnavailable."""
+        if self._awaited or self._preparing is not None:
+            return None
+        making = self._preparing = asyncio.create_task(self._whole(key))
+        try:
+            await asyncio.wait({making})
+        finally:
+            making.cancel()
+            if self._preparing is making:
+                self._preparing = None
+        return None if making.cancelled() else making.result()
+
+    def awaited(self) -> None:
+        """Somebody waits for what is being prepared: it gives way to nobody any more."""
+        self._preparing = None
+
+    def _yield(self) -> None:
+        """What is only prepared gives way."""
+        if self._preparing is not None:
+            self._preparing.cancel()
+            self._preparing = None
+
+    async def _whole(self, key: Key) -> tuple[Sound, ...]:
+        pieces = tuple([sound async for sound in self._engine.sound(key[3], key[1], key[2])])
+        self._keep(key, pieces)
+        return pieces
+
+    def _keep(self, key: Key, pieces: tuple[Sound, ...]) -> None:
+        """For everybody, where no customer's values are part of it."""
+        if pieces and (key[1], key[3]) in self._repeating:
+            self._cache.put(key, pieces)

@@ -21,6 +21,8 @@ class FakeSynthesizer:
         self.fails_at = 0
         self.spoken: list[str] = []
         self.open = 0
+        self.foreseen: list[str] = []
+        self.closed = False
 
     async def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
         self.open += 1
@@ -35,6 +37,15 @@ class FakeSynthesizer:
                 yield SpokenChunk(self._tone(), self.rate, end)
         finally:
             self.open -= 1
+
+    def for_call(self) -> "FakeSynthesizer":
+        return self
+
+    def foresee(self, text: str, locale: Locale) -> None:
+        self.foreseen.append(text)
+
+    def close(self) -> None:
+        self.closed = True
 
     def _tone(self) -> bytes:
         at = np.arange(self.rate * self.word_ms // 1000) / self.rate

@@ -37,6 +37,7 @@ class FakeTurnHandler:
         self.meant = meant or {}
         self.undo = undo
         self.others: dict[str, tuple[str, ...]] = {}
+        self.foreseeing: dict[str, str] = {}
         self.pause_s = 0.0
         self.thinking_s = 0.0
         self.error: TellerlineError | None = None
@@ -57,6 +58,9 @@ class FakeTurnHandler:
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         self.journal.append(("wordings", transcript.text))
         return self.others.get(transcript.text, ())
+
+    def foreseen(self, transcript: Transcript) -> str:
+        return self.foreseeing.get(transcript.text, "")
 
     async def take(
         self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None

@@ -3,7 +3,7 @@
 import pytest
 
 from deploy.bench._answers import AnswerCase, cases, load
-from deploy.bench.answers import figures_of, in_audio_time
+from deploy.bench.answers import A_CALL_S, evenly, figures_of, in_audio_time, within
 
 SAMPLE = [case for case in cases(load()) if not case.unseen and case.kind != "plain"][5::23]
 GAPS = (0.0, 0.2, 0.4, 0.6, 0.7)
@@ -21,6 +21,17 @@ def test_the_corpus_has_what_was_promised() -> None:
     assert {case.pause_s for case in found} == {0.0, 0.1, 0.2, 0.3, 0.45, 0.6, 0.7}
     assert len({case.voice for case in found}) >= 6
     assert len({(case.voice, case.words, case.pause_s) for case in found}) == len(found)
+
+
+@pytest.mark.parametrize(("minutes", "least", "most"), [(20, 200, 260), (2, 15, 30), (600, 749, 749)])
+def test_a_run_in_real_time_is_as_long_as_it_may_be_and_leaves_no_kind_out(minutes: int, least: int, most: int) -> None:
+    every = cases(load())
+    chosen = evenly(every, within(every, minutes))
+    assert least <= len(chosen) <= most
+    assert len(set(chosen)) == len(chosen)
+    assert {case.locale for case in chosen} == {"en-US", "ja-JP"}
+    busiest = max(sum(case.customer == customer for case in chosen) for customer in {case.customer for case in chosen})
+    assert busiest * A_CALL_S <= minutes * 60 + A_CALL_S
 
 
 async def test_nothing_is_booked_before_the_caller_is_done() -> None:

@@ -344,6 +344,32 @@ class Playing(FakeSynthesizer):
         for at in range(0, len(pcm), 6_400):
             yield SpokenChunk(pcm[at : at + 6_400], SAMPLE_RATE, min(len(text), at))
 
+    def for_call(self) -> "Playing":
+        return self
+
+    def foresee(self, text: str, locale: Locale) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+async def test_what_words_lead_to_is_foreseen_while_they_are_said_where_we_speak(speaks: bool) -> None:
+    handler, voice = FakeTurnHandler({BALANCE: LONG}, {BALANCE: Completeness.COMPLETE}), FakeSynthesizer()
+    handler.foreseeing = {BALANCE: "You have money."}
+    recognizer, clock, outbound = FakeRecognizer(lambda _: BALANCE), ManualClock(NOW), OutboundQueue()
+    ports = CallPorts(handler, recognizer, vad(), clock, voice)
+    call = LiveCall(ports, outbound, CallConfig(EN_US, speaks=speaks), seconds=60)
+    talk = Talk(call, outbound, clock, handler, recognizer)
+    async with living(talk):
+        await talk.say(clip("balance"), 0.1)
+        await talk.until(Eager)
+        await comes_true(lambda: bool(voice.foreseen) or not speaks)
+        assert not handler.told("take")
+        await talk.say(1.0)
+        await talk.until(Ended)
+    assert set(voice.foreseen) == ({"You have money."} if speaks else set())
+    assert voice.closed
+
 
 @pytest.mark.parametrize("db", [-6.0, -20.0])
 async def test_our_own_reply_in_the_microphone_does_not_stop_it(db: float) -> None:

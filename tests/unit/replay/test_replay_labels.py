@@ -125,6 +125,9 @@ class FakeHandler:
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         return ()
 
+    def foreseen(self, transcript: Transcript) -> str:
+        return ""
+
     def interpret(self, transcript: Transcript) -> Interpretation:
         return Interpretation(replace(transcript))
 

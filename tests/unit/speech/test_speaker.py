@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.speech import _fixed, frequent, frequent_replies
+from app.speech import frequent, frequent_replies, repeating
 from schemas.errors import SpeechUnavailable
 from schemas.ids import EN_US, JA_JP, Locale
+from services.response.phrases import BLANK, outlines
 from services.speech.cache import SoundCache
 from services.speech.clauses import clauses
 from services.speech.engine import Sound
@@ -33,8 +34,38 @@ def test_sentences_are_cut_and_short_clauses_are_not() -> None:
     ]
 
 
+def test_an_order_is_cut_behind_its_lead_and_between_its_parts() -> None:
+    said = "I'll send 1,250 dollars and 5 cents to Anna Schmidt from checking now. Is that right?"
+    assert [(clause.words, said[: clause.end].rpartition(" ")[2]) for clause in clauses(said, EN_US)] == [
+        ("I'll send —", "send"),
+        ("one thousand two hundred fifty dollars and five cents —", "cents"),
+        ("to Anna Schmidt —", "Schmidt"),
+        ("from checking now.", "now."),
+        ("Is that right?", "right?"),
+    ]
+    assert words("佐藤様、銀行へ、5,000円を本日お振り込みします。", JA_JP) == [
+        "佐藤様、",
+        "銀行へ、",
+        "ゴセン エンをホンジツお振り込みします。",
+    ]
+    assert words("You have no open bills.", EN_US) == ["You have no open bills."]
+
+
+def test_every_read_back_begins_with_what_is_kept_or_with_a_name_alone() -> None:
+    kept = repeating()
+    orders = {id_ for id_, outline in outlines("en").items() if id_.startswith("confirm.") and BLANK in outline}
+    assert {id_ for id_ in orders if (EN_US, clauses(outlines("en")[id_], EN_US)[0].words) in kept} == orders
+    first = {id_: clauses(outlines("ja")[id_], JA_JP)[0].words for id_ in orders}
+    assert first == {
+        "confirm.transfer": f"{BLANK}へ、",
+        "confirm.doubted": f"{BLANK}へ、",
+        "confirm.own": f"{BLANK}から{BLANK}へ、",
+        "confirm.bill": f"{BLANK}のご請求、",
+    }
+
+
 def test_nothing_is_cut_inside_or_right_behind_a_figure() -> None:
-    assert len(words("You have 1,250 dollars and $12.50, and that is all there is of it.", EN_US)) == 1
+    assert len(words("There are 1,250 dollars and $12.50, and that is all there is of it.", EN_US)) == 1
     assert words("ご請求は7円、お支払期日は5月1日です。", JA_JP) == [
         "ご請求はナナ エン、お支払期日はゴガツ ツイタチです。"
     ]
@@ -78,11 +109,11 @@ async def test_what_repeats_is_made_once_and_what_holds_values_every_time() -> N
     engine = HummingEngine()
     speaker = Speaker(engine, {(EN_US, "Is that right?")})
     for _ in range(2):
-        assert await said(speaker, "I'll send 5 dollars. Is that right?")
+        assert await said(speaker, "It costs 5 dollars. Is that right?")
     assert [asked[0] for asked in engine.asked] == [
-        "I'll send five dollars.",
+        "It costs five dollars.",
         "Is that right?",
-        "I'll send five dollars.",
+        "It costs five dollars.",
     ]
     engine.version = "hum-2"
     await said(speaker, "Is that right?")
@@ -127,7 +158,7 @@ async def test_a_failure_comes_after_what_could_be_said() -> None:
 
 
 def test_what_is_kept_for_everybody_holds_no_value_and_begins_with_what_is_heard_most() -> None:
-    fixed = _fixed()
+    fixed = repeating()
     assert (EN_US, "Is that right?") in fixed
     assert (JA_JP, "よろしいですか。") in fixed
     assert set(frequent(frequent_replies())) <= fixed
@@ -135,7 +166,7 @@ def test_what_is_kept_for_everybody_holds_no_value_and_begins_with_what_is_heard
 
 async def test_warming_up_makes_it_once() -> None:
     engine = HummingEngine()
-    speaker = Speaker(engine, _fixed())
+    speaker = Speaker(engine, repeating())
     await speaker.warm_up(frequent(frequent_replies())[:3])
     asked = len(engine.asked)
     await speaker.warm_up(frequent(frequent_replies())[:3])

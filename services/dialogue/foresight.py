@@ -1,0 +1,40 @@
+"""What would probably be said to an utterance, where all goes well: known before it is decided on, so made ahead."""
+
+from schemas.banking import PayeeVerification, TransferState
+from schemas.decision import Confirm, Decision, Execute, ReadBalance, ReadPayees, Reply, SubmitTransfer
+from schemas.transfer import TransferReceipt
+from services.dialogue.dialogue import decide
+from services.dialogue.events import ActionDone, Event, Facts, TransferSettled, UserUtterance
+from services.dialogue.phases import DialogueState
+from services.dialogue.readback import readback
+
+
+def foreseen(state: DialogueState, said: UserUtterance, facts: Facts) -> Reply | None:
+    """The reply to `said` if the bank knows the payee, its balances are the last ones and it takes the order.
+
+    Pure as `decide`: nothing is done. None where what will be said is not known.
+    """
+    after, decision = decide(state, said, facts)
+    if isinstance(decision, Confirm) and decision.reply is None:
+        return readback(decision.order, PayeeVerification.MATCH, facts)
+    if isinstance(decision, Execute):
+        outcome = _outcome(decision, facts)
+        return None if outcome is None else _reply(decide(after, outcome, facts)[1])
+    return decision.reply
+
+
+def _outcome(decision: Execute, facts: Facts) -> Event | None:
+    """What probably comes of an action that takes the bank no words of its own."""
+    match decision.action:
+        case ReadBalance() as action:
+            return ActionDone(action, accounts=facts.profile.accounts)
+        case ReadPayees() as action:
+            return ActionDone(action)
+        case SubmitTransfer(proposal):
+            return TransferSettled(TransferReceipt(proposal, TransferState.SUCCEEDED))
+        case _:
+            return None
+
+
+def _reply(decision: Decision) -> Reply | None:
+    return None if isinstance(decision, Execute) else decision.reply
