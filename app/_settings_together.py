@@ -40,6 +40,7 @@ def faults(settings: "Settings") -> Iterator[str]:
     yield from _halves(settings)
     yield from _handed_off(settings)
     yield from _folders(settings)
+    yield from _shadowed(settings)
     if checks.twice(settings.ivr_keys.values()):
         yield "TELLERLINE_IVR_KEYS: two bridges have one key: write a key for each"
     if checks.twice([settings.confirmation_key, *settings.confirmation_keys_before]):
@@ -54,7 +55,7 @@ def _halves(settings: "Settings") -> Iterator[str]:
         secret: SecretStr = getattr(settings, key.lower())
         if bool(getattr(settings, name.lower())) != bool(secret.get_secret_value()):
             yield f"{PREFIX}{name} and {PREFIX}{key} go together"
-    for model in ("EXTRACTION", "QNA"):
+    for model in ("EXTRACTION", "QNA", "SHADOW_EXTRACTION"):
         given = [f"{model}_{part}" for part in ("MODEL", "KEY") if f"{model}_{part}".lower() in _set(settings)]
         if given and not getattr(settings, f"{model}_URL".lower()):
             yield f"{PREFIX}{given[0]} needs {PREFIX}{model}_URL: without it no model is asked"
@@ -92,6 +93,16 @@ def _folders(settings: "Settings") -> Iterator[str]:
             yield f"{PREFIX}{name}: no folder {folder}"
         elif folder is not None and next(folder.glob(pattern), None) is None:
             yield f"{PREFIX}{name}: {without} in {folder}: put it there, or leave the setting out"
+
+
+def _shadowed(settings: "Settings") -> Iterator[str]:
+    """What differs is kept where recordings are."""
+    if settings.shadowed and not settings.recording_days:
+        yield "TELLERLINE_SHADOW_… needs TELLERLINE_RECORDING_DAYS: what differs is kept beside the recorded turn"
+    named = (("RULES", settings.shadow_rules, "load.py"), ("TREE", settings.shadow_tree, "app/__init__.py"))
+    for name, folder, has in named:
+        if folder is not None and not (folder / has).is_file():
+            yield f"{PREFIX}SHADOW_{name}: no {has} in {folder}: write a folder like ours"
 
 
 def production_faults(settings: "Settings") -> Iterator[str]:

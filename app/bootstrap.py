@@ -1,6 +1,5 @@
 """The one composition root: from settings to everything a gateway is made of, and back down in order."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,10 +24,10 @@ from app.money import Books, MoneyServices, money_services
 from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Settings
-from app.speech import Voice, frequent, frequent_replies, voice
+from app.shadow.line import ShadowLine, beside_calls
+from app.speech import Voice, warm_voice
 from app.state_folder import in_state_folder
 from rules.bank import DemoCustomer, demo_customers
-from schemas.errors import TellerlineError
 from services.answering.quote import Library, QuotingAnswerer
 from services.audio.decoder_pool import DecoderPool
 from services.audio.vad import SileroVad
@@ -52,14 +51,10 @@ from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
 from services.record.heads import FileHead
 from services.record.spool import broken, left_behind, own
-from services.speech.speaker import Speaker
 from services.store import Store
 from services.timing import SystemClock, on_disk
 
 log = logging.getLogger(__name__)
-
-FIRST_WORDS_S: Final = 15.0
-"""So long the start waits for the greeting to be made: a voice that stands back on a busy machine takes minutes."""
 
 RECONCILE_EVERY_S: Final = 2.0
 RECORD_EVERY_S: Final = 1.0
@@ -87,6 +82,7 @@ class Gateway:
     readiness: Readiness
     issuer: DemoIssuer | None
     phone: DemoPhone | None
+    shadow: ShadowLine | None = None
     customers: tuple[DemoCustomer, ...] = ()
 
 
@@ -108,7 +104,7 @@ async def gateway(
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
         decoding = beside(stack, _decoders(stack))
-        spoken = await _voice(stack, settings, clock)
+        spoken = await warm_voice(stack, settings, clock)
         callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
         yield Gateway(
             settings=settings,
@@ -128,6 +124,7 @@ async def gateway(
             readiness=Readiness(kept.store, kept.audit, clock),
             issuer=issuer,
             phone=phone,
+            shadow=beside_calls(stack, settings, metrics),
             customers=demo_customers() if customers is None else customers,
         )
 
@@ -259,24 +256,6 @@ def _vad(stack: AsyncExitStack) -> SileroVad:
     vad = SileroVad()
     stack.callback(vad.close)
     return vad
-
-
-async def _voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
-    """The voice, which has said its first words, or had time to; what else is heard most is made in the background."""
-    made = voice(stack, settings, clock)
-    if made.speaker is not None:
-        for replies, wait_s in (frequent_replies()[:1], FIRST_WORDS_S), (frequent_replies()[1:], 0.0):
-            warming = asyncio.create_task(_warm(made.speaker, *replies))
-            stack.callback(warming.cancel)
-            await asyncio.wait({warming}, timeout=wait_s)
-    return made
-
-
-async def _warm(speaker: Speaker, *replies: str) -> None:
-    try:
-        await speaker.warm_up(frequent(replies))
-    except TellerlineError as error:
-        log.warning("the voice is not ready: %s", error.code)
 
 
 def _callers(

@@ -119,7 +119,8 @@ def _calls(gateway: Gateway) -> CallDeps:
     handler: Opener = gateway.callers.open
     recognizer = gateway.recognizer
     if gateway.settings.recording_days:
-        recordings = Recordings(gateway.settings.recordings, gateway.clock, audit_keys(gateway.settings))
+        keys, shadows = audit_keys(gateway.settings), gateway.shadow.call if gateway.shadow else None
+        recordings = Recordings(gateway.settings.recordings, gateway.clock, keys, shadows)
         consent = recordings.consent
         handler, recognizer = recordings.opener(gateway.callers.open), recordings.recognizer(recognizer)
     return CallDeps(

@@ -152,6 +152,13 @@ class Settings(BaseSettings):
     transcript_days: int = Field(default=0, ge=0, le=3650)
     recording_days: int = Field(default=0, ge=0, le=3650)
 
+    shadow_asr_model: Annotated[str, AfterValidator(checks.word)] = ""
+    shadow_rules: Place | None = None
+    shadow_tree: Place | None = None
+    shadow_extraction_url: Base = ""
+    shadow_extraction_model: Name = "google/gemma-4-E4B-it"
+    shadow_extraction_key: ApiKey = SecretStr("")
+
     @model_validator(mode="after")
     def _holds_together(self) -> Self:
         faults = [*together.faults(self), *files.faults(self.tls_certificate, self.tls_key, self.state_dir)]
@@ -165,6 +172,11 @@ class Settings(BaseSettings):
     def recordings(self) -> Path:
         """Where recorded calls are kept."""
         return self.state_dir / "recordings"
+
+    @property
+    def shadowed(self) -> bool:
+        """Whether calls go through another pipeline too."""
+        return bool(self.shadow_asr_model or self.shadow_rules or self.shadow_tree or self.shadow_extraction_url)
 
     @property
     def database(self) -> str:
@@ -186,6 +198,12 @@ def read_settings(**given: Any) -> Settings:
         raise ConfigInvalid("; ".join(_said(fault) for fault in error.errors(include_input=False))) from None
     except SettingsError as error:  # names the field, in quotes; its cause repeats the value
         raise ConfigInvalid(f"{PREFIX}{str(error).split(chr(34))[1].upper()}: write JSON") from None
+
+
+def environment_without_ours() -> dict[str, str]:
+    """What the environment holds that is no setting: for processes that are to know none."""
+    ours = {*names(), *_OTHERS}
+    return {k: v for k, v in os.environ.items() if k not in ours and not k.startswith(PREFIX)}  # noqa: TID251 - as above
 
 
 def names() -> list[str]:

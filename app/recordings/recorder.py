@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from app.recordings.beside import CallShadow
 from app.recordings.concluded import concluded
 from app.recordings.facts import FACTS_FILE, CallerFacts
 from app.recordings.files import HEAD_FILE, RecordedMove, RecordedTurn, RecordingHead, flac
@@ -17,7 +18,7 @@ from schemas.errors import StoreUnavailable
 from schemas.ids import ProposalId
 from schemas.span import SpanKind
 from schemas.transcript import Source, Transcript
-from schemas.turn import Decided, Normalized, ReplyEvent
+from schemas.turn import Decided, Normalized, ReplyEvent, ReplyId
 from services.ports import Clock
 from services.record.audit_keys import AuditKeys
 from services.timing import DISK_S, on_disk
@@ -70,6 +71,7 @@ class CallRecorder:
     ) -> None:
         """`facts` is what the call knows of its caller, kept with its first turn."""
         self._facts = facts
+        self._known: bytes | None = None
         self._proposals: dict[ProposalId, RecordedMove] = {}
         self._folder = folder
         self._head = head
@@ -79,10 +81,14 @@ class CallRecorder:
         self._turns = 0
         self._last: RecordedTurn | None = None
         self._lock = Lock()
+        self._whole = True
         self.agreed = False
+        self.shadow: CallShadow | None = None
 
     async def forget(self) -> None:
         """Delete what was recorded of the call: now, or as soon as the disk answers."""
+        if self.shadow is not None:
+            self.shadow.leave("consent taken back")
         try:
             await on_disk.run(DISK_S, self._forget)
         except StoreUnavailable as error:
@@ -92,17 +98,32 @@ class CallRecorder:
         with self._lock:
             shutil.rmtree(self._folder, ignore_errors=True)
 
-    async def turn(self, transcript: Transcript, events: list[ReplyEvent], error: str | None) -> None:
-        """Write a turn, off the event loop."""
+    async def turn(
+        self, transcript: Transcript, events: list[ReplyEvent], error: str | None, reply: ReplyId | None = None
+    ) -> None:
+        """Write a turn, off the event loop; the shadow hears of it where all turns so far were written."""
         samples, self._last = self._shelf.take(transcript), None
         if self._turns >= MAX_TURNS or not self.agreed:
+            self._whole = False
             return
         self._turns += 1
         try:
-            await on_disk.run(DISK_S, self._write, self._turns, transcript, samples, events, error)
+            written = await on_disk.run(DISK_S, self._write, self._turns, transcript, samples, events, error)
         except Exception as failed:
             log.exception("a recording ends early: %s", type(failed).__name__)
             self._turns = MAX_TURNS
+        else:
+            if self.shadow is not None and reply is not None and self._whole and written is not None:
+                self.shadow.turn(reply, written, samples, self._known)
+
+    async def beside(self, name: str, data: bytes) -> None:
+        """Write what belongs to the recording, sealed as it is; nothing where there is none any more."""
+        await on_disk.run(DISK_S, self._beside, name, data)
+
+    def _beside(self, name: str, data: bytes) -> None:
+        with self._lock, suppress(FileNotFoundError):
+            if self.agreed:
+                self._sealed.write(name, data)
 
     async def withdrawn(self) -> None:
         """The turn written last came to nothing."""
@@ -118,10 +139,12 @@ class CallRecorder:
 
     def _write(
         self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
-    ) -> None:
+    ) -> RecordedTurn | None:
         with self._lock:
-            if self.agreed:  # it may have been taken back while this waited for its thread
-                self._keep(number, transcript, samples, events, error)
+            if not self.agreed:  # it may have been taken back while this waited for its thread
+                return None
+            self._keep(number, transcript, samples, events, error)
+            return self._last
 
     def _keep(
         self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
@@ -130,7 +153,8 @@ class CallRecorder:
             self._folder.mkdir(parents=True)
             (self._folder / HEAD_FILE).write_text(self._head.model_dump_json(indent=2) + "\n", encoding="utf-8")
             if self._facts is not None:
-                self._sealed.write(FACTS_FILE, self._facts.model_dump_json(exclude_defaults=True).encode())
+                self._known = self._facts.model_dump_json(exclude_defaults=True).encode()
+                self._sealed.write(FACTS_FILE, self._known)
         withheld = is_secret(transcript, events)
         audio = None
         if samples is not None and not withheld:

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 import rules
 from app.cli import main
 from app.qa.replay.audio import read_audio
-from app.qa.replay.shadow import KEPT, OtherPipeline, ShadowReport
+from app.qa.replay.shadow import KEPT, ShadowReport
+from app.qa.replay.trees import OtherPipeline
 from schemas.errors import InternalFault
 
 ROOT = Path(__file__).parents[2]

@@ -1,6 +1,7 @@
 """`tellerline replay diff A B` and what else is said of several runs: pages, baselines, history, shadows."""
 
 import asyncio
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -165,8 +166,8 @@ def shadow(
 ) -> None:
     """Play every call through this pipeline and another at once; keep what differs, exit with 1 where money does."""
     from app.qa.replay.command import Request, read
-    from app.qa.replay.shadow import OtherPipeline
     from app.qa.replay.shadow import shadow as both
+    from app.qa.replay.trees import OtherPipeline
 
     try:
         with read(Request(manifest, out, words=words, mirror=MIRROR)) as (found, _):
@@ -187,3 +188,42 @@ def stand_(
     from app.qa.replay.shadow import stand
 
     asyncio.run(stand(sys.stdin.buffer, sys.stdout.buffer, asr_model, sound=sound))
+
+
+@replay.command("mirror", hidden=True)
+def mirror_(
+    asr_model: Annotated[str, typer.Option(help="the recogniser")] = "",
+    rules: Annotated[Path | None, typer.Option(help="the rules: a folder like ours")] = None,
+    tree: Annotated[Path | None, typer.Option(help="another tree, rules and code and all")] = None,
+    idle: Annotated[bool, typer.Option(help="run where nobody else wants to")] = False,
+) -> None:
+    """Be the shadow of a gateway's calls: it starts this, and tells it over standard input what is said."""
+    from app.qa.replay.trees import OtherPipeline, give_way, mirror_elsewhere
+
+    if idle:
+        give_way()
+    try:
+        if rules is not None or tree is not None:
+            raise typer.Exit(mirror_elsewhere(OtherPipeline(asr_model, rules, tree)))
+    except TellerlineError as error:
+        typer.echo(json.dumps({"fault": str(error)}))
+        raise typer.Exit(2) from error
+    from app.qa.replay.mirror import mirror
+
+    asyncio.run(mirror(sys.stdin.buffer, sys.stdout.buffer, asr_model))
+
+
+@replay.command()
+def shadowed(
+    shown: Annotated[int, typer.Option(min=0, help="how many turns that differ are shown, the newest first")] = 20,
+) -> None:
+    """Tell what live calls' shadow made otherwise, turn by turn; exits with 1 where money would be another."""
+    from app.keys import audit_keys
+    from app.qa.replay.shadowed import says, shadowed_calls
+    from app.settings import read_settings
+
+    settings = read_settings()
+    found = shadowed_calls(settings.recordings, audit_keys(settings))
+    for line in says(found, shown):
+        typer.echo(line)
+    raise typer.Exit(1 if any(turn.money for call in found for turn in call.record.turns) else 0)

@@ -16,7 +16,18 @@ from app.keys import audit_keys
 from app.openapi import CREDENTIALS, body_of
 from app.qa.desk.desk import Desk
 from app.qa.desk.shelf import RecordingShelf
-from app.qa.desk.wire import AgreementOut, ChoicesOut, FailureOut, ListQuery, ReviewIn, ReviewOut, RowsOut, TurnOut
+from app.qa.desk.turns import MAX_PAGE
+from app.qa.desk.wire import (
+    AgreementOut,
+    ChoicesOut,
+    FailureOut,
+    ListQuery,
+    ReviewIn,
+    ReviewOut,
+    RowsOut,
+    ShadowOut,
+    TurnOut,
+)
 from app.transports.http import parsed
 from schemas.errors import BadInput, MalformedMessage, NotFound, StoreUnavailable, TooLarge, WrongState
 
@@ -88,6 +99,11 @@ def _add_lists(routes: APIRouter, desk: Desk, qa: Who) -> None:
     async def agreement(by: who) -> dict[str, AgreementOut]:
         """How far two people agree who reviewed the same turns, by field."""
         return {name: AgreementOut.of(found) for name, found in (await desk.agreement(by)).items()}
+
+    @routes.get("/shadow")
+    async def shadow(by: who, limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50) -> ShadowOut:
+        """What another pipeline made otherwise of the same calls, side by side, newest first."""
+        return ShadowOut.of(await desk.shadowed(by, limit))
 
     @routes.get("/failures")
     async def failures(by: who) -> list[FailureOut]:

@@ -13,6 +13,7 @@ from app.qa.desk.agreement import Pair, pair_of
 from app.qa.desk.reviews import Review
 from app.qa.desk.turns import ListedTurn
 from app.qa.replay.recorded import Recording, read_recording
+from app.qa.replay.shadowed import ShadowedRecording, shadowed_calls
 from app.recordings.files import RecordedTurn
 from schemas.errors import MalformedMessage, NotFound, TellerlineError
 from services.ports import Clock
@@ -46,6 +47,10 @@ class RecordingShelf:
         with self._lock:
             self._refresh()
             return [pair for _, _, pairs in self._known.values() for pair in pairs]
+
+    def shadowed(self) -> list[ShadowedRecording]:
+        """Every recording that went through another pipeline too, the newest first."""
+        return shadowed_calls(self._folder, self._keys)
 
     def call(self, call: str) -> Recording:
         """A recorded call. Raises NotFound, MalformedMessage where it can't be read."""

@@ -1,12 +1,13 @@
 """What the desk's routes take and give, as JSON."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from app.qa.desk.agreement import Agreement
-from app.qa.desk.desk import SeenTurn
+from app.qa.desk.desk import SeenTurn, ShadowSeen
 from app.qa.desk.reviews import Review, ReviewAction, ReviewState
 from app.qa.desk.turns import MAX_PAGE, Filters, Page
 from app.qa.replay.failures import FailureGroup
@@ -188,6 +189,53 @@ class FailureOut(BaseModel):
     def of(cls, group: FailureGroup) -> "FailureOut":
         """A group, without the names of its turns."""
         return cls(id=group.id, stage=group.stage, slot=group.slot, cause=group.cause, turns=group.turns)
+
+
+class ShadowTurnOut(BaseModel):
+    """A turn that differs: by the value's name what it is here, and there. `money`: other money would move."""
+
+    call: str
+    turn: int
+    at: datetime
+    other: str
+    money: bool
+    differs: dict[str, tuple[JsonValue, JsonValue]]
+
+
+class ShadowOut(BaseModel):
+    """How many turns went through both, how many differ, in which value how often, and why calls were left."""
+
+    calls: int
+    compared: int
+    differ: int
+    values: dict[str, int]
+    left: dict[str, int]
+    turns: list[ShadowTurnOut]
+
+    @classmethod
+    def of(cls, seen: ShadowSeen) -> "ShadowOut":
+        """All of it, with the turns that are shown."""
+        records = [one.record for one in seen.calls]
+        differing = [turn for record in records for turn in record.turns]
+        shown = [
+            ShadowTurnOut(
+                call=one.call.head.call,
+                turn=turn.turn,
+                at=one.call.head.started_at,
+                other=one.record.other,
+                money=turn.money,
+                differs=turn.differs,
+            )
+            for one, turn in seen.turns
+        ]
+        return cls(
+            calls=len(records),
+            compared=sum(record.compared for record in records),
+            differ=len(differing),
+            values=dict(Counter(name for turn in differing for name in turn.differs).most_common()),
+            left=dict(Counter(record.left for record in records if record.left).most_common()),
+            turns=shown,
+        )
 
 
 class AgreementOut(BaseModel):

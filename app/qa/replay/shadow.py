@@ -4,7 +4,6 @@ The other has another recogniser, other rules, or is another tree altogether. Ea
 plays one call at a time, so that neither can change what the other does.
 """
 
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +16,6 @@ from typing import IO, Any, Final
 
 import orjson
 
-import app
 from app.qa.replay.audio import decode
 from app.qa.replay.house import PipelineSpec
 from app.qa.replay.judge import judge
@@ -26,25 +24,15 @@ from app.qa.replay.player import source_of
 from app.qa.replay.record import TurnRecord
 from app.qa.replay.run import guarded
 from app.qa.replay.stats import mcnemar
+from app.qa.replay.trees import OtherPipeline, tree_of
 from app.qa.replay.verdicts import FieldChange, changes
-from app.qa.scratch import Scratch
 from app.recordings.files import flac
 from app.settings import read_settings
-from schemas.errors import BadInput, InternalFault, TellerlineError
+from schemas.errors import InternalFault, TellerlineError
 
 KEPT: Final = "differs.jsonl"
 SOUND: Final = "sound"
-_PACKAGES: Final = ("app", "services", "schemas")
 _END_S: Final = 20.0
-
-
-@dataclass(frozen=True, slots=True)
-class OtherPipeline:
-    """What is other about the other: a recogniser by name, a folder of rules, a whole tree. Empty is as here."""
-
-    asr_model: str = ""
-    rules: Path | None = None
-    tree: Path | None = None
 
 
 @dataclass(slots=True)
@@ -152,7 +140,7 @@ def _started(other: OtherPipeline, sound: bool) -> Iterator[RunningPipeline]:
     command = [sys.executable, "-m", "app.cli", "replay", "stand", "--asr-model", other.asr_model]
     command += ["--sound"] if sound else []
     with (
-        _tree(other) as tree,
+        tree_of(other) as tree,
         subprocess.Popen(command, cwd=tree, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process,  # noqa: S603
     ):
         try:
@@ -165,27 +153,6 @@ def _started(other: OtherPipeline, sound: bool) -> Iterator[RunningPipeline]:
                 process.wait(_END_S)
             except subprocess.TimeoutExpired:
                 process.kill()
-
-
-@contextmanager
-def _tree(other: OtherPipeline) -> Iterator[Path]:
-    """The folder that a pipeline's packages lie in; with other rules, a folder of links to ours and to them."""
-    top = other.tree or Path(app.__path__[0]).parent
-    rules = other.rules or top / "rules"
-    missing = [name for name in _PACKAGES if not (top / name / "__init__.py").is_file()]
-    if missing or not (rules / "load.py").is_file():
-        raise BadInput(f"{top} is no tree of tellerline" if missing else f"{rules} is no folder of rules")
-    if other.rules is None:
-        yield top.resolve()
-        return
-    scratch = Scratch("tellerline-shadow")
-    try:
-        for name in _PACKAGES:
-            (scratch.path / name).symlink_to((top / name).resolve())
-        shutil.copytree(rules, scratch.path / "rules")  # rules are read from where they lie, and no link leads out
-        yield scratch.path
-    finally:
-        scratch.close()
 
 
 async def stand(given: IO[bytes], taken: IO[bytes], asr_model: str, *, sound: bool) -> None:

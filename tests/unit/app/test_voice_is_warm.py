@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app import bootstrap, speech
+from app import speech
 from app.settings import Settings
 from rules.load import locales
 from schemas.errors import SpeechUnavailable
@@ -17,7 +17,7 @@ async def made(engine: HummingEngine, folder: Path, monkeypatch: pytest.MonkeyPa
     """What the engine was asked for by the time that the voice is there."""
     monkeypatch.setattr(speech, "_engine", lambda _settings, _clock: (engine, "a hum"))
     async with AsyncExitStack() as stack:
-        await bootstrap._voice(stack, Settings.model_validate({"state_dir": folder}), SystemClock())
+        await speech.warm_voice(stack, Settings.model_validate({"state_dir": folder}), SystemClock())
         return [(words, locale) for words, locale, _ in engine.asked]
 
 
@@ -28,7 +28,7 @@ async def test_the_greeting_is_there_in_every_language(tmp_path: Path, monkeypat
 
 
 async def test_a_voice_that_takes_its_time_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "FIRST_WORDS_S", 0.1)
+    monkeypatch.setattr(speech, "FIRST_WORDS_S", 0.1)
     assert await made(HummingEngine(delay_s=60.0), tmp_path, monkeypatch)
 
 

@@ -178,6 +178,24 @@ async function agreed() {
   }));
 }
 
+// What a shadow made otherwise, a line a value; the first of a turn names it, and shows it where it is listed.
+async function shadow() {
+  const found = await (await ask("/shadow")).json();
+  const counts = (of) => Object.entries(of).map(([name, count]) => `${name} ${count}`).join(", ");
+  const left = Object.keys(found.left).length ? `; calls left: ${counts(found.left)}` : "";
+  $("shadow-count").textContent = `${found.compared} turns of ${found.calls} calls through both, ${found.differ} differ (${counts(found.values) || "none"})${left}`;
+  $("shadow").replaceChildren(...found.turns.flatMap((one) => Object.entries(one.differs).map(([name, pair], n) => {
+    const line = element("tr", "", { title: one.other });
+    const at = rows.findIndex((shown) => shown.call === one.call && shown.turn === one.turn);
+    if (n === 0 && at >= 0) line.append(element("td"));
+    else line.append(element("td", n ? "" : `${one.call} ${one.turn}`));
+    if (n === 0 && at >= 0) line.firstElementChild.append(element("button", `${one.call} ${one.turn}`, { type: "button", onclick: say(() => choose(at)) }));
+    const told = (value) => (value === null ? "none" : typeof value === "string" ? value : JSON.stringify(value));
+    for (const cell of [name, ...pair.map(told)]) line.append(element("td", cell));
+    return line;
+  })));
+}
+
 // Groups of failures: a line lists its turns.
 async function failures() {
   const found = await (await ask("/failures")).json();
@@ -235,5 +253,6 @@ $("more").addEventListener("click", say(() => list(true)));
 $("play").addEventListener("click", () => wave.toggle());
 $("test").addEventListener("click", say(() => makeTest()));
 $("personal").addEventListener("click", say(() => makeTest(true)));
+$("beside").addEventListener("toggle", say(async () => { if ($("beside").open) await shadow(); }));
 $("why").addEventListener("toggle", say(async () => { if ($("why").open) await failures(); }));
 $("agreed").addEventListener("toggle", say(async () => { if ($("agreed").open) await agreed(); }));
