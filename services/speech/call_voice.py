@@ -20,7 +20,7 @@ from services.speech.engine import Sound
 MAX_KEPT: Final = 2 * 1024 * 1024
 """Bytes a call: some forty seconds at 24 kHz."""
 _AHEAD: Final = 3
-"""ClauseSource of a probable reply that are made: the others follow while these are heard."""
+"""Clauses of a probable reply that are made: the others follow while these are heard."""
 
 
 class ClauseSource(Protocol):
