@@ -52,6 +52,7 @@ def judged(kind: str, language: str) -> list[JudgedExchange]:
         ("en_quay", 0.86),
         ("en_lantern", 0.82),
         ("en_brook", 0.8),
+        ("en_fen", 0.85),
         ("ja_library", 0.97),
         ("ja_pantry", 0.96),
         ("ja_cellar", 0.93),
@@ -95,6 +96,7 @@ def test_corrections_count(language: str, share: float) -> None:
                 "_bakery",
                 "en_lantern",
                 "en_brook",
+                "en_fen",
             )
         )
         else 120
