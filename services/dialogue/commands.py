@@ -72,6 +72,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         task = replace(task, amounts=amounts) if named(heard, dialogue_rules().again) else task
     elif task.bill is None and state.memory.recent and named(heard, dialogue_rules().that_bill):
         task = replace(task, bill=state.memory.recent.bill)
+    elif task.source is None and state.memory.recent and named(heard, dialogue_rules().of_that):
+        task = replace(task, source=state.memory.recent.account)
     return advance(replace(state.memory, recent=task), task, facts)
 
 

@@ -19,6 +19,7 @@ class DialogueRules(RuleFile):
     queued: int
     patience: int
     that_bill: frozenset[str]
+    of_that: frozenset[str]
     again: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]

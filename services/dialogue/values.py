@@ -28,12 +28,19 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if slots.choice is not None and slots.choice.value == EVERY:
         return _all_cards(state, task, facts)
     if slots.choice is not None:
-        return choose(state, slots.choice.value, facts)
+        return choose(state, _pointed(state, heard, slots.choice.value), facts)
     if (told := _other_card(state, heard) or _told(state, heard, facts)) is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
     return _changed(state, task, heard, facts)
+
+
+def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
+    """Which was pointed at, 1-based: of two the other one, where it is said not to be that one; else none of them."""
+    if SlotName.PAYEE not in heard.rejected or number < 1:
+        return number
+    return 3 - number if len(state.choices) == 2 else len(state.choices) + 1  # noqa: PLR2004 - one or the other
 
 
 def _other_card(state: DialogueState, heard: Understood) -> int | None:
@@ -83,7 +90,7 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, on=facts.today)
     changed = merged(task, heard, dialogue_rules().choices)
     if changed == task and not heard.rejected:
-        return _as_it_is(state, heard, facts)
+        return _as_it_is(state, task, heard, facts)
     memory = state.memory
     if _fruitless(task, changed):
         memory = memory.missed(memory.misses + 1)
@@ -109,9 +116,11 @@ def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task,
     return Task(Intent.TRANSFER_MONEY), heard
 
 
-def _as_it_is(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+def _as_it_is(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """What is read back has that value already: it is read once more."""
     said = heard.slots != Slots() and not (heard.unread or heard.unresolved)
+    if said and task.unread and state.read_back is None:  # a value said once more is the answer to "shall I go on?"
+        return advance(state.memory.missed(0), replace(task, unread=()), facts)
     if said and isinstance(state.phase, Reading | Confirming) and not state.memory.misses:
         return read_again(state.memory.missed(1), state.phase.it)
     return missed(state, facts)

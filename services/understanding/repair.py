@@ -81,7 +81,7 @@ def _corrected(parts: SelfRepair) -> Understood | None:
     cut, text, rules = parts.cut, parts.heard.transcript.text, parts.rules
     if cut.denies:
         two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
-        if two is None or not values(two.slots) or two.rule == TOLD:
+        if two is None or not values(two.slots) or two.rule == TOLD or two.rejected:
             return instead(parts) or refused(parts)
     else:
         two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))

@@ -19,6 +19,7 @@ When = Literal[
     "further",
     "recent",
     "billed",
+    "balanced",
     "billing",
     "alone",
     "readback",
@@ -94,8 +95,8 @@ class TemplateRule(BaseModel):
     """One template: `say` its sentences, `give` the slots it sets by itself, `vetoes` its own instead of the file's.
 
     `when` is recent, it counts after the command of its own intent alone, while nothing is awaited; billed, after a
-    bill was asked about; billing, while the payment of one waits; alone, where nothing else is said;
-    readback, where an order was read back.
+    bill was asked about; balanced, after a balance was; billing, while the payment of one waits; alone, where nothing
+    else is said; readback, where an order was read back.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -31,7 +31,7 @@ def run_on(
     None if any is left unread, for what stood before may have governed it.
     """
     places = dict(_places(grammar.phrases.conjunctions, text, reading, start, end))
-    places |= {at: at for at in range(start + 1, end) if at not in places and _begins(grammar, reading, at)}
+    places |= {at: at for at in range(start + 1, end) if at not in places and begins(grammar, reading, at)}
     subjects = grammar.words.subjects
 
     def told(begin: int, stop: int) -> Clauses:
@@ -46,7 +46,7 @@ def run_on(
     return found
 
 
-def _begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
+def begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
     """Whether a clause of its own begins at unit `at`, and not one that the word before it governs: "he thinks i"."""
     words, classes = reading.words, grammar.words
     before = words[at - 1]

@@ -1,6 +1,7 @@
 """What a clause tells that no template takes: parts of an order, what is owed, or nothing of an order at all."""
 
 from dataclasses import replace
+from typing import Final
 
 from schemas.intent import Intent, Understood
 from services.understanding.fast.background import background, called, purposes
@@ -11,13 +12,17 @@ from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason
 from services.understanding.fast.spoken import owes, owing, told_of
 from services.understanding.fast.vetoes import vetoes_met
 
+_PROMISED: Final = ".promised@"
+"""A rule of what the caller said that they would pay."""
+
 
 def tells(found: Understood | None, span: ClauseSpan, matching: Matching, hearing: MatchInput) -> Clauses:
     """What a template `found` in a clause; else what its words tell, or that they tell nothing of an order."""
     if found is None:
         return _untaken(span, matching, hearing)
-    owed = found.intent is Intent.INFORM and found.slots.amount is not None and owes(span)
-    return Clauses((replace(found, rule=OWING) if owed else found,), ())  # "emily needs fifty dollars"
+    told = found.intent is Intent.INFORM and found.slots.amount is not None
+    owed = told and (owes(span) or _PROMISED in (found.rule or ""))  # "emily needs fifty dollars"
+    return Clauses((replace(found, rule=OWING) if owed else found,), ())
 
 
 def _untaken(span: ClauseSpan, matching: Matching, hearing: MatchInput) -> Clauses:

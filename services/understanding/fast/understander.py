@@ -13,6 +13,7 @@ from services.understanding.fast.clause_reader import ClauseReader
 from services.understanding.fast.clauses import (
     READING,
     only,
+    sentences,
 )
 from services.understanding.fast.confidence import confidence
 from services.understanding.fast.consent import ConsentGrammar, consent_grammar
@@ -25,6 +26,7 @@ from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasoned import named_behind, reasoned
 from services.understanding.fast.reasons import with_payee
 from services.understanding.fast.remainder import of_the_bill, once
+from services.understanding.fast.segments import begins
 from services.understanding.fast.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.told import FindPayee, as_source
@@ -76,7 +78,7 @@ class Understander:
         elif found.intent in CARDS and found.slots.card is None:
             found = mixed(found, context)
         if found is None:
-            found = self._behind(hearing)
+            found = self._behind(hearing) or self._asked_last(hearing)
         found = named_behind(self._grammar, hearing, found, partial(self._after_clauses, hearing))
         if found is None:
             return self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
@@ -186,6 +188,23 @@ class Understander:
             ):
                 return None
             if taken(found := self._matching.within(hearing, at, size)[0]):
+                return found
+        return None
+
+    def _asked_last(self, hearing: MatchInput) -> Understood | None:
+        """What does nothing and is asked for behind words of no rule: "before I pay my bills can you check my …"."""
+        rules, reading, size = self._grammar, hearing.reading, len(hearing.reading.words)
+        if not hearing.context.idle or not rules.spaced:
+            return None
+        first = min(reading.taken, default=size)
+        starts = {start for start, _ in sentences(hearing.heard.transcript.text, reading)} - {0}
+        for at in range(min(first, size - 1), 0, -1):
+            if at not in starts and not begins(rules, reading, at):
+                continue
+            if owned(vocabulary(rules, hearing.context), reading.words, at):
+                continue  # of an account that is named before it
+            found = self._matching.within(hearing, at, size)[0]
+            if found is not None and found.intent in READING and found.route is Route.FAST:
                 return found
         return None
 

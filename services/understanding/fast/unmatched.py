@@ -39,6 +39,8 @@ from services.understanding.fast.vetoes import vetoes_met
 _TOLD_ABOUT: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.SOURCE, SlotName.TARGET, SlotName.DATE})
 _ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
 """What words that nobody understood may seem to be about, and still be an answer."""
+_SAME: Final = 0.9
+"""How well a name fits that is the payee's once more, at least."""
 _TELLS: Final = frozenset({"past", "negation", "reported"})
 """Vetoes of what speaks against an order, or for another."""
 ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
@@ -135,7 +137,8 @@ class Unmatched:
         words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
         if slots.payee is not None and find is not None:  # "kate newman, my colleague" is one
             named = [find(each.surface) for each in words]
-            same = [one is not None and one.choice == slots.payee.value for one in named]
+            best = [one.candidates[0] if one is not None and one.candidates else None for one in named]
+            same = [one is not None and one.id == slots.payee.value and one.score > _SAME for one in best]
             words = [each for each, alike in zip(words, same, strict=True) if not alike]
         beside = Leftover((*words, *sums_beside(heard, reading, slots)))
         return settled(self._grammar.accounts, heard, reading.units, found, beside)
