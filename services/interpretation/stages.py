@@ -22,6 +22,7 @@ from services.understanding.asked_first import asked_first
 from services.understanding.besides import besides
 from services.understanding.billers import of_its_biller
 from services.understanding.by_the_order import by_the_order
+from services.understanding.called_in_two import called_in_two
 from services.understanding.contested import Normalize, contested
 from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
@@ -125,7 +126,8 @@ class _Stages:
         found = self.mended(heard, context)
         if (plain := self._uncontracted(heard, found, context)) is not None:
             return plain
-        meant = self._meant(heard, found, context)
+        meant = called_in_two(heard, found, self._anyone(heard), partial(self._naming, heard, context))
+        meant = meant or self._meant(heard, found, context)
         return two_receivers(heard, meant, context) or meant
 
     def _meant(self, heard: Annotation, found: Understood, context: Context) -> Understood:
@@ -150,6 +152,15 @@ class _Stages:
         meant = by_the_order(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
+
+    def _anyone(self, heard: Annotation) -> FindPayee:
+        """Who is meant in a text of its own."""
+        return lambda text: self.payees.find((text,), heard.transcript.locale)
+
+    def _naming(self, heard: Annotation, context: Context, text: str, match: PayeeMatch) -> Understood:
+        """What a text means, as long as the utterance, in which that payee is named."""
+        transcript = replace(heard.transcript, text=text)
+        return self.mended(self._once(Annotation(transcript, self.normalize(text), match)), context)
 
     def _order(self, heard: Annotation, context: Context, end: int) -> Understood:
         """What the words up to a code point order, or offer."""

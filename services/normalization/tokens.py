@@ -108,12 +108,21 @@ class Lexicon:
         char, glued = text[at], before is not None
         for length, table in self._by_first.get(char, ()):
             word = table.get(text[at : at + length])
+            if word is not None and self._splits(text, at, at + length - 1):
+                continue
             if word is not None and not (word.protected and before is not None and _numeric(before)):
                 return TextToken(text[at : at + length], at, at + length, glued, word)
         numeral = numeral_at(text, at)
         if numeral is not None:
             return TextToken(numeral[0].text, at, numeral[1], glued, UNKNOWN, numeral[0])
         return self._word(text, at, glued)
+
+    def _splits(self, text: str, at: int, last: int) -> bool:
+        """Whether a word ends where a weekday begins that the rest of it leads up to: 次の月曜 is no 次の月."""
+        if self.words.get(text[at:last], UNKNOWN).relative is None:
+            return False
+        lengths = self._by_first.get(text[last], ())
+        return any(self.words.get(text[last : last + size], UNKNOWN).weekday is not None for size, _ in lengths)
 
     def _word(self, text: str, at: int, glued: bool) -> TextToken:
         """The letters at a place as one token; anything else is one of its own."""

@@ -37,8 +37,8 @@ class Called:
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
         of, at = (
-            f"の(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?(?=[にへ宛あでだや、。]|$)",
-            f"(?P<at>{named})の(?!{things})",
+            f"(?:の|、?銀行[はがも]|(?<=[^0-9円万千、])、)(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?の?(?=[にへ宛あでだや、。]|$)",
+            f"(?P<at>{named})(?:さん|さま|様)?の(?!{things})",
         )
         self._bank = re.compile(f"{of}|{at}") if banks else None
         self._alone = re.compile(rf"(?:{named})(?=\s*$|{_any_of(japanese_finder().bank_alone)})") if banks else None
@@ -128,4 +128,8 @@ def _bank_names(bank: str) -> tuple[str, ...]:
     rules = japanese_finder()
     word = next((word for word in rules.bank_words if bank.endswith(word)), "")
     short = bank.removesuffix(word)
-    return (bank, *(short + each for each in rules.bank_short.get(word, ())), short) if len(short) > 1 else (bank,)
+    heard = rules.bank_sounds.get(short)
+    spoken = (heard, heard.translate(_TO_KATAKANA)) if heard else ()
+    ends = (word, *rules.bank_short.get(word, ()), "")
+    each = (name + end for name in (short, *spoken) for end in ends)
+    return (bank, *dict.fromkeys(each)) if len(short) > 1 else (bank,)

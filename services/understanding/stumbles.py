@@ -24,9 +24,9 @@ _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
 _SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
 _AGAIN: Final = re.compile(
     "(?:^|(?<=[、。,\\s]))(?P<word>[一-鿿ァ-ヺー々][^、。,\\s]{0,7}?|[ぁ-ん]{3,8}?)(?:さん|様|さま|くん|君|ちゃん)?[のをにはがへで]?[、,]"
-    "(?:(?:あ|え|えー|えっと|えーと|ええと|あの|その|ええ)[、,])?(?=(?P=word))"
+    "(?:(?:あ|え|えー|えっと|えーと|ええと|あの|その|ええ)[、,])?(?=(?:[一-鿿ァ-ヺー々]{1,4})?(?P=word))"
 )
-"""What is said again at once."""
+"""What is said again at once, or as the end of a whole name: 健に、佐藤健に."""
 _DOUBLED: Final = re.compile(r"(?P<word>[一-鿿ァ-ヺー々][^、。,\s]{1,7})(?=(?P=word))")
 """What is said again at once without a pause: 健に健に."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")

@@ -5,7 +5,7 @@ Nothing here moves money: an order is offered with what was told of it, and only
 
 from typing import Final
 
-from schemas.ids import CardId, RuleId
+from schemas.ids import AccountId, CardId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.clauses import pauses, sentences
@@ -47,7 +47,7 @@ def cued(
     found = _carded(grammar, heard, context, reading)
     if found is not None or any(span.kind in PARTS - {SpanKind.DATE} for span in heard.spans):
         return found
-    return _listed(grammar, heard, reading, vetoes) or _social(grammar, heard, reading, vetoes)
+    return _listed(grammar, heard, context, reading, vetoes) or _social(grammar, heard, reading, vetoes)
 
 
 def offered(
@@ -119,7 +119,9 @@ def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
     if len(found) != 1:
         return None
     slots = Slots(card=next(iter(found.values())))
-    return Understood(_LOCKING[verb], slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
+    billing = _said(grammar, reading, ("pay_noun", "billed"))  # 支払いを止めたい: its payments, and not the card
+    route = Route.CLARIFY if billing else Route.FAST
+    return Understood(_LOCKING[verb], slots, route=route, confidence=_SURE, rule=RULE, payees=heard.payees)
 
 
 def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
@@ -145,7 +147,9 @@ def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start:
     )
 
 
-def _listed(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str]) -> Understood | None:
+def _listed(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
+) -> Understood | None:
     """What moved on the account, where the last words ask to be told."""
     if vetoes & {"conditional", "recurring", "reported", "trouble"} or not _said(grammar, reading, ("history_cue",)):
         return None
@@ -154,9 +158,21 @@ def _listed(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, veto
     days = [span for span in heard.spans if span.kind is SpanKind.DATE]
     if len(days) > 1:
         return Understood(Intent.RECENT_TRANSACTIONS, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
-    return Understood(
-        Intent.RECENT_TRANSACTIONS, Slots(period=_period(days)), route=Route.FAST, confidence=_SURE, rule=RULE
-    )
+    slots = Slots(period=_period(days), account=_account(grammar, heard, context, reading))
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, route=Route.FAST, confidence=_SURE, rule=RULE)
+
+
+def _account(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> Slot[AccountId] | None:
+    """The one account of the caller's that is named."""
+    nouns = vocabulary(grammar, context)
+    edges = [edge for at in range(len(reading.words)) for edge in nouns.trie.scan(reading.words, at)]
+    named = [(nouns.nouns[e.symbol].id, e) for e in edges if nouns.nouns[e.symbol].kind == "account"]
+    if len({id_ for id_, _ in named}) != 1 or named[0][0] is None:
+        return None
+    start, end = reading.units.starts[named[0][1].start], reading.units.ends[named[0][1].end - 1]
+    return Slot(AccountId(named[0][0]), Evidence(start, end, heard.transcript.text[start:end], RULE))
 
 
 def _period(days: list[Span]) -> Slot[DateValue] | None:

@@ -146,13 +146,14 @@ def _forms(stem: str, endings: Mapping[str, str], kind: Mapping[str, str]) -> li
             said = stem + each
             if form == "te":
                 changed = {"to": said[:-1] + "とど"[each[-1] == "で"], "ta": said[:-1] + "ただ"[each[-1] == "で"]}
+                changed["voiced"] = said[:-1] + "で"
                 changed["tatte"] = changed["ta"] + "って"
                 changed["tage"] = changed["ta"] + "げ"
                 changed["cha"] = said[:-1] + "ちじ"[each[-1] == "で"] + "ゃ"
                 changed["cho"] = said[:-1] + "ちじ"[each[-1] == "で"] + "ょ"
                 made.extend((word, kind[name]) for name, word in changed.items() if name in kind)
             if form == "nai" and "let" not in endings and "let" in kind:
-                made.append((said + "せ", kind["let"]))
+                made.extend((said + each, kind["let"]) for each in ("せ", "し", "させ"))
             if form in kind and said:
                 made.append((said, kind[form]))
     return made

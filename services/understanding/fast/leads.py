@@ -23,11 +23,14 @@ _RULE: Final = RuleId("intents.leads@1")
 _ABOUT: Final = ".about@"
 """Names of rules of words that only say what the call is about."""
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
+_TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
 _ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 _SUBJECT: Final = re.compile("([^、。をで]{1,10}?)[がはも]")
 """The first word of a clause, before the particle that makes it what the clause is about."""
 _WHOSE: Final = re.compile("(?:^|[、。にで])([^、。にでをのがはも]{1,8})の")
 """Whose something is, after what was said before."""
+_ONTO: Final = re.compile("(?:さん|様|さま|くん|君|ちゃん|氏)?[にへ]")
+"""Behind whom something goes to."""
 FindPayee = Callable[[str], PayeeMatch | None]
 _PLAIN: Final = Rules({}, splitter(spaced=False))
 
@@ -46,6 +49,8 @@ class LeadsFile(RuleFile):
     cards: tuple[str, ...]
     paying: tuple[str, ...]
     spoken: tuple[str, ...]
+    because: tuple[str, ...]
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +84,13 @@ class Leads:
         """Where what clauses lead up to may begin, the first place first; never within what is `taken`."""
         words, found = units.words, set[int]()
         for at in (at for at in range(len(words)) if at not in taken):
-            found.update(edge.end for edge in self._clauses.scan(words, at))
+            found.update(edge.end for edge in self._clauses.scan(words, at) if not self._comes_from(words, edge.end))
             found.update(edge.end for edge in self._sentences.scan(words, at) if _marked(text, units, edge.end))
         return sorted(at for at in found if at < len(words))[:_MOST]
+
+    def _comes_from(self, words: Sequence[str], end: int) -> bool:
+        """Whether what ends there tells where money comes from, and no reason: 「残高の多いほうから」."""
+        return any(end >= len(why) and tuple(words[end - len(why) : end]) == tuple(why) for why in self._file.sources)
 
     def reasons(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
         """Where a reason behind an order begins that goes on to the end, the last place first.
@@ -113,7 +122,8 @@ class Leads:
         if found.intent not in _ORDERS:
             return None if found.intent in CARDS else found
         named = lead.owned.get("account") and found.slots.source is None  # it may be the one that is to pay
-        if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named):
+        other = found.intent in _TOLD and found.slots.payee is None and _goes_to(heard.payees, said[:cut])
+        if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
         if (billed := self._billed(found, lead.only("bill", heard, units), said, cut)) is not None:
             return billed
@@ -138,18 +148,16 @@ class Leads:
 
     def _billed(self, found: Understood, bill: tuple[str, Evidence] | None, said: str, cut: int) -> Understood | None:
         """The bill that the clause up to `cut` names, where it is to be paid and nothing else was said after it."""
-        past = all(
-            m.evidence.end <= cut and m.evidence.surface.startswith(self._file.elapsed) for m in found.unresolved
-        )
+        before = all(m.evidence.end <= cut and m.slot is SlotName.DATE for m in found.unresolved)
         paid = any(word in said[cut:] for word in self._file.paying)
-        if not (paid and past and replace(found.slots, date=None) == Slots()) or bill is None:
+        if not (paid and before and replace(found.slots, date=None) == Slots()) or bill is None:
             return None
         return replace(
             found,
             intent=Intent.BILL_PAYMENT,
             slots=Slots(bill=Slot(BillId(bill[0]), bill[1]), date=found.slots.date),
             missing=(),
-            unresolved=(),
+            unresolved=tuple(m for m in found.unresolved if not m.evidence.surface.startswith(self._file.elapsed)),
         )
 
     def _days(self, lead: Lead, heard: Annotation, units: Units) -> Iterator[Evidence]:
@@ -157,7 +165,7 @@ class Leads:
             place = units.covering(span.start, span.end)
             if place is None or place[1] > lead.end or span.kind not in _DATED:
                 continue
-            over = span.surface.startswith(self._file.elapsed)
+            over = span.surface.startswith(self._file.elapsed) or span.surface in lead.accounts.now
             if not over and not lead.accounts.happens(units, place[1]):
                 yield Evidence(span.start, span.end, span.surface, span.rule)
 
@@ -172,7 +180,8 @@ class Leads:
         place = units.covering(match.start, match.end)
         open_ = found.intent is Intent.TRANSFER_MONEY and not (found.slots.payee or found.slots.target)
         mentioned = any(mention.slot is SlotName.PAYEE for mention in found.unresolved)
-        spoken = any(word in clause[match.end :] for word in self._file.spoken)
+        told = max((why for why in self._file.because if clause.endswith(why)), key=len, default="")
+        spoken = any(word in clause[match.end : len(clause) - len(told)] for word in self._file.spoken)
         if not open_ or mentioned or spoken or place is None or place[1] > lead.end:
             return found
         named = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
@@ -190,6 +199,12 @@ def _celebrating(accounts: Accounts, clause: str, find: FindPayee | None) -> Pay
     units = (*clause, "")
     names = (name for name in _WHOSE.finditer(clause) if accounts.occasions.scan(units, name.end()))
     return _called(next(names, None), find)
+
+
+def _goes_to(match: PayeeMatch | None, clause: str) -> bool:
+    """Whether a clause names whom the money is to go to: 「妹に送るの、三万円」 is no other amount alone."""
+    named = match is not None and match.outcome is MatchOutcome.CLEAR and match.end <= len(clause)
+    return named and match is not None and _ONTO.match(clause, match.end) is not None
 
 
 def _subject(clause: str, find: FindPayee | None) -> PayeeMatch | None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.intent import MONEY_MOVING, Context, Intent, Route, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Context, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.span import DateValue
 
 CARDS: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK})
 SERIOUS: Final = MONEY_MOVING | CARDS
@@ -14,6 +15,8 @@ _OFFERED: Final = {
     Awaited.UNLOCK: CARDS,
     Awaited.PERSON: frozenset({Intent.HUMAN_HANDOFF}),
 }
+_FOR_WHAT: Final = ".for_what@"
+"""Names of rules of words that tell what money is for."""
 Rank = tuple[int, int, int]
 """Rule class, nearness and names not found: the lowest is meant."""
 
@@ -60,6 +63,8 @@ def joined(one: Understood, two: Understood) -> Understood | None:
     """Two parts as one meaning: a refusal goes before what else is wanted, and undoes what would move money."""
     if two.intent is Intent.HUMAN_HANDOFF:
         return replace(two, then=one)
+    if _for_what(one) and two.intent is Intent.TRANSFER_MONEY and two.slots.payee and two.slots.amount:
+        return _on_its_day(two, one.slots.date)
     if one.intent in _REFUSALS and two.intent in _REFUSALS:
         return two
     if two.intent in _REFUSALS:
@@ -67,6 +72,19 @@ def joined(one: Understood, two: Understood) -> Understood | None:
     if one.intent is two.intent and two.slots == one.slots:
         return one
     return two if one.intent is Intent.DENY else replace(one, then=two)
+
+
+def _for_what(part: Understood) -> bool:
+    """Whether it orders nothing, and tells what money is for that is no bill of the caller's: 家賃今日だ."""
+    return part.rule is not None and _FOR_WHAT in part.rule and part.slots.bill is None and part.then is None
+
+
+def _on_its_day(order: Understood, day: Slot[DateValue] | None) -> Understood:
+    """The order, on the day that what it is for is due, unless it names one of its own."""
+    if day is None or order.slots.date is not None:
+        return order
+    left = tuple(m for m in order.unresolved if m.evidence.start != day.evidence.start)
+    return replace(order, slots=replace(order.slots, date=day), unresolved=left)
 
 
 def apart(one: Understood, two: Understood) -> bool:

@@ -42,7 +42,9 @@ def holding(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> U
     if grammar.spaced:
         return None
     size = len(reading.words)
-    holds = [grammar.phrases.holds.longest(reading.words, at)[0] for at in range(size)]
+    verbs = [each.edges(reading.words, at) for at in range(size)] if (each := grammar.endings) is not None else []
+    inside = {at for edges in verbs for edge in edges for at in range(edge.start + 1, edge.end)}  # 貯まって
+    holds = [0 if at in inside else grammar.phrases.holds.longest(reading.words, at)[0] for at in range(size)]
     begins = any(end > at for at, end in enumerate(holds[:_FIRST]))
     named = heard.payees is not None and bool(heard.payees.candidates)
     if not (begins or size in holds) or named or _told(heard, reading) or _changes(grammar, reading):

@@ -26,6 +26,8 @@ STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "re
 _SURE: Final = 0.8
 _MOST_NAMES: Final = 6
 """Words that are looked up as names, at most."""
+_AS_MUCH: Final = "も"
+"""Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
@@ -41,6 +43,8 @@ def told(
 ) -> Slots:
     """The slots that are told: each only where exactly one value for it was said; none where it is by how much."""
     if context.confirming and any(reading.phrases(grammar.phrases.relative)):
+        return Slots()
+    if context.confirming and not grammar.spaced and _taken_back(grammar, reading):
         return Slots()
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
@@ -60,6 +64,12 @@ def told(
     if "payee" in values:
         values.pop("target", None)
     return Slots(**values)
+
+
+def _taken_back(grammar: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether a word behind all that is named takes it back: 「五万……いや、でもなあ」."""
+    undoing = reading.phrases(grammar.accounts.undoing)
+    return any(undoing[max(reading.taken, default=len(reading.words)) + 1 :])
 
 
 def _named(
@@ -152,6 +162,8 @@ def _amounts(
         spans = [span for span in spans if not _of_time(grammar, span, reading)]
     for span in spans:
         values = [value for each in span.values if (value := money_of(span.kind, each, currency)) is not None]
+        if context.confirming and heard.transcript.text.startswith(_AS_MUCH, span.end):
+            continue
         if len(values) == 1 and span.ambiguity is Ambiguity.GROUPING:
             continue  # of "several hundred and fifty" only a part was read
         if len(values) == 1 or (values and context.asked is not None):
