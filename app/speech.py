@@ -105,7 +105,7 @@ def repeating() -> frozenset[tuple[Locale, str]]:
     return frozenset(
         (locale, clause.words)
         for locale in locales()
-        for text in outlines(language(locale)).values()
+        for text in _outlines(locale).values()
         for clause in clauses(text, locale)
         if BLANK not in clause.words
     )
@@ -122,6 +122,11 @@ def frequent(replies: tuple[str, ...]) -> list[tuple[Locale, str]]:
         (locale, clause.words)
         for reply in replies
         for locale in locales()
-        for clause in clauses(outlines(language(locale))[reply], locale)
+        for clause in clauses(_outlines(locale)[reply], locale)
         if BLANK not in clause.words
     ]
+
+
+def _outlines(locale: Locale) -> dict[str, str]:
+    """Replies as most callers hear them: without values, and of orders that are for now."""
+    return outlines(language(locale), when=outlines(language(locale))["when.now"])

@@ -71,9 +71,10 @@ class Agent:
         """The same words with each payee who may be meant, where it is not clear who is."""
         return self._interpreter.wordings(transcript, self._session.context)
 
-    def foreseen(self, transcript: Transcript) -> str:
+    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
         """The words that would probably answer these; none where that is not known."""
-        reply = self._session.foreseen(self._interpreter.interpret(transcript, self._session.context))
+        found = self._interpreter.interpret(transcript, self._session.context)
+        reply = self._session.foreseen(found, whole=whole)
         return "" if reply is None else said_as(reply, transcript.locale).text
 
     @property

@@ -93,10 +93,10 @@ class Conversation:
         self._replies.locale, self._replies.speaks = locale, speaks
         self._estimated, self._answers = estimated, answers
 
-    def foresee(self, transcript: Transcript) -> None:
+    def foresee(self, transcript: Transcript, *, whole: bool) -> None:
         """The caller says this, and may go on: what would answer it is made ready to be heard, where we speak."""
         if self._replies.speaks:
-            self._replies.foresee(self._handler.foreseen(transcript))
+            self._replies.foresee(self._handler.foreseen(transcript, whole=whole))
 
     def take(self, turn: Commitment) -> None:
         """Answer a turn, or hold it until a reply is asked for. Raises RateLimited when too many wait."""

@@ -1,7 +1,10 @@
 """What would probably be said to an utterance, where all goes well: known before it is decided on, so made ahead."""
 
+from dataclasses import replace
+
 from schemas.banking import PayeeVerification, TransferState
-from schemas.decision import Confirm, Decision, Execute, ReadBalance, ReadPayees, Reply, SubmitTransfer
+from schemas.decision import Clarify, Confirm, Decision, Execute, ReadBalance, ReadPayees, Reply, SubmitTransfer
+from schemas.intent import Intent, Route
 from schemas.transfer import TransferReceipt
 from services.dialogue.dialogue import decide
 from services.dialogue.events import ActionDone, Event, Facts, TransferSettled, UserUtterance
@@ -9,12 +12,16 @@ from services.dialogue.phases import DialogueState
 from services.dialogue.readback import readback
 
 
-def foreseen(state: DialogueState, said: UserUtterance, facts: Facts) -> Reply | None:
+def foreseen(state: DialogueState, said: UserUtterance, facts: Facts, *, whole: bool = True) -> Reply | None:
     """The reply to `said` if the bank knows the payee, its balances are the last ones and it takes the order.
 
-    Pure as `decide`: nothing is done. None where what will be said is not known.
+    Pure as `decide`: nothing is done. None where what will be said is not known. What is not `whole` is doubted because
+    it goes on: of an order, the read-back is foreseen and not the doubt.
     """
     after, decision = decide(state, said, facts)
+    if not whole and isinstance(decision, Clarify) and said.understood.intent is Intent.TRANSFER_MONEY:
+        sure = replace(said.understood, route=Route.FAST, confidence=1.0)
+        after, decision = decide(state, replace(said, understood=sure), facts)
     if isinstance(decision, Confirm) and decision.reply is None:
         return readback(decision.order, PayeeVerification.MATCH, facts)
     if isinstance(decision, Execute):

@@ -57,9 +57,10 @@ def template_params(lang: str) -> dict[str, frozenset[str]]:
     return {id_: frozenset(m.group(1) for m in _FIELD.finditer(text)) for id_, text in templates.items()}
 
 
-def outlines(lang: str) -> dict[str, str]:
-    """Every reply of a language by its id, with BLANK where a value goes. Raises RulesInvalid."""
-    return {id_: _FIELD.sub(BLANK, text) for id_, text in _rules(lang)[0].templates.items()}
+def outlines(lang: str, **known: str) -> dict[str, str]:
+    """Every reply of a language by its id, with BLANK where a value goes that is not `known`. Raises RulesInvalid."""
+    templates = _rules(lang)[0].templates
+    return {id_: _FIELD.sub(lambda m: known.get(m[1], BLANK), text) for id_, text in templates.items()}
 
 
 def speak(reply: Reply, locale: Locale) -> str:

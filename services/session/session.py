@@ -156,11 +156,11 @@ class DialogueSession:
         """Whether these words, if they were all, would lead to what can't be undone."""
         return self.would_bind(UserUtterance(interpretation.transcript.text, interpretation.understood))
 
-    def foreseen(self, interpretation: Interpretation) -> Reply | None:
-        """What would probably be said to these words, if they were all; nothing changes."""
+    def foreseen(self, interpretation: Interpretation, *, whole: bool) -> Reply | None:
+        """What would probably be said to these words, `whole` or once they are; nothing changes."""
         heard = interpretation.transcript
         facts = replace(self._facts, locale=heard.locale)
-        return foreseen(self._state, UserUtterance(heard.text, interpretation.understood), facts)
+        return foreseen(self._state, UserUtterance(heard.text, interpretation.understood), facts, whole=whole)
 
     def leads_nowhere(self, interpretation: Interpretation) -> bool:
         """Whether they greet, or are a yes or no to nothing: it is only asked what the caller wants, or what lacks."""

@@ -23,7 +23,8 @@ Repeating = Collection[tuple[Locale, str]]
 class Speaker:
     """Speaks by one engine; keeps the clauses that repeat. One event loop uses it.
 
-    What somebody waits for goes before what is only prepared, of which one clause is made at a time.
+    What somebody waits for goes before what is only prepared, of which one clause is made at a time: what is probably
+    said next, then what may be said in some call.
     """
 
     def __init__(self, engine: SpeechEngine, repeating: Repeating = (), cache: SoundCache | None = None) -> None:
@@ -32,6 +33,7 @@ class Speaker:
         self._cache = cache or SoundCache()
         self._awaited = 0
         self._preparing: asyncio.Task[tuple[Sound, ...]] | None = None
+        self._any_time = False
 
     def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
         """The sound of `text` clause by clause. Raises SpeechUnavailable, Busy, after what could be said."""
@@ -48,7 +50,7 @@ class Speaker:
         """
         for locale, words in wanted:
             key = self.key(words, locale, "")
-            while self.kept(key) is None and await self.prepared(key) is None:  # noqa: ASYNC110 - many end it
+            while self.kept(key) is None and await self.prepared(key, first=False) is None:  # noqa: ASYNC110 - many end it
                 await asyncio.sleep(_LOOK_S)
 
     async def close(self) -> None:
@@ -84,10 +86,16 @@ class Speaker:
             self._awaited -= 1
         self._keep(key, tuple(pieces))
 
-    async def prepared(self, key: Key) -> tuple[Sound, ...] | None:
-        """A clause that nobody waits for yet; None where the engine is wanted for another. Raises SpeechUnavailable."""
+    async def prepared(self, key: Key, *, first: bool = True) -> tuple[Sound, ...] | None:
+        """A clause that nobody waits for yet; None where the engine is wanted for another. Raises SpeechUnavailable.
+
+        One that is probably said next goes `first`, before those that may be said in some call.
+        """
+        if first and self._any_time:
+            self._yield()
         if self._awaited or self._preparing is not None:
             return None
+        self._any_time = not first
         making = self._preparing = asyncio.create_task(self._whole(key))
         try:
             await asyncio.wait({making})

@@ -59,7 +59,7 @@ class FakeTurnHandler:
         self.journal.append(("wordings", transcript.text))
         return self.others.get(transcript.text, ())
 
-    def foreseen(self, transcript: Transcript) -> str:
+    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
         return self.foreseeing.get(transcript.text, "")
 
     async def take(

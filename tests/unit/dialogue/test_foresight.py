@@ -7,7 +7,7 @@ import pytest
 from schemas.banking import TransferState
 from schemas.decision import Confirm, Execute, ReadBalance, SubmitTransfer
 from schemas.ids import PayeeId, ProposalId
-from schemas.intent import Intent
+from schemas.intent import Intent, Route
 from schemas.transfer import TransferReceipt
 from services.dialogue import (
     ActionDone,
@@ -73,6 +73,14 @@ def test_a_question_is_known_and_what_the_bank_alone_knows_is_not() -> None:
     assert foreseen(DialogueState(), NOTHING_MADE_OF_IT, FACTS) is not None
     assert foreseen(DialogueState(), said(Intent.RECENT_TRANSACTIONS), FACTS) is None
     assert foreseen(DialogueState(), said(Intent.CARD_LOCK), FACTS) is None
+
+
+def test_an_order_that_goes_on_is_not_doubted() -> None:
+    doubted = replace(SEND, understood=replace(SEND.understood, confidence=0.6, route=Route.CLARIFY))
+    asked, read = foreseen(DialogueState(), doubted, FACTS), foreseen(DialogueState(), doubted, FACTS, whole=False)
+    assert asked is not None
+    assert asked.id.startswith("offer.")
+    assert read == foreseen(DialogueState(), SEND, FACTS)
 
 
 def test_a_payee_who_is_gone_is_asked_about() -> None:

@@ -75,6 +75,18 @@ async def test_who_is_waited_for_goes_before_what_is_only_foreseen() -> None:
     assert asked(engine)[:2] == ["It costs five dollars.", "It costs seven dollars."]
 
 
+async def test_what_is_foreseen_goes_before_what_is_made_ready_for_everybody() -> None:
+    engine = HummingEngine(delay_s=0.02)
+    speaker = Speaker(engine, {(EN_US, "One moment.")})
+    warming = asyncio.create_task(speaker.warm_up([(EN_US, "One moment.")]))
+    await comes_true(lambda: len(engine.asked) == 1)
+    speaker.for_call().foresee(FEE, EN_US)
+    async with asyncio.timeout(5):
+        await warming
+    assert asked(engine) == ["One moment.", "It costs five dollars.", "Is that right?", "One moment."]
+    assert engine.stopped == 1
+
+
 async def test_what_one_call_said_no_other_call_has_and_none_once_it_is_over() -> None:
     engine = HummingEngine()
     speaker = Speaker(engine)

@@ -46,7 +46,8 @@ def test_an_order_is_cut_behind_its_lead_and_between_its_parts() -> None:
     assert words("佐藤様、銀行へ、5,000円を本日お振り込みします。", JA_JP) == [
         "佐藤様、",
         "銀行へ、",
-        "ゴセン エンをホンジツお振り込みします。",
+        "ゴセン エンを —",
+        "ホンジツお振り込みします。",
     ]
     assert words("You have no open bills.", EN_US) == ["You have no open bills."]
 
