@@ -22,6 +22,7 @@ KEY_BYTES: Final = checks.KEY_BYTES
 DEMO_ISSUER: Final = together.DEMO_ISSUER
 _OTHERS: Final = frozenset({"TELLERLINE_DOCTOR_KEY", "TELLERLINE_TEST_POSTGRES", "TELLERLINE_TOKEN"})
 """Names with our prefix that are no setting of the gateway."""
+_PIPELINE: Final = ("asr_", "extraction_", "qna_", "knowledge_")
 _WORDS: Final = {"dict_type": "write a JSON object", "tuple_type": "write a JSON list", "string_type": "write a text"}
 
 
@@ -177,6 +178,11 @@ class Settings(BaseSettings):
     def shadowed(self) -> bool:
         """Whether calls go through another pipeline too."""
         return bool(self.shadow_asr_model or self.shadow_rules or self.shadow_tree or self.shadow_extraction_url)
+
+    def for_other_machines(self) -> Self:
+        """What a pipeline at a bank of its own is composed by; of secrets its models' keys alone."""
+        ours = {name for name in type(self).model_fields if name.startswith(_PIPELINE)}
+        return type(self).model_construct(**{name: getattr(self, name) for name in ours})
 
     @property
     def database(self) -> str:

@@ -1,15 +1,10 @@
 """`tellerline serve --on ray`: a cluster of this machine's own, and what runs on it."""
 
-import math
-import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from tempfile import TemporaryDirectory
-from typing import Final
 
-import ray
 from ray import serve
 
 from app.cluster.deployments import (
@@ -23,12 +18,10 @@ from app.cluster.deployments import (
     gateways,
     recognizers,
 )
+from app.cluster.own import own_ray
 from app.serve import free
 from app.settings import Settings, read_settings
 from schemas.errors import ConfigInvalid, NotReady
-
-SHARED_BYTES: Final = 256 * 1024 * 1024
-"""Memory in which decodes' sound crosses; a second of it has 64 kB."""
 
 
 def run(ingress: Gateways, hearing: Recognizers) -> None:
@@ -51,25 +44,13 @@ def run(ingress: Gateways, hearing: Recognizers) -> None:
 
 @contextmanager
 def cluster(cpus: float) -> Iterator[None]:
-    """Ray on this machine, reachable from it alone, with room for actors that ask for so many CPUs.
-
-    Logs and sockets are in a folder that nobody else may enter; nothing is left behind. Ray's own proxy has nothing to
-    do here, and is not started.
-    """
-    with TemporaryDirectory(prefix="tl-") as folder:
-        ray.init(
-            num_cpus=max(os.cpu_count() or 1, math.ceil(cpus)),
-            object_store_memory=SHARED_BYTES,
-            include_dashboard=False,
-            _temp_dir=f"{folder}/ray",  # which Ray opens to everyone: the folder around it is closed
-            _system_config={"worker_niceness": 0},  # 15 by default: calls would wait for all else on the machine
-        )
+    """Ray Serve on this machine. Its own proxy has nothing to do here, and is not started."""
+    with own_ray(cpus):
         try:
             serve.start(proxy_location="Disabled", logging_config=QUIET)
             yield
         finally:
             serve.shutdown()
-            ray.shutdown()
 
 
 def deploy(name: str, application: object) -> None:

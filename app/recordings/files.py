@@ -15,6 +15,7 @@ from schemas.transcript import Source
 from services.record.audit_keys import AuditKeys
 
 HEAD_FILE: Final = "recording.json"
+_FULL: Final = np.iinfo(np.int16)
 
 
 class RecordingHead(BaseModel):
@@ -92,11 +93,11 @@ class RecordedTurn(BaseModel):
 
 
 def flac(samples: Samples) -> bytes:
-    """Mono samples at 16 kHz as a FLAC file."""
+    """Mono samples at 16 kHz as a FLAC file; what was PCM16 at this rate is what it was, to the bit."""
     file = io.BytesIO()
     with av.open(file, "w", format="flac") as container:
         stream = container.add_stream("flac", rate=SAMPLE_RATE, layout="mono")
-        pcm = (np.clip(samples, -1, 1) * 32_767).astype(np.int16).reshape(1, -1)
+        pcm = np.clip(np.rint(samples * -float(_FULL.min)), _FULL.min, _FULL.max).astype(np.int16).reshape(1, -1)
         frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="mono")
         frame.sample_rate = SAMPLE_RATE
         container.mux([*stream.encode(frame), *stream.encode(None)])

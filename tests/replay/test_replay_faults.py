@@ -3,8 +3,10 @@
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from app.qa.replay.audio import read_audio
 from deploy.bench._gate.changes import ROOT, place, put_in, read
 from deploy.bench._gate.corpus import cases_of
 from deploy.bench._gate.judge import Gate
@@ -38,6 +40,17 @@ def test_a_change_leaves_what_it_was_copied_from_alone(tmp_path: Path) -> None:
     put_in(fifty, where)
     assert b"fifty: 15" in (where.tree / fifty.edits[0].file).read_bytes()
     assert (ROOT / fifty.edits[0].file).read_bytes() == before
+
+
+def test_another_container_holds_the_very_samples(tmp_path: Path) -> None:
+    """A harmless change is one that nobody can hear: rounded to 16 bits, an amount was misheard."""
+    (alike,) = (change for change in HARMLESS if change.corpus == "other container")
+    where = place(tmp_path, cases_of(CORPUS)[:8], CORPUS.parent)
+    names = sorted({turn["audio"] for case in cases_of(CORPUS)[:8] for turn in case["turns"] if "audio" in turn})
+    put_in(alike, where)
+    for name in names:
+        assert (where.manifest.parent / name).read_bytes()[:4] == b"RIFF"
+        assert np.array_equal(read_audio(where.manifest.parent / name), read_audio(CORPUS.parent / name))
 
 
 @pytest.mark.timeout(600)

@@ -26,20 +26,27 @@ SAID = Path(__file__).parent.parent / "audio" / "balance.opus"
 RATE = 8_000
 
 
-def stereo(path: Path, agent: list[tuple[float, Samples]], caller: list[tuple[float, Samples]], seconds: float) -> Path:
-    """A G.711 file: the agent left, the caller right, each saying things at times."""
+def stereo(
+    path: Path,
+    agent: list[tuple[float, Samples]],
+    caller: list[tuple[float, Samples]],
+    seconds: float,
+    codec: str = "pcm_mulaw",
+    rate: int = RATE,
+) -> Path:
+    """A file, of G.711 unless said: the agent left, the caller right, each saying things at times."""
     both = np.zeros((2, int(seconds * SAMPLE_RATE)), dtype=np.float32)
     for side, said in enumerate((agent, caller)):
         for at, words in said:
             begin = int(at * SAMPLE_RATE)
             both[side, begin : begin + len(words)] += words[: both.shape[1] - begin]
-    codec = "pcm_mulaw"
     with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=RATE, layout="stereo")
+        stream = container.add_stream(codec, rate=rate, layout="stereo")
+        stream.bit_rate = 64_000
         pcm = (np.clip(both, -1, 1) * 32_767).astype(np.int16).T.reshape(1, -1).copy()
         frame = av.AudioFrame.from_ndarray(pcm, format="s16", layout="stereo")
         frame.sample_rate = SAMPLE_RATE
-        to = av.AudioResampler(format=stream.format, layout="stereo", rate=RATE)
+        to = av.AudioResampler(format=stream.format, layout="stereo", rate=rate, frame_size=stream.frame_size or 0)
         for piece in [*to.resample(frame), *to.resample(None)]:
             container.mux(stream.encode(piece))
         container.mux(stream.encode(None))
@@ -132,17 +139,42 @@ def test_talk_over_barge_ins_and_cut_offs() -> None:
     assert talk_of(spoken(), spoken()).dead_air_s == pytest.approx(30.0, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    ("name", "codec", "rate"),
-    [
-        ("a.au", "pcm_mulaw", 8_000),
-        ("alaw.wav", "pcm_alaw", 8_000),
-        ("a.m4a", "aac", 44_100),
-        ("a.wma", "wmav2", 44_100),
-        ("a.mp3", "libmp3lame", 44_100),
-        ("a.opus", "libopus", 48_000),
-    ],
-)
+FORMATS = [
+    ("a.au", "pcm_mulaw", 8_000),
+    ("alaw.wav", "pcm_alaw", 8_000),
+    ("a.m4a", "aac", 44_100),
+    ("a.wma", "wmav2", 44_100),
+    ("a.mp3", "libmp3lame", 44_100),
+    ("a.opus", "libopus", 48_000),
+]
+
+
+Said = tuple[list[tuple[float, Samples]], list[tuple[float, Samples]], float]
+
+
+@pytest.fixture(scope="module")
+def plain(words: Samples, tmp_path_factory: pytest.TempPathFactory) -> tuple[Said, Split]:
+    """What is said in a call, and what is found in it where it is a WAV of G.711."""
+    said = ([(0.5, words), (12.0, words)], [(5.0, words), (9.0, words), (18.0, words)], 24.0)
+    return said, found_in(stereo(tmp_path_factory.mktemp("plain") / "plain.wav", *said), 1)
+
+
+@pytest.mark.parametrize(("name", "codec", "rate"), FORMATS)
+def test_a_call_is_split_alike_in_every_format(
+    tmp_path: Path, plain: tuple[Said, Split], name: str, codec: str, rate: int
+) -> None:
+    said, alike = plain
+    found = found_in(stereo(tmp_path / name, *said, codec, rate), 1)
+    assert len(found.turns) == len(alike.turns) == 3
+    for turn, same in zip(found.turns, alike.turns, strict=True):
+        assert (turn.start, turn.end) == (pytest.approx(same.start, abs=0.15), pytest.approx(same.end, abs=0.15))
+    assert found.talk is not None
+    assert alike.talk is not None
+    assert found.talk.caller_s == pytest.approx(alike.talk.caller_s, abs=0.5)
+    assert (found.talk.barge_ins, found.talk.cut_offs) == (alike.talk.barge_ins, alike.talk.cut_offs)
+
+
+@pytest.mark.parametrize(("name", "codec", "rate"), FORMATS)
 def test_a_part_of_any_format(tmp_path: Path, name: str, codec: str, rate: int) -> None:
     """Two tones after another: what is cut out of the second is the second."""
     at = np.arange(rate * 8) / rate

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 _RUN = "run"
 MIRROR = Path("out/remote")
+
+
+class ReplayEngine(StrEnum):
+    """What plays a manifest's cases."""
+
+    PROCESSES = "processes"
+    RAY = "ray"
 
 
 class _RunByDefault(TyperGroup):
@@ -51,7 +59,7 @@ def stop(error: TellerlineError) -> typer.Exit:
 
 
 @replay.command(_RUN)
-def run(
+def run(  # noqa: PLR0913, PLR0917 - each is an option
     manifest: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, a folder, or a URL: see deploy/replay.md")],
     out: Annotated[Path, typer.Option(help="folder of the run: journal, decisions, timings, scores, report")],
     jobs: Annotated[int, typer.Option(min=0, help="processes; 0 is one a core")] = 0,
@@ -62,13 +70,17 @@ def run(
     words: Annotated[
         bool, typer.Option(help="take the references as heard: judges the rules apart from the ear")
     ] = False,
+    on: Annotated[ReplayEngine, typer.Option(help="processes here, or actors on Ray: RAY_ADDRESS's, or our own")] = (
+        ReplayEngine.PROCESSES
+    ),
 ) -> None:
     """Play every case of a manifest and score it. Exits with 1 where the policy is broken, with 2 where it can't be."""
-    if not realtime:
+    if not realtime and on is ReplayEngine.PROCESSES:
         _begin(out, jobs, fresh=fresh)
     from app.qa.replay.command import Request
 
-    _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words, MIRROR))
+    more = {"on_ray": on is ReplayEngine.RAY}
+    _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words, MIRROR, **more))
 
 
 @replay.command()

@@ -43,6 +43,7 @@ class Request:
     words: bool = False
     mirror: Path | None = None
     follow: bool = False
+    on_ray: bool = False
 
 
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
@@ -68,6 +69,7 @@ def _played(request: Request, manifest: Manifest, sound: Path, shown: Console) -
             fresh=request.fresh,
             watch=watch,
             corpus=request.manifest.resolve().name,
+            on_ray=request.on_ray,
         )
     run = read_run(request.out)
     scores = score(run.results)
@@ -101,7 +103,10 @@ def read(request: Request) -> Iterator[tuple[Manifest, Path]]:
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     if request.realtime:
         return LiveSpec(request.realtime, request.token)
-    return PipelineSpec.of(read_settings(), manifest, follow=request.follow)
+    settings = read_settings()
+    if request.on_ray:
+        settings = settings.for_other_machines()
+    return PipelineSpec.of(settings, manifest, follow=request.follow)
 
 
 @contextmanager

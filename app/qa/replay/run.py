@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Thread
@@ -22,7 +23,7 @@ from app.qa.replay.judge import owed_after
 from app.qa.replay.manifest import Case, Manifest, MoneyMove
 from app.qa.replay.provenance import sitting, sources
 from app.qa.replay.record import TurnResult, unplayed
-from schemas.errors import InternalFault, TellerlineError, TimedOut
+from schemas.errors import ConfigInvalid, InternalFault, TellerlineError, TimedOut
 
 CASE_TIMEOUT_S: Final = 300.0
 MAX_JOBS: Final = 64
@@ -75,15 +76,19 @@ Watcher = Callable[[Progress], None]
 
 
 class _Worker:
-    """One process' player and event loop; a process has one."""
+    """One process' player and event loop; a process has one. `base` is what recordings are relative to."""
 
-    def __init__(self, spec: PlayerSpec) -> None:
+    def __init__(self, spec: PlayerSpec, base: Path = Path()) -> None:
+        self._base = base
         self.runner = asyncio.Runner()
         try:
             self.player = self.runner.run(spec.open())
         except BaseException:
             self.runner.close()
             raise
+
+    def work(self, piece: Case) -> tuple[TurnResult, ...]:
+        return self.play(piece, self._base)
 
     def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         return self.runner.run(guarded(self.player, case, base))
@@ -161,11 +166,13 @@ def replay(
     fresh: bool = False,
     watch: Watcher | None = None,
     corpus: str = "",
+    on_ray: bool = False,
 ) -> tuple[TurnResult, ...]:
     """Play what the journal in `out` does not hold yet; all results in manifest order.
 
-    An interruption loses only the cases in flight. Raises WrongState where `out` holds another run, or one goes on
-    there, and what the pipeline raises where it can't be composed.
+    An interruption loses only the cases in flight; what began here may go on `on_ray`, and the other way.
+    Raises WrongState where `out` holds another run, or one goes on there, and what the pipeline raises where it can't
+    be composed.
     """
     journal = Journal(out, spec.head(manifest, corpus), sitting(jobs))
     done = journal.open(fresh=fresh)
@@ -173,7 +180,7 @@ def replay(
     order = [case.id for case in manifest.cases]
     todo = [case for case in manifest.cases if case.id not in done]
     finished, seconds = len(order) - len(todo), 0.0
-    player = _one_by_one if jobs <= 1 else _pooled
+    player = _on_ray if on_ray else _one_by_one if jobs <= 1 else _pooled
     try:
         for case, results in player(todo, manifest.base, spec, min(jobs, MAX_JOBS)):
             journal.append(case, results)
@@ -198,6 +205,19 @@ def _one_by_one(todo: Sequence[Case], base: Path, spec: PlayerSpec, _jobs: int) 
             yield case.id, worker.play(case, base)
     finally:
         worker.close()
+
+
+def _on_ray(todo: Sequence[Case], base: Path, spec: PlayerSpec, jobs: int) -> Played:
+    """As `_pooled`, by actors that may be on other machines, which see `base` at the same place."""
+    if not todo:
+        return
+    try:
+        from app.cluster.spread import spread_over
+    except ModuleNotFoundError as error:
+        raise ConfigInvalid("Ray is not installed: `make ray` makes an environment with it") from error
+    with spread_over(partial(_Worker, spec, base.resolve()), min(jobs, len(todo))) as spread:
+        for case, results in spread.done(todo):
+            yield case.id, results
 
 
 def _pooled(todo: Sequence[Case], base: Path, spec: PlayerSpec, jobs: int) -> Played:

@@ -72,8 +72,16 @@ def _clipped(samples: Samples, _: np.random.Generator) -> Samples:
     return np.asarray(np.clip(samples * 60, -1, 1), dtype=np.float32)
 
 
-def _same(samples: Samples, _: np.random.Generator) -> Samples:
-    return samples
+def _other_container(manifest: Path, _tree: Path) -> None:
+    """The very samples that are heard, in a WAV: any codec of whole numbers would round them, and rounding is heard."""
+    for path in _recorded(manifest):
+        samples = read_audio(path)
+        path.unlink()
+        with av.open(str(path), "w", format="wav") as container:
+            stream = container.add_stream("pcm_f32le", rate=SAMPLE_RATE, layout="mono")
+            frame = av.AudioFrame.from_ndarray(samples.reshape(1, -1), format="flt", layout="mono")
+            frame.sample_rate = SAMPLE_RATE
+            container.mux([*stream.encode(frame), *stream.encode(None)])
 
 
 def _swapped(manifest: Path, _tree: Path) -> None:
@@ -257,7 +265,7 @@ CHANGES: Final[dict[str, Callable[[Path, Path], None]]] = {
     "cut in half": _heard_as(_half),
     "wrong rate": _heard_as(_faster),
     "clipped": _heard_as(_clipped),
-    "other container": _heard_as(_same),
+    "other container": _other_container,
     "the agent's channel": _swapped,
     "channel not said": _unsaid_channel,
     "exchanged": _exchanged,
