@@ -282,9 +282,7 @@ def _asked_about(whole: Understood, clauses: Clauses, *, stopped: bool) -> Under
     """Words that nobody read, beside a command that would move money, lead to a question."""
     if not clauses.unread or whole.intent in _AT_ONCE:
         return whole
-    if whole.intent not in MONEY_MOVING:
-        return None
-    if stopped and whole.missing:
+    if whole.intent not in MONEY_MOVING or (stopped and whole.missing):
         return None
     return whole if whole.missing else replace(whole, route=Route.CLARIFY, then=None)
 
