@@ -79,7 +79,7 @@ def test_who_alone_is_denied_is_shown_but_never_chosen(index: PayeeIndex, said):
     [
         ("send fifty to my friend", "my friend", "emily", EN_US),
         ("send fifty to my brother in law", "my brother in law", "marcus", EN_US),
-        ("send fifty to my brother-in-law", "brother-in-law", "marcus", EN_US),
+        ("send fifty to my brother-in-law", "my brother-in-law", "marcus", EN_US),
         ("send ten to my brother", "my brother", "jo", EN_US),
         ("my sister in law", "my sister in law", "priya", EN_US),
         ("義理の兄に千円送って", "義理の兄", "ken", JA_JP),
