@@ -10,9 +10,9 @@ from deploy.bench.cases.player import ConversationPlayer
 DATA = Path(__file__).parents[2] / "data"
 CORRECTIONS = sorted((DATA / "corrections").glob("*.yaml"))
 UNREAD = sorted((DATA / "unread").glob("*.yaml"))
-EACH = 2
+EACH = 3
 """Of so many exchanges one is had here, and all in long runs and by `tellerline bench exchanges`."""
-SAMPLED = 0.04
+SAMPLED = 0.06
 """By so much less may come out right of those."""
 
 
