@@ -130,6 +130,9 @@ async def _answered(opened: Line, said: DemoUtterance, sound_of: SoundOf, consol
         if event["type"] == "tellerline.decision":
             decision = event
         if event["type"] == "response.done":
+            if event["response"]["status"] == "cancelled":  # the caller went on: it is taken with what follows
+                decision = None
+                continue
             sound.show(console)
             await opened.send(heard_out(event["response"]["id"]))
             verdict.turn(decision)
