@@ -59,7 +59,7 @@ serve: setup  ## start the service and leave it running
 
 # Servers, browsers and databases are tried in real time: a test that fails only while the machine stands still is
 # tried again and named; what is broken fails three times. Many wait: four workers are busy where two cores are.
-PYTEST := $(BIN)/python -m pytest -n 5 --dist loadfile --no-loadscope-reorder --reruns 2 --reruns-delay 1 -rR
+PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --reruns 2 --reruns-delay 1 -rR
 
 test: setup  ## the tests
 	$(PYTEST)

@@ -7,6 +7,9 @@ import pytest
 from app.demo.run import service
 from deploy.bench import abuse
 
+POOLED = 3
+"""Connections to the database, and threads' own, that a service opens when it is busy for the first time, and keeps."""
+
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
@@ -23,6 +26,6 @@ def test_the_honest_ones_are_answered_and_nothing_is_left_behind(attack: str) ->
     key = attack.replace(" ", "_").replace(":", "")
     assert figures[f"{key}_failed"] == 0
     for held in ("fds", "tasks"):  # memory is the benchmark's to judge: a process that has just begun still grows
-        assert float(figures[f"{held}_after"] or 0) <= float(figures[f"{held}_before"] or 0)
+        assert float(figures[f"{held}_after"] or 0) <= float(figures[f"{held}_before"] or 0) + POOLED
     assert float(figures[f"{key}_text_with_ms"] or 0) < 2_000  # what a busy machine adds is judged by the benchmark
     assert float(figures[f"{key}_call_with_ms"] or 0) < 2_000
