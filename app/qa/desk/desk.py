@@ -18,9 +18,8 @@ from app.qa.desk.turns import Filters, ListedTurn, Page, page, sample
 from app.qa.replay.failures import FailureGroup, grouped
 from app.qa.replay.manifest import dump_jsonl
 from app.qa.replay.recorded import Recording
-from app.qa.replay.shadowed import ShadowedRecording
+from app.qa.replay.shadowed import ShadowTally, tallied
 from app.recordings.files import RecordedTurn
-from app.shadow.differing import ShadowedTurn
 from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import MalformedMessage, NotFound, WrongState
 from schemas.ids import CallId, CustomerId
@@ -40,14 +39,6 @@ class SeenTurn:
     call: Recording
     turn: RecordedTurn
     review: Review
-
-
-@dataclass(frozen=True, slots=True)
-class ShadowSeen:
-    """Calls that went through another pipeline too, and those of their turns that are shown."""
-
-    calls: list[ShadowedRecording]
-    turns: list[tuple[ShadowedRecording, ShadowedTurn]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +130,11 @@ class Desk:
             return _zipped({"manifest.jsonl": SealedCase(id=name, recording=call, last=turn).line()})
         return _zipped({"manifest.jsonl": dump_jsonl((case,))} | sound_of(recording, case))
 
-    async def shadowed(self, who: str, most: int) -> ShadowSeen:
-        """What the other pipeline made otherwise, with the newest `most` turns that differ."""
-        found = await on_disk.run(ANSWER_S, self.shelf.shadowed)
-        turns = [(one, turn) for one in found for turn in one.record.turns]
-        await self._note("qa.listed", who, None, {"turns": min(len(turns), most)})
-        return ShadowSeen(found, turns[:most])
+    async def shadowed(self, who: str, most: int) -> ShadowTally:
+        """What the other pipeline made otherwise, of which the newest `most` turns that differ are looked at."""
+        found = tallied(await on_disk.run(ANSWER_S, self.shelf.shadowed))
+        await self._note("qa.listed", who, None, {"turns": min(len(found.turns), most)})
+        return found
 
     async def agreement(self, who: str) -> dict[str, Agreement]:
         """How far people agree, by field."""

@@ -103,7 +103,7 @@ def _add_lists(routes: APIRouter, desk: Desk, qa: Who) -> None:
     @routes.get("/shadow")
     async def shadow(by: who, limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 50) -> ShadowOut:
         """What another pipeline made otherwise of the same calls, side by side, newest first."""
-        return ShadowOut.of(await desk.shadowed(by, limit))
+        return ShadowOut.of(await desk.shadowed(by, limit), limit)
 
     @routes.get("/failures")
     async def failures(by: who) -> list[FailureOut]:

@@ -1,18 +1,18 @@
 """What the desk's routes take and give, as JSON."""
 
-from collections import Counter
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
 
 from app.qa.desk.agreement import Agreement
-from app.qa.desk.desk import SeenTurn, ShadowSeen
+from app.qa.desk.desk import SeenTurn
 from app.qa.desk.reviews import Review, ReviewAction, ReviewState
 from app.qa.desk.turns import MAX_PAGE, Filters, Page
 from app.qa.replay.failures import FailureGroup
 from app.qa.replay.manifest import EXPECTED
 from app.qa.replay.recorded import machine_labels
+from app.qa.replay.shadowed import ShadowTally
 from app.qa.replay.vocabulary import replies
 from app.recordings.files import RecordedMove, RecordedSlot
 from schemas.decision import DecisionKind
@@ -213,10 +213,8 @@ class ShadowOut(BaseModel):
     turns: list[ShadowTurnOut]
 
     @classmethod
-    def of(cls, seen: ShadowSeen) -> "ShadowOut":
-        """All of it, with the turns that are shown."""
-        records = [one.record for one in seen.calls]
-        differing = [turn for record in records for turn in record.turns]
+    def of(cls, found: ShadowTally, most: int) -> "ShadowOut":
+        """All of it, with the first `most` turns."""
         shown = [
             ShadowTurnOut(
                 call=one.call.head.call,
@@ -226,14 +224,14 @@ class ShadowOut(BaseModel):
                 money=turn.money,
                 differs=turn.differs,
             )
-            for one, turn in seen.turns
+            for one, turn in found.turns[:most]
         ]
         return cls(
-            calls=len(records),
-            compared=sum(record.compared for record in records),
-            differ=len(differing),
-            values=dict(Counter(name for turn in differing for name in turn.differs).most_common()),
-            left=dict(Counter(record.left for record in records if record.left).most_common()),
+            calls=found.calls,
+            compared=found.compared,
+            differ=len(found.turns),
+            values=found.values,
+            left=found.left,
             turns=shown,
         )
 

@@ -9,7 +9,7 @@ import orjson
 from pydantic import JsonValue
 
 from app.qa.replay.recorded import Recording, read_recording
-from app.shadow.differing import SHADOW_FILE, ShadowRecord
+from app.shadow.differing import SHADOW_FILE, ShadowedTurn, ShadowRecord
 from schemas.errors import MalformedMessage, TellerlineError
 from services.record.audit_keys import AuditKeys
 
@@ -46,16 +46,36 @@ def shadowed_calls(folder: Path, keys: AuditKeys) -> list[ShadowedRecording]:
     return sorted(found, key=lambda one: (one.call.head.started_at, one.call.head.call), reverse=True)
 
 
+@dataclass(frozen=True, slots=True)
+class ShadowTally:
+    """Calls, their turns through both, those that differ, and how often in which value and why calls were left."""
+
+    calls: int
+    compared: int
+    turns: list[tuple[ShadowedRecording, ShadowedTurn]]
+    values: dict[str, int]
+    left: dict[str, int]
+
+
+def tallied(calls: Sequence[ShadowedRecording]) -> ShadowTally:
+    """What all calls came to; turns in the order of the calls, counts from the most frequent on."""
+    turns = [(one, turn) for one in calls for turn in one.record.turns]
+    return ShadowTally(
+        calls=len(calls),
+        compared=sum(one.record.compared for one in calls),
+        turns=turns,
+        values=dict(Counter(name for _, turn in turns for name in turn.differs).most_common()),
+        left=dict(Counter(one.record.left for one in calls if one.record.left).most_common()),
+    )
+
+
 def says(calls: Sequence[ShadowedRecording], most: int) -> Iterator[str]:
     """In lines: what differs how often, then the newest `most` turns side by side."""
-    turns = [(one, turn) for one in calls for turn in one.record.turns]
-    compared = sum(one.record.compared for one in calls)
-    yield f"{len(calls)} calls, {compared} turns through both, {len(turns)} differ"
-    for name, count in Counter(name for _, turn in turns for name in turn.differs).most_common():
-        yield f"{count} differ in {name}"
-    for why, count in Counter(one.record.left for one in calls if one.record.left).most_common():
-        yield f"{count} calls were left: {why}"
-    for one, turn in turns[:most]:
+    found = tallied(calls)
+    yield f"{found.calls} calls, {found.compared} turns through both, {len(found.turns)} differ"
+    yield from (f"{count} differ in {name}" for name, count in found.values.items())
+    yield from (f"{count} calls were left: {why}" for why, count in found.left.items())
+    for one, turn in found.turns[:most]:
         yield f"{one.call.head.call} turn {turn.turn}, beside {one.record.other}:"
         yield from (f"  {name}: {_shown(here)} → {_shown(there)}" for name, (here, there) in turn.differs.items())
 
