@@ -73,13 +73,20 @@ class Microphone:
 
 
 def session(
-    locale: str, playback: str = "acknowledged", detection: Event | None = None, *, spoken: bool = False
+    locale: str,
+    playback: str = "acknowledged",
+    detection: Event | None = None,
+    *,
+    spoken: bool = False,
+    recorded: bool = False,
 ) -> Event:
     """How a call is set up. `detection` is the session's turn_detection; by the words where none is given.
 
-    `spoken`: replies come as sound too, where the service has a voice.
+    `spoken`: replies come as sound too, where the service has a voice. `recorded`: the caller agrees to that.
     """
     settings: Event = {"type": "realtime", "tellerline": {"locale": locale, "playback": playback}}
+    if recorded:
+        settings["tellerline"]["recording"] = True
     if spoken:
         settings["output_modalities"] = ["audio"]
     if detection is not None:

@@ -63,16 +63,20 @@ class _Received:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How is called: the session's turn_detection, the door, and whether a reply is listened to as sound."""
+    """How is called: the session's turn_detection, the door, and whether a reply is listened to as sound.
+
+    Who agrees to be `recorded` is heard by the service's shadow too, where it has one.
+    """
 
     detection: Event
     transport: Transport = Transport.CALLS
     spoken: bool = False
+    recorded: bool = False
 
 
 async def measure(base: str, credential: str, utterance: PlayedUtterance, way: Way) -> Measured:
     """Play one utterance and time what comes back."""
-    setup = session(utterance.locale, "estimated", way.detection, spoken=way.spoken)
+    setup = session(utterance.locale, "estimated", way.detection, spoken=way.spoken, recorded=way.recorded)
     microphone = Microphone(utterance.key, partial(stamped, utterance.key))
     heard: list[_Received] = []
     async with line(base, credential, setup, microphone, transport=way.transport) as opened:

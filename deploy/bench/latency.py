@@ -34,6 +34,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     transport: Annotated[Door, typer.Option(help="The door called at; a telephone beside the native.")] = Door.CALLS,
     about: Annotated[str, typer.Option(help="Only commands whose words match this regular expression.")] = "",
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
+    recorded: Annotated[bool, typer.Option(help="Callers agree to be recorded, and to a shadow with it.")] = False,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
@@ -41,11 +42,11 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
 
     played = [*(simple := _commands("simple", corpus, limit, about)), *_commands("paused", corpus, limit, about)]
     if (native := transport.native) is None:
-        if url or curve or details or spoken or recogniser is Hearing.ORACLE:
+        if url or curve or details or spoken or recorded or recogniser is Hearing.ORACLE:
             raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
         _on_telephone(transport, played, at_once, json)
         return
-    rounds = _Rounds(played, native, spoken, at_once)
+    rounds = _Rounds(played, native, spoken, recorded, at_once)
 
     def run(base: str) -> None:
         figures, ours = rounds.play(base, Patience())
@@ -80,6 +81,7 @@ class _Rounds:
     played: "list[PlayedUtterance]"
     native: "Transport"
     spoken: bool
+    recorded: bool
     at_once: int
 
     def play(self, base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
@@ -87,7 +89,7 @@ class _Rounds:
         from deploy.bench._line import Way
         from deploy.bench._rounds import detection, figures_of, play_round
 
-        way = Way(detection(patience), self.native, self.spoken)
+        way = Way(detection(patience), self.native, self.spoken, self.recorded)
         calls = asyncio.run(play_round(base, self.played, way, self.at_once))
         return figures_of(calls), calls
 
