@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from app.auth.principal import Scope
+from app.keys import audit_keys
+from app.qa.replay.recorded import read_recording
 from app.server import make_server
+from app.shadow.differing import SHADOW_FILE, ShadowedTurn, ShadowRecord
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import RunningApp, running_app
 from tests.harness.recorded import recorded_call
@@ -145,6 +148,25 @@ async def test_a_turn_is_made_a_test_by_one_key(desk: OpenDesk) -> None:
     made = await (await download.value).path()
     assert any(name.endswith(".flac") for name in zipfile.ZipFile(made).namelist())
     assert "beyond retention and erasure" in asked[0]
+
+
+async def test_what_a_shadow_made_otherwise_names_its_turn_and_shows_it(desk: OpenDesk) -> None:
+    settings = desk.app.gateway.settings
+    amounts = ({"amount_minor": 5_000, "currency": "USD"}, {"amount_minor": 5_500, "currency": "<b>USD</b>"})
+    turn = ShadowedTurn(turn=1, differs={"slot amount": amounts, "payee": ("catherine-nguyen", None)})
+    told = ShadowRecord(other="rules <of> another", compared=1, turns=(turn,))
+    older = read_recording(settings.recordings / "older", audit_keys(settings))
+    older.files.write(SHADOW_FILE, told.model_dump_json().encode())
+    await desk.sign_in("ann")
+    await desk.page.click("#beside summary")
+    await desk.expect("#shadow-count", r"^1 turns of 1 calls through both, 1 differ \(.*slot amount 1")
+    lines = desk.page.locator("#shadow tr")
+    assert await lines.count() == 2
+    await desk.expect("#shadow tr:nth-child(1)", r"^older 1slot amount.*5000.*5500.*<b>USD</b>")
+    await desk.expect("#shadow tr:nth-child(2)", "^payeecatherine-nguyennone$")
+    assert await lines.first.get_attribute("title") == "rules <of> another"
+    await desk.page.click("#shadow button")
+    await desk.expect("#said", "^what's my balance$")
 
 
 async def test_without_the_scope_the_page_says_so(desk: OpenDesk) -> None:
