@@ -4,6 +4,7 @@ import gc
 import lzma
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from importlib import import_module
 from itertools import chain, zip_longest
 from pathlib import Path
 from unittest.mock import patch
@@ -14,6 +15,7 @@ from hypothesis import settings
 from pydantic import TypeAdapter
 
 import app  # noqa: F401 - first of all that loads numeric libraries: it tells them how many threads they have
+from app.compiled import compile_rules
 from services.answering import quote
 from services.asr.decoder import Decoder
 from services.asr.load import MODEL_FOLDER, _ours
@@ -29,6 +31,14 @@ settings.load_profile("tellerline")
 
 WAITING = ("wire", "load", "contract", "ui", "deploy", "vllm", "embedded")
 """Folders of tests that wait, for clocks and sockets, more than they work."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Before there are workers: what they all read and compile first is made once, and lies there for them."""
+    for module in ("app.main", "schemathesis.pytest.plugin", "hypothesis.stateful"):
+        import_module(module)
+    compile_rules()
 
 
 @pytest.hookimpl(trylast=True)

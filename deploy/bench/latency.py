@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,10 +60,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
         if curve is not None:
             write_curve(curve, "first response", lambda patience: rounds.play(base, patience)[0])
 
-    if url:
-        run(url)
-        return
-    with service(*recogniser.command(corpus), PYTHONPATH=CHECKOUT) as base:
+    with nullcontext(url) if url else service(*recogniser.command(corpus), PYTHONPATH=CHECKOUT) as base:
         run(base)
 
 
