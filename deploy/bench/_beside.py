@@ -62,7 +62,7 @@ def figures_beside(calls: Sequence[Beside], door: Door) -> dict[str, Figure]:
     for name, found in columns.items():
         known = [ms for ms in found if ms is not None]
         figures |= {f"{name}_calls": len(known)} | {f"{name}_p{q}_ms": percentile(known, q) for q in (50, 95)}
-    off = [ms for c in calls for ms in deviations(c.rung.arrivals, LEAD[door])]
+    off = [ms for c in calls for _, ms in deviations(c.rung.arrivals, LEAD[door])]
     figures |= {f"pace_off_p{q}_ms": percentile(off, q) for q in (50, 99)}
     figures["native_cutoff_rate"] = rate(c.native.cut for c in calls)
     figures["telephone_cutoff_rate"] = rate(c.rung.cut for c in calls)

@@ -21,11 +21,11 @@ _USUAL: Final = Pace(20, 6)
 LEAD: Final = MappingProxyType(dict.fromkeys(Door, _USUAL) | {Door.AUDIOHOOK: Pace(200, 6)})
 
 
-def deviations(arrivals: Sequence[float], pace: Pace) -> Iterator[float]:
-    """Of every interval inside a reply, in ms; those of the packets that are sent ahead are not among them."""
+def deviations(arrivals: Sequence[float], pace: Pace) -> Iterator[tuple[float, float]]:
+    """Of every interval inside a reply, when it ended and by how many ms; packets sent ahead have none."""
     number = 0
     for before, at in pairwise(arrivals):
         gap_ms = (at - before) * 1000
         number = 0 if gap_ms > 2 * pace.packet_ms + 100 else number + 1
         if number > pace.at_once:
-            yield abs(gap_ms - pace.packet_ms)
+            yield at, abs(gap_ms - pace.packet_ms)
