@@ -308,8 +308,11 @@ class TurnHandler(Protocol):
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         """See `Wordings`; empty where nobody is named, or somebody for sure."""
 
-    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
-        """What would probably be said to these words, `whole` or once they are; else nothing. Pure as `interpret`."""
+    def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
+        """What would probably be said to these words, `whole` or once they are; else nothing. Pure as `interpret`.
+
+        What `interpret` made of them is not found out again.
+        """
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
         """Decide and act on a turn. The last event is ReplyDone; errors of the tree come to `failed`.
