@@ -97,7 +97,7 @@ async def _one(
 ) -> SpokenTally:
     began, pcm, rate = time.process_time(), b"", 0
     made: list[tuple[float, float]] = []
-    async for chunk in speaker.speak(said.text, locale, voice):
+    async for chunk in speaker.for_call().speak(said.text, locale, voice):
         made.append(((time.process_time() - began) * 1e3, chunk.seconds * 1e3))
         pcm, rate = pcm + chunk.pcm, chunk.rate
     wave = np.frombuffer(pcm, "<i2").astype(np.float32) / 32768

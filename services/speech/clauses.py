@@ -30,6 +30,12 @@ def clauses(text: str, locale: Locale) -> tuple[SpeechClause, ...]:
     return tuple(found)
 
 
+def opening(text: str, locale: Locale) -> str:
+    """Words that may be said before `text`, while its beginning is made; mostly none. They stand nowhere in it."""
+    where = cuts(language(locale))
+    return where.opening if where.opening and re.match(where.lead, text) else ""
+
+
 def _said(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
     """All clauses, each sentence's followed by what is said of it once more."""
     begun = 0

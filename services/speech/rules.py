@@ -11,6 +11,7 @@ class Cuts(BaseModel):
     """Where a text may be cut into clauses. `blank`: only where a blank, or the end, follows the mark.
 
     `lead`: how sentences begin that are cut behind it, and at each of `parts` from there on. Neither where it is empty.
+    `opening`: what is said before a text that begins so, where its first words are not ready.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -22,6 +23,7 @@ class Cuts(BaseModel):
     blank: bool
     lead: str = ""
     parts: str = ""
+    opening: str = ""
 
 
 class EnglishSpeech(RuleFile):
