@@ -14,7 +14,7 @@ from schemas.ids import Locale, language
 from services.guard.breaker import CircuitBreaker
 from services.ports import Clock, Synthesizer
 from services.response import BLANK, outlines
-from services.speech.clauses import clauses, opening
+from services.speech.clauses import clauses
 from services.speech.engine import SpeechEngine
 from services.speech.kokoro import KokoroEngine, KokoroSettings
 from services.speech.recorded import RecordedSynthesizer
@@ -101,9 +101,13 @@ def _engine(settings: Settings, clock: Clock) -> tuple[SpeechEngine | None, str]
 
 
 def repeating() -> frozenset[tuple[Locale, str]]:
-    """Every clause of our replies that no value is part of, and what is said before them."""
+    """Every clause of our replies that no value is part of."""
     return frozenset(
-        (locale, words) for locale in locales() for text in _outlines(locale).values() for words in _alike(text, locale)
+        (locale, clause.words)
+        for locale in locales()
+        for text in _outlines(locale).values()
+        for clause in clauses(text, locale)
+        if BLANK not in clause.words
     )
 
 
@@ -115,17 +119,12 @@ def frequent_replies() -> tuple[str, ...]:
 def frequent(replies: tuple[str, ...]) -> list[tuple[Locale, str]]:
     """The clauses without values of some replies, each in every locale before the next one: callers speak any."""
     return [
-        (locale, words)
+        (locale, clause.words)
         for reply in replies
         for locale in locales()
-        for words in _alike(_outlines(locale)[reply], locale)
+        for clause in clauses(_outlines(locale)[reply], locale)
+        if BLANK not in clause.words
     ]
-
-
-def _alike(text: str, locale: Locale) -> list[str]:
-    """What is said of an outline whatever its values are: what may be said before it, and its clauses without any."""
-    said = [opening(text, locale), *(clause.words for clause in clauses(text, locale))]
-    return [words for words in said if words and BLANK not in words]
 
 
 def _outlines(locale: Locale) -> dict[str, str]:

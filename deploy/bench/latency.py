@@ -34,6 +34,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     transport: Annotated[Door, typer.Option(help="The door called at; a telephone beside the native.")] = Door.CALLS,
     about: Annotated[str, typer.Option(help="Only commands whose words match this regular expression.")] = "",
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
+    listeners: Annotated[int, typer.Option(help="So many others listen to read-backs, turn about with nobody.")] = 0,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
@@ -41,13 +42,16 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
 
     played = [*(simple := _commands("simple", corpus, limit, about)), *_commands("paused", corpus, limit, about)]
     if (native := transport.native) is None:
-        if url or curve or details or spoken or recogniser is Hearing.ORACLE:
+        if url or curve or details or spoken or listeners or recogniser is Hearing.ORACLE:
             raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
         _on_telephone(transport, played, at_once, json)
         return
     rounds = _Rounds(played, native, spoken, at_once)
 
     def run(base: str) -> None:
+        if listeners:
+            publish("latency", f"{len(played)} commands, {at_once} at once", rounds.beside(base, listeners), json)
+            return
         figures, ours = rounds.play(base, Patience())
         if details is not None:
             details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
@@ -90,6 +94,15 @@ class _Rounds:
         way = Way(detection(patience), self.native, self.spoken)
         calls = asyncio.run(play_round(base, self.played, way, self.at_once))
         return figures_of(calls), calls
+
+    def beside(self, base: str, listeners: int) -> "dict[str, Figure]":
+        """The calls with and without others to whom orders are read back, turn about."""
+        from deploy.bench._line import Way
+        from deploy.bench._listeners import beside_listeners
+        from deploy.bench._rounds import detection
+
+        way = Way(detection(Patience()), self.native, self.spoken)
+        return asyncio.run(beside_listeners(base, self.played, way, self.at_once, listeners))
 
 
 def _on_telephone(door: Door, played: "list[PlayedUtterance]", at_once: int, json: Path | None) -> None:

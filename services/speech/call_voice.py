@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from schemas.ids import Locale
 from schemas.speech import SpokenChunk
 from services.speech.cache import Key, SoundCache
-from services.speech.clauses import SpeechClause, clauses, opening
+from services.speech.clauses import clauses
 from services.speech.clausewise import clausewise
 from services.speech.engine import Sound
 
@@ -60,8 +60,7 @@ class KeepingVoice:
     def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
         """The sound of `text` clause by clause, of what is ready at once. Raises as a speaker does."""
         self._wanted.clear()
-        said = self._opened(text, locale, voice)
-        return clausewise(said, lambda words: self._sound(self._source.key(words, locale, voice)))
+        return clausewise(clauses(text, locale), lambda words: self._sound(self._source.key(words, locale, voice)))
 
     def foresee(self, text: str, locale: Locale) -> None:
         """`text` will probably be said next: its first clauses are made where nobody waits for the engine."""
@@ -81,14 +80,6 @@ class KeepingVoice:
         self._kept = SoundCache(0)
         if self._making is not None:
             self._making[1].cancel()
-
-    def _opened(self, text: str, locale: Locale, voice: str) -> tuple[SpeechClause, ...]:
-        """The clauses of `text`, behind its opening where that is ready and the first of them is not."""
-        said, before = clauses(text, locale), opening(text, locale)
-        if not (said and before) or self._ready(self._source.key(said[0].words, locale, voice)) is not None:
-            return said
-        kept = self._source.kept(self._source.key(before, locale, voice))
-        return said if kept is None else (SpeechClause(before, 0), *said)
 
     def _ready(self, key: Key) -> tuple[Sound, ...] | None:
         return self._kept.get(key) or self._source.kept(key)

@@ -63,14 +63,14 @@ def japanese_readers() -> Sequence[Reader]:
 
 
 def said_again(sentence: str) -> str:
-    """What is said behind a sentence that reads an order back: its long amounts, in digits. Nothing behind another."""
+    """What is said behind a sentence that reads an order, a balance or a bill: its long amounts, in digits."""
     rules = japanese().again
-    if re.search(rules.orders, sentence) is None:
+    if re.search(rules.sentences, sentence) is None:
         return ""
     units = _any({pair[0] for pair in japanese().currencies.values()})
     amounts = re.finditer(rf"(?P<number>{_NUMBER})(?P<unit>{units})", sentence)
     return "".join(
-        rules.said.format(digits=n.digits(f"{_value(found['number']):f}", rules.alike), unit=_unit(found["unit"]))
+        rules.said.format(digits=n.digits(f"{_value(found['number']):f}", rules.pause), unit=_unit(found["unit"]))
         for found in amounts
         if _is_long(_value(found["number"]))
     )

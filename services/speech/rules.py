@@ -11,7 +11,8 @@ class Cuts(BaseModel):
     """Where a text may be cut into clauses. `blank`: only where a blank, or the end, follows the mark.
 
     `lead`: how sentences begin that are cut behind it, and at each of `parts` from there on. Neither where it is empty.
-    `opening`: what is said before a text that begins so, where its first words are not ready.
+    `within`: where their long values are cut too, where so much of one is before it.
+    `openings`: what is said before sentences that begin so, and stands nowhere in them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -23,7 +24,8 @@ class Cuts(BaseModel):
     blank: bool
     lead: str = ""
     parts: str = ""
-    opening: str = ""
+    within: str = ""
+    openings: dict[str, str] = {}
 
 
 class EnglishSpeech(RuleFile):
@@ -67,17 +69,17 @@ class Counter(BaseModel):
 
 
 class Again(BaseModel):
-    """What is said once more behind an order that is read back: amounts of so many figures, in `digits`.
+    """What is said once more behind `sentences`: amounts of so many figures, in `digits`.
 
-    `alike` stands between two digits that are the same.
+    `pause` stands between two digits that are the same, and before each three, as they are written.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    orders: str
+    sentences: str
     figures: int
     significant: int
-    alike: str
+    pause: str
     said: str
 
 

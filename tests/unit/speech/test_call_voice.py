@@ -3,10 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-import pytest
-
-from app.speech import frequent, repeating
-from schemas.ids import EN_US, JA_JP
+from schemas.ids import EN_US
 from services.speech.speaker import Speaker
 from tests.fakes.voice import HummingEngine
 
@@ -112,40 +109,3 @@ async def test_an_engine_that_fails_ahead_fails_nobody() -> None:
     await asyncio.sleep(0.02)
     engine.error = None
     assert [chunk.text_end async for chunk in voice.speak(FEE, EN_US, "")][-1] == len(FEE)
-
-
-ORDER = "サトウ ハナコ様へ、5,000円を本日お振り込みします。よろしいですか。"
-
-
-@pytest.mark.parametrize("foreseen", [True, False])
-@pytest.mark.parametrize("kept", [True, False])
-async def test_an_order_opens_with_what_is_kept_where_its_first_words_are_not_ready(
-    *, foreseen: bool, kept: bool
-) -> None:
-    engine = HummingEngine(delay_s=0.001)
-    speaker = Speaker(engine, repeating())
-    if kept:
-        await speaker.warm_up(frequent(("confirm.transfer",)))
-    voice = speaker.for_call()
-    if foreseen:
-        voice.foresee(ORDER, JA_JP)
-        await comes_true(lambda: "ゴセン エンを —" in asked(engine))
-    before = len(engine.asked)
-    chunks = [chunk async for chunk in voice.speak(ORDER, JA_JP, "")]
-    plain = [chunk async for chunk in Speaker(HummingEngine()).speak(ORDER, JA_JP, "")]
-    more = sum(len(chunk.pcm) for chunk in chunks) - sum(len(chunk.pcm) for chunk in plain)
-    assert (more > 0) == (kept and not foreseen)
-    assert [chunk.text_end for chunk in chunks if chunk.text_end] == [
-        chunk.text_end for chunk in plain if chunk.text_end
-    ]
-    assert ("では、" in asked(engine)) == kept
-    assert "では、" not in asked(engine)[before:], "it is there at once or not said"
-
-
-async def test_what_reads_no_order_back_opens_with_itself() -> None:
-    engine = HummingEngine()
-    speaker = Speaker(engine, repeating())
-    await speaker.warm_up(frequent(("confirm.transfer",)))
-    for text, locale in [("残高は5,000円です。", JA_JP), (FEE, EN_US)]:
-        first = await anext(speaker.for_call().speak(text, locale, ""))
-        assert first.pcm == (await anext(Speaker(HummingEngine()).speak(text, locale, ""))).pcm
