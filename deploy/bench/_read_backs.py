@@ -18,6 +18,7 @@ from schemas.money import Money, exponent
 from schemas.span import DateValue, MoneyValue
 from services.normalization import Normalizer
 from services.response.phrases import speak
+from services.speech.rules import japanese
 
 NAMES: Final = Path("tests/data/speech")
 _MAGNITUDES: Final = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -127,7 +128,10 @@ def understood(slot: SpokenSlot, heard: str, locale: Locale, kana: ToKana) -> bo
         case date():
             return any(span.value == DateValue.day(slot.value) for span in spans)
         case _ if slot.kind == "digits":
-            return slot.value in {re.sub(r"\D", "", str(span.value)) for span in spans} | {_figures(heard)}
+            written = {re.sub(r"\D", "", str(span.value)) for span in spans} | {_figures(heard)}
+            return slot.value in written or (
+                language(locale) == "ja" and sounds_in(_said(slot.value), _said(heard), "ja", kana)
+            )
         case _:
             return sounds_in(slot.value, heard, language(locale), kana)
 
@@ -137,6 +141,11 @@ def _grouped(heard: str) -> set[str]:
     return {
         re.sub(r"\D", "", figures) for figures in re.findall(r"[\d,.]+(?=円)", unicodedata.normalize("NFKC", heard))
     }
+
+
+def _said(heard: str) -> str:
+    """Japanese figures one by one as they sound: "908号" is キュウ ゼロ ハチ ゴウ, as 9085 is."""
+    return "".join(japanese().digits[int(c)] if c.isdecimal() else c for c in heard)
 
 
 def _figures(heard: str) -> str:

@@ -182,5 +182,5 @@ def _plain(found: re.Match[str]) -> str:
     before = found.string[max(0, found.start() - _CUE_REACH) : found.start()]
     cued = any(re.search(rf"{cue}[^。、\d]{{0,4}}$", before) for cue in japanese().digit_cues)
     if number.isdigit() and (len(number) >= _LONG or (len(number) > 1 and number[0] == "0") or cued):
-        return _signed(found, n.digits(number))
+        return _signed(found, (japanese().digit_pause if cued else "") + n.digits(number))
     return _signed(found, n.decimal(_value(number)))

@@ -112,6 +112,7 @@ class JapaneseSpeech(RuleFile):
     year: str
     minute: str
     digit_cues: tuple[str, ...]
+    digit_pause: str
     counters: dict[str, Counter]
     currencies: dict[str, tuple[str, str]]
     symbols: dict[str, str]
