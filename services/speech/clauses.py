@@ -37,7 +37,8 @@ def _said(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
         if first:
             yield SpeechClause(_opening(text, begun, where), begun)
         yield clause
-        if first := clause.end == len(text) or text[clause.end - 1] in where.sentence:
+        first = clause.end > begun and (clause.end == len(text) or text[clause.end - 1] in where.sentence)
+        if first:
             yield SpeechClause(again(text[begun : clause.end], locale), clause.end)
             begun = clause.end
 

@@ -8,8 +8,10 @@ from typing import Final
 
 from schemas.errors import SpeechUnavailable
 
-_LONG: Final = re.compile("(?<=[オコソトノホモヨロゴゾドボポョ])ウ|(?<=[ウクスツヌフムユルグズヅブプュ])ウ")
-"""A vowel that is held, in kana as it is spelt."""
+_LONG: Final = re.compile(
+    "(?<=[オコソトノホモヨロゴゾドボポョ])(?<!ノ(?=ウエ(?!ン)))ウ|(?<=[ウクスツヌフムユルグズヅブプュ])ウ"
+)
+"""A vowel that is held, in kana as it is spelt; that of イノウエ is not."""
 _MARKS: Final = re.compile("[「」『』（）()]")
 
 ToPhonemes = Callable[[str], str]

@@ -37,6 +37,7 @@ def japanese_readers() -> Sequence[Reader]:
             lambda m: f"、{rules.legal_forms[m['form']]}、",
         ),
         (rf"(?<={_KANA})[(（](?P<form>{legal})(?:[)）]|(?!{_KANA}))", lambda m: f"、{rules.legal_forms[m['form']]}"),
+        (rf"(?<![ァ-ヴー] )(?<!{_KANA})[ァ-ヴー]+ [ァ-ヴー]+(?=様)", lambda m: m[0].replace(" ", rules.name_pause)),
         ("[ｦ-ﾟ]+", lambda m: unicodedata.normalize("NFKC", m[0])),
         (_any(rules.words), lambda m: rules.words[m[0]]),
         (r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\d-])", _date),

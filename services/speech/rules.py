@@ -101,6 +101,7 @@ class JapaneseSpeech(RuleFile):
     point: str
     minus: str
     breath: str
+    name_pause: str
     group: str
     again: Again
     ending: str

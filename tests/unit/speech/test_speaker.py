@@ -55,6 +55,15 @@ def test_an_order_is_cut_behind_its_lead_and_between_its_parts() -> None:
         "ホンジツお振り込みします。",
         "金額は、数字で、イチ、ゴー ゼロ ゴー、ゼロ、ゼロ、ゼロ エンです。",
     ]
+    first, then = "タナカ ミサキ様へのお振り込みは初めてです。", "タナカ ミサキ様へ、5,000円を本日お振り込みします。"
+    assert [
+        clause.words for clause in clauses(first + then, JA_JP) if clause.end <= len(first + "タナカ ミサキ様へ、")
+    ] == [
+        "はい、",
+        "タナカ、ミサキ様へのお振り込みは初めてです。",
+        "では、",
+        "タナカ、ミサキ様へ、",
+    ]
     assert words("You have no open bills.", EN_US) == ["You have no open bills."]
 
 
