@@ -55,7 +55,7 @@ def japanese_readers() -> Sequence[Reader]:
         (rf"{_SIGN}(?P<number>{_NUMBER})\s?(?P<unit>{_any(rules.counters)})", _counted),
         (r"[*•xX＊]{2,}[\s-]?(?P<digits>\d{2,6})(?!\d)", lambda m: f"{rules.ending}{n.digits(m['digits'])}"),
         (r"\+?\d{1,5}(?:[-‐]\d{1,5})+(?!\d)", _groups),
-        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", lambda m: n.digits(re.sub(r"\D", "", m[0]))),
+        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
         (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
         (r"(?<![A-Za-z])[A-Z]{1,5}(?![A-Za-z])", lambda m: "".join(rules.letters[letter] for letter in m[0])),
         (_any(rules.weekdays), lambda m: rules.weekdays[m[0]]),
@@ -175,6 +175,13 @@ def _groups(found: re.Match[str]) -> str | None:
         return None
     lead = japanese().words["+"] if found[0].startswith("+") else ""
     return lead + f"{japanese().group}、".join(n.digits(group) for group in groups)
+
+
+def _one_by_one(found: re.Match[str]) -> str:
+    """Digits that are written apart, behind a pause where a word runs into them."""
+    return (japanese().digit_pause if found.string[: found.start()][-1:].isalpha() else "") + n.digits(
+        re.sub(r"\D", "", found[0])
+    )
 
 
 def _plain(found: re.Match[str]) -> str:
