@@ -309,10 +309,7 @@ class TurnHandler(Protocol):
         """See `Wordings`; empty where nobody is named, or somebody for sure."""
 
     def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
-        """What would probably be said to these words, `whole` or once they are; else nothing. Pure as `interpret`.
-
-        What `interpret` made of them is not found out again.
-        """
+        """What would probably be said to these words, `whole` or once they are; else nothing. Pure as `interpret`."""
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
         """Decide and act on a turn. The last event is ReplyDone; errors of the tree come to `failed`.

@@ -60,8 +60,8 @@ async def listening(base: str, callers: int) -> AsyncIterator[Listeners]:
 
 async def beside_listeners(
     base: str, played: Sequence[PlayedUtterance], way: Way, at_once: int, listeners: int
-) -> dict[str, Figure]:
-    """What the calls came to beside listeners and alone, and by how much longer they took."""
+) -> tuple[dict[str, Figure], list[Measured]]:
+    """What the calls came to beside listeners and alone, by how much longer they took, and those beside them."""
     alone: list[Measured] = []
     beside: list[Measured] = []
     heard_s, orders = 0.0, 0
@@ -76,4 +76,4 @@ async def beside_listeners(
     figures |= {f"beside_{name}": with_others[name] for name in _SHOWN}
     for name in _SHOWN[:-1]:
         figures[f"times_{name.removesuffix('_ms')}"] = float(with_others[name] or 0) / float(by_themselves[name] or 1)
-    return figures
+    return figures, beside

@@ -46,17 +46,13 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
             raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
         _on_telephone(transport, played, at_once, json)
         return
-    rounds = _Rounds(played, native, spoken, at_once)
+    rounds = _Rounds(played, native, spoken, at_once, listeners)
 
     def run(base: str) -> None:
-        if listeners:
-            publish("latency", f"{len(played)} commands, {at_once} at once", rounds.beside(base, listeners), json)
-            return
         figures, ours = rounds.play(base, Patience())
         if details is not None:
             details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
-        kinds = f"{len(simple)} whole and {len(played) - len(simple)} paused"
-        workload = f"{kinds} commands in real time, {at_once} at once, {transport}"
+        workload = f"{len(simple)} whole, {len(played) - len(simple)} paused commands, {at_once} at once, {transport}"
         figures["recogniser"] = recogniser.value if url is None else "the running service's"
         publish("latency", workload, figures, json)
         if curve is not None:
@@ -85,24 +81,19 @@ class _Rounds:
     native: "Transport"
     spoken: bool
     at_once: int
+    listeners: int
 
     def play(self, base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
-        """One round at `patience`: its figures, and its calls."""
+        """One round at `patience`: its figures, and its calls; with listeners, rounds with and without them."""
         from deploy.bench._line import Way
+        from deploy.bench._listeners import beside_listeners
         from deploy.bench._rounds import detection, figures_of, play_round
 
         way = Way(detection(patience), self.native, self.spoken)
+        if self.listeners:
+            return asyncio.run(beside_listeners(base, self.played, way, self.at_once, self.listeners))
         calls = asyncio.run(play_round(base, self.played, way, self.at_once))
         return figures_of(calls), calls
-
-    def beside(self, base: str, listeners: int) -> "dict[str, Figure]":
-        """The calls with and without others to whom orders are read back, turn about."""
-        from deploy.bench._line import Way
-        from deploy.bench._listeners import beside_listeners
-        from deploy.bench._rounds import detection
-
-        way = Way(detection(Patience()), self.native, self.spoken)
-        return asyncio.run(beside_listeners(base, self.played, way, self.at_once, listeners))
 
 
 def _on_telephone(door: Door, played: "list[PlayedUtterance]", at_once: int, json: Path | None) -> None:
