@@ -308,7 +308,7 @@ class TurnHandler(Protocol):
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         """See `Wordings`; empty where nobody is named, or somebody for sure."""
 
-    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
+    def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
         """What would probably be said to these words, `whole` or once they are; else nothing. Pure as `interpret`."""
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:

@@ -157,8 +157,8 @@ class _RecordedHandler:
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         return self._inner.wordings(transcript)
 
-    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
-        return self._inner.foreseen(transcript, whole=whole)
+    def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
+        return self._inner.foreseen(words, whole=whole)
 
     @property
     def owes(self) -> bool:

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from random import Random  # noqa: TID251 - seeded
 from typing import Final
@@ -17,6 +18,7 @@ from schemas.money import Money, exponent
 from schemas.span import DateValue, MoneyValue
 from services.normalization import Normalizer
 from services.response.phrases import speak
+from services.speech.rules import japanese
 
 NAMES: Final = Path("tests/data/speech")
 _MAGNITUDES: Final = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -29,6 +31,9 @@ _WORDS: Final = {
 }
 _SPELT: Final = re.compile(r",? and (?:\$(?:0\.)?)?(\d{1,2}|[a-z]+)(?= cents?\b)|,? and \$0\.(\d\d)\b")
 """How the recogniser writes "and seven cents": ", and $7 cents", ", and 7 cents", ", and $0.07"."""
+_ADJECTIVE: Final = "い"
+"""What shows how the stem before it is read: 正 is セイ, 正しい タダシイ."""
+_LONGEST_PART: Final = 4
 _BESIDES: Final = re.compile("[4四]\\s?(?:けた|ケタ|桁)")
 """The four of "the last four figures" is none of them."""
 ToKana = Callable[[str], str]
@@ -118,13 +123,29 @@ def understood(slot: SpokenSlot, heard: str, locale: Locale, kana: ToKana) -> bo
     spans = Normalizer.for_locale(locale).normalize(heard, now=_NOW, currencies=(_CURRENCY[locale],))
     match slot.value:
         case Money(minor, currency):
-            return any(span.value == MoneyValue(minor, currency) for span in spans)
+            known = any(span.value == MoneyValue(minor, currency) for span in spans)
+            return known or (not exponent(currency) and str(minor) in _grouped(heard))
         case date():
             return any(span.value == DateValue.day(slot.value) for span in spans)
         case _ if slot.kind == "digits":
-            return slot.value in {re.sub(r"\D", "", str(span.value)) for span in spans} | {_figures(heard)}
+            written = {re.sub(r"\D", "", str(span.value)) for span in spans} | {_figures(heard)}
+            return slot.value in written or (
+                language(locale) == "ja" and sounds_in(_said(slot.value), _said(heard), "ja", kana)
+            )
         case _:
             return sounds_in(slot.value, heard, language(locale), kana)
+
+
+def _grouped(heard: str) -> set[str]:
+    """Figures before 円, however their commas stand: "8,9355円" has all of 89,355 in order."""
+    return {
+        re.sub(r"\D", "", figures) for figures in re.findall(r"[\d,.]+(?=円)", unicodedata.normalize("NFKC", heard))
+    }
+
+
+def _said(heard: str) -> str:
+    """Japanese figures one by one as they sound: "908号" is キュウ ゼロ ハチ ゴウ, as 9085 is."""
+    return "".join(japanese().digits[int(c)] if c.isdecimal() else c for c in heard)
 
 
 def _figures(heard: str) -> str:
@@ -135,11 +156,30 @@ def _figures(heard: str) -> str:
 def sounds_in(name: str, heard: str, lang: str, kana: ToKana) -> bool:
     """Whether something that sounds like `name` is in the words."""
     if lang == "ja":
-        return _kana(name) in _kana(kana(heard))
+        return _kana(name) in _kana(kana(heard)) or _composed(_kana(name), heard, kana)
     if "".join(_words(name)) in "".join(_words(heard)):  # "Blue Wave" is Bluewave
         return True
     wanted = "".join(sound for word in _words(name) for sound in doublemetaphone(word)[:1])
     return wanted in "".join(doublemetaphone(word)[0] for word in _words(heard))
+
+
+def _composed(wanted: str, heard: str, kana: ToKana) -> bool:
+    """Whether parts of what was heard, each read by itself, sound like `wanted` (コンドウ タダシ as 今度を正し)."""
+
+    @cache
+    def readings(part: str) -> frozenset[str]:
+        adjective = kana(part + _ADJECTIVE)
+        return frozenset({kana(part), adjective.removesuffix("イ")} if adjective.endswith("イ") else {kana(part)})
+
+    def goes_on(at: int, said: str) -> bool:
+        if (sounds := _kana(said)) == wanted:
+            return True
+        parts = (heard[at : at + size] for size in range(1, min(_LONGEST_PART, len(heard) - at) + 1))
+        return wanted.startswith(sounds) and any(
+            goes_on(at + len(part), said + reading) for part in parts for reading in readings(part)
+        )
+
+    return any(goes_on(at, "") for at in range(len(heard)))
 
 
 def _words(text: str) -> list[str]:

@@ -36,6 +36,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     about: Annotated[str, typer.Option(help="Only commands whose words match this regular expression.")] = "",
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
     recorded: Annotated[bool, typer.Option(help="Callers agree to be recorded, and to a shadow with it.")] = False,
+    listeners: Annotated[int, typer.Option(help="So many others listen to read-backs, turn about with nobody.")] = 0,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
 ) -> None:
     """Play a corpus in real time over WebSockets: p50/p95/p99 to the first response, and false cut-offs."""
@@ -43,18 +44,17 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
 
     played = [*(simple := _commands("simple", corpus, limit, about)), *_commands("paused", corpus, limit, about)]
     if (native := transport.native) is None:
-        if url or curve or details or spoken or recorded or recogniser is Hearing.ORACLE:
+        if url or curve or details or spoken or recorded or listeners or recogniser is Hearing.ORACLE:
             raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
         _on_telephone(transport, played, at_once, json)
         return
-    rounds = _Rounds(played, native, spoken, recorded, at_once)
+    rounds = _Rounds(played, native, spoken, recorded, at_once, listeners)
 
     def run(base: str) -> None:
         figures, ours = rounds.play(base, Patience())
         if details is not None:
             details.write_bytes(b"\n".join(orjson.dumps(call.as_dict()) for call in ours))
-        kinds = f"{len(simple)} whole and {len(played) - len(simple)} paused"
-        workload = f"{kinds} commands in real time, {at_once} at once, {transport}"
+        workload = f"{len(simple)} whole, {len(played) - len(simple)} paused commands, {at_once} at once, {transport}"
         figures["recogniser"] = recogniser.value if url is None else "the running service's"
         publish("latency", workload, figures, json)
         if curve is not None:
@@ -81,13 +81,17 @@ class _Rounds:
     spoken: bool
     recorded: bool
     at_once: int
+    listeners: int
 
     def play(self, base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
-        """One round at `patience`: its figures, and its calls."""
+        """One round at `patience`: its figures, and its calls; with listeners, rounds with and without them."""
         from deploy.bench._line import Way
+        from deploy.bench._listeners import beside_listeners
         from deploy.bench._rounds import detection, figures_of, play_round
 
         way = Way(detection(patience), self.native, self.spoken, self.recorded)
+        if self.listeners:
+            return asyncio.run(beside_listeners(base, self.played, way, self.at_once, self.listeners))
         calls = asyncio.run(play_round(base, self.played, way, self.at_once))
         return figures_of(calls), calls
 

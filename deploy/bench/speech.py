@@ -97,7 +97,7 @@ async def _one(
 ) -> SpokenTally:
     began, pcm, rate = time.process_time(), b"", 0
     made: list[tuple[float, float]] = []
-    async for chunk in speaker.speak(said.text, locale, voice):
+    async for chunk in speaker.for_call().speak(said.text, locale, voice):
         made.append(((time.process_time() - began) * 1e3, chunk.seconds * 1e3))
         pcm, rate = pcm + chunk.pcm, chunk.rate
     wave = np.frombuffer(pcm, "<i2").astype(np.float32) / 32768
@@ -126,7 +126,14 @@ def _kana() -> Callable[[str], str]:
     """Readings of what was heard: its kanji are the recogniser's choice."""
     import pyopenjtalk
 
-    return lambda heard: "".join(word["pron"] for word in pyopenjtalk.run_frontend(heard, use_sudachi_kanji_yomi=False))
+    def read(heard: str) -> str:
+        try:
+            words = pyopenjtalk.run_frontend(heard, use_sudachi_kanji_yomi=False)
+        except ModuleNotFoundError:  # a kanji that is in no dictionary here
+            words = pyopenjtalk.run_frontend(heard, use_vanilla=True)
+        return "".join(word["pron"] for word in words)
+
+    return read
 
 
 def _figures(name: str, found: list[SpokenTally]) -> dict[str, Figure]:

@@ -71,11 +71,12 @@ class Agent:
         """The same words with each payee who may be meant, where it is not clear who is."""
         return self._interpreter.wordings(transcript, self._session.context)
 
-    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
+    def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
         """The words that would probably answer these; none where that is not known."""
-        found = self._interpreter.interpret(transcript, self._session.context)
-        reply = self._session.foreseen(found, whole=whole)
-        return "" if reply is None else said_as(reply, transcript.locale).text
+        if isinstance(words, Transcript):
+            words = self._interpreter.interpret(words, self._session.context)
+        reply = self._session.foreseen(words, whole=whole)
+        return "" if reply is None else said_as(reply, words.transcript.locale).text
 
     @property
     def owes(self) -> bool:

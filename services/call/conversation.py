@@ -14,6 +14,7 @@ from schemas.call import (
 )
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
+from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.turn import Awaits, ItemId, ReplyEvent, ReplyId
 from services.audio.endpointing import timing
@@ -93,10 +94,10 @@ class Conversation:
         self._replies.locale, self._replies.speaks = locale, speaks
         self._estimated, self._answers = estimated, answers
 
-    def foresee(self, transcript: Transcript, *, whole: bool) -> None:
+    def foresee(self, words: Transcript | Interpretation, *, whole: bool) -> None:
         """The caller says this, and may go on: what would answer it is made ready to be heard, where we speak."""
         if self._replies.speaks:
-            self._replies.foresee(self._handler.foreseen(transcript, whole=whole))
+            self._replies.foresee(self._handler.foreseen(words, whole=whole))
 
     def take(self, turn: Commitment) -> None:
         """Answer a turn, or hold it until a reply is asked for. Raises RateLimited when too many wait."""

@@ -71,9 +71,9 @@ class Stranger:
         del transcript
         return ()
 
-    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
+    def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
         """Not worth the while: a stranger is answered in fixed words."""
-        del transcript, whole
+        del words, whole
         return ""
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:

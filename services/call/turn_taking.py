@@ -235,12 +235,12 @@ class TurnTaking:
         said = self._interpreted(transcript) if request.final else Interpretation(transcript)
         self._on(self._listener.heard(request.revision, said))
         if self.speaking and said.transcript.text.strip():
-            self._foresee(said.transcript, whole=request.final)
+            self._foresee(said if request.final else transcript, whole=request.final)
 
-    def _foresee(self, transcript: Transcript, *, whole: bool) -> None:
+    def _foresee(self, words: Transcript | Interpretation, *, whole: bool) -> None:
         """Have the answer ready that these words would get, if they were all."""
         try:
-            self._conversation.foresee(transcript, whole=whole)
+            self._conversation.foresee(words, whole=whole)
         except Exception as fault:
             log.exception("what will be said was not foreseen: %s", type(fault).__name__)
 

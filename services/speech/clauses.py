@@ -21,7 +21,7 @@ class SpeechClause:
 def clauses(text: str, locale: Locale) -> tuple[SpeechClause, ...]:
     """The clauses of a text; the last one ends where the text does. None where there is nothing to be said.
 
-    What is said once more behind a sentence is a clause that ends where the sentence does.
+    What opens a sentence is a clause that ends where the sentence begins; what is said once more, where it ends.
     """
     where = cuts(language(locale))
     found = [clause for clause in _said(text, locale, where) if any(map(str.isalnum, clause.words))]
@@ -31,13 +31,20 @@ def clauses(text: str, locale: Locale) -> tuple[SpeechClause, ...]:
 
 
 def _said(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
-    """All clauses, each sentence's followed by what is said of it once more."""
-    begun = 0
+    """All clauses, each sentence's behind what opens it, and followed by what is said of it once more."""
+    begun, first = 0, True
     for clause in _cut(text, locale, where):
+        if first:
+            yield SpeechClause(_opening(text, begun, where), begun)
         yield clause
-        if clause.end == len(text) or text[clause.end - 1] in where.sentence:
+        first = clause.end > begun and (clause.end == len(text) or text[clause.end - 1] in where.sentence)
+        if first:
             yield SpeechClause(again(text[begun : clause.end], locale), clause.end)
             begun = clause.end
+
+
+def _opening(text: str, begun: int, where: Cuts) -> str:
+    return next((words for words, how in where.openings.items() if re.compile(how).match(text, begun)), "")
 
 
 def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
@@ -46,7 +53,7 @@ def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
     Nor right behind one, but for a sentence's end: the last sound before a cut is the weakest. A sentence with a lead
     is cut where its parts begin instead.
     """
-    words, begun, figure, inner = "", 0, -1, _inner(text, where)
+    words, begun, figure, (inner, led) = "", 0, -1, _inner(text, where)
     for said in prepare(text, locale):
         pieces = [(said.start, said.words)] if said.read else enumerate(said.words, start=said.start)
         for at, piece in pieces:
@@ -55,6 +62,8 @@ def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
                 words, begun = "", at
             words += piece
             if said.read:
+                *parts, words = re.split(where.within, words) if where.within and at in led else [words]
+                yield from (SpeechClause(_going_on(part.strip(), where), at) for part in parts)
                 figure = said.end
             elif _ends(text, at, begun, where) and (at != figure or text[at] in where.sentence):
                 yield SpeechClause(words.strip(), at + 1)
@@ -66,18 +75,18 @@ def _going_on(words: str, where: Cuts) -> str:
     return words if words[-1:] in where.pause else f"{words} {GOES_ON}"
 
 
-def _inner(text: str, where: Cuts) -> frozenset[int]:
-    """Where sentences that have a lead are cut inside: behind that, and where each of their parts begins."""
-    if not where.lead:
-        return frozenset()
-    stop = f"[{re.escape(where.sentence)}]"
+def _inner(text: str, where: Cuts) -> tuple[frozenset[int], frozenset[int]]:
+    """Where sentences that have a lead are cut inside: behind that and at each of their parts; and all of them."""
     found: set[int] = set()
-    for lead in re.finditer(rf"(?:^|(?<={stop})\s?)(?P<lead>{where.lead})", text):
+    led: set[int] = set()
+    stop = f"[{re.escape(where.sentence)}]"
+    for lead in re.finditer(rf"(?:^|(?<={stop})\s?)(?P<lead>{where.lead})", text) if where.lead else ():
         end = re.compile(rf"{stop}(?:\s|$)" if where.blank else stop).search(text, lead.end())
-        parts = re.compile(where.parts).finditer(text, lead.end() + 1, end.start() if end else len(text))
-        found.update(part.start() for part in parts)
+        until = end.start() if end else len(text)
+        found.update(part.start() for part in re.compile(where.parts).finditer(text, lead.end() + 1, until))
         found.update({lead.end()} if lead["lead"] else ())
-    return frozenset(found)
+        led.update(range(lead.end(), until))
+    return frozenset(found), frozenset(led)
 
 
 def _ends(text: str, at: int, begun: int, where: Cuts) -> bool:

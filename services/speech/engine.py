@@ -26,8 +26,10 @@ class SpeechEngine(Protocol):
         """Engine, model and voices in one name: sound of one version is not another's."""
         ...
 
-    def sound(self, words: str, locale: Locale, voice: str) -> AsyncGenerator[Sound, None]:
+    def sound(self, words: str, locale: Locale, voice: str, *, any_time: bool = False) -> AsyncGenerator[Sound, None]:
         """The sound of a clause, in pieces as they come; `voice` is empty for the locale's own.
+
+        What may be made at `any_time` stands back for all else.
 
         Closing the iterator, or cancelling who awaits it, stops the work. Raises SpeechUnavailable, Busy.
         """

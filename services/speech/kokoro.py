@@ -54,14 +54,15 @@ Wave = npt.NDArray[np.float32]
 class KokoroSettings:
     """`workers` clauses at once, each on one thread; `waiting` in line behind them. `by_locale` goes before VOICES.
 
-    `stand_back`: how far the mouth stands back for the ear, as `nice` counts.
+    `stand_back`: how far the mouth stands back for the ear, as `nice` counts; `any_time`: and what nobody waits for.
     """
 
     workers: int = 1
     waiting: int = 16
     voices: Path = VOICE_DIR
     by_locale: Mapping[str, str] = field(default_factory=dict)
-    stand_back: int = 10
+    stand_back: int = 4
+    any_time: int = 15
 
 
 class KokoroEngine:
@@ -73,11 +74,8 @@ class KokoroEngine:
         self._phonemes = load_phonemes()
         self._model, self._vocabulary = _load()
         self._styles: dict[str, Wave] = {}
-        self._threads = ThreadPoolExecutor(
-            self._settings.workers,
-            thread_name_prefix="speech",
-            initializer=partial(_stand_back, self._settings.stand_back),
-        )
+        self._soon = self._threads(self._settings.workers, self._settings.stand_back)
+        self._any_time = self._threads(1, self._settings.any_time)
         self._jobs = 0
         self._closed = False
 
@@ -86,7 +84,9 @@ class KokoroEngine:
         """The model's name; its voices are named at each call."""
         return VERSION
 
-    async def sound(self, words: str, locale: Locale, voice: str) -> AsyncGenerator[Sound, None]:
+    async def sound(
+        self, words: str, locale: Locale, voice: str, *, any_time: bool = False
+    ) -> AsyncGenerator[Sound, None]:
         """A clause in one piece. Raises SpeechUnavailable, Busy."""
         if self._closed:
             raise SpeechUnavailable("the synthesiser is closed")
@@ -98,7 +98,7 @@ class KokoroEngine:
         style = self._style(voice or self._settings.by_locale.get(locale) or VOICES.get(locale, ""))
         run, loop = ort.RunOptions(), asyncio.get_running_loop()
         self._jobs += 1
-        job = self._threads.submit(self._spoken, words, to_phonemes, style, run)
+        job = (self._any_time if any_time else self._soon).submit(self._spoken, words, to_phonemes, style, run)
         job.add_done_callback(lambda _: loop.call_soon_threadsafe(self._over))
         try:
             pcm = await asyncio.wrap_future(job)
@@ -111,7 +111,12 @@ class KokoroEngine:
     async def close(self) -> None:
         """Let the threads go; what waits is cancelled."""
         self._closed = True
-        await asyncio.to_thread(self._threads.shutdown, wait=True, cancel_futures=True)
+        for threads in self._any_time, self._soon:
+            await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)
+
+    @staticmethod
+    def _threads(count: int, stand_back: int) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(count, "speech", partial(_stand_back, stand_back))
 
     def _over(self) -> None:
         self._jobs -= 1

@@ -53,12 +53,16 @@ def _digit(figure: str) -> str:
     return rules.ones[int(figure)] or rules.zero
 
 
-def digits(string: str, alike: str = "") -> str:
-    """Digits one by one, all of two beats: "イチ ニー サン ヨン"; with `alike` before one that is said again."""
+def digits(string: str, pause: str = "") -> str:
+    """Digits one by one, all of two beats: "イチ ニー サン ヨン".
+
+    With a `pause`, that stands before one that is said again, and before each three, as an amount is written.
+    """
     rules = japanese()
     said = rules.digits[int(string[0])]
-    for before, figure in pairwise(string):
-        said += (alike if alike and before == figure else rules.breath) + rules.digits[int(figure)]
+    for left, (before, figure) in zip(range(len(string) - 1, 0, -1), pairwise(string), strict=True):
+        apart = pause and (before == figure or not left % 3)
+        said += (pause if apart else rules.breath) + rules.digits[int(figure)]
     return said
 
 

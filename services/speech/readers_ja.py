@@ -37,6 +37,7 @@ def japanese_readers() -> Sequence[Reader]:
             lambda m: f"、{rules.legal_forms[m['form']]}、",
         ),
         (rf"(?<={_KANA})[(（](?P<form>{legal})(?:[)）]|(?!{_KANA}))", lambda m: f"、{rules.legal_forms[m['form']]}"),
+        (rf"(?<![ァ-ヴー] )(?<!{_KANA})[ァ-ヴー]+ [ァ-ヴー]+(?=様)", lambda m: m[0].replace(" ", rules.name_pause)),
         ("[ｦ-ﾟ]+", lambda m: unicodedata.normalize("NFKC", m[0])),
         (_any(rules.words), lambda m: rules.words[m[0]]),
         (r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\d-])", _date),
@@ -54,7 +55,7 @@ def japanese_readers() -> Sequence[Reader]:
         (rf"{_SIGN}(?P<number>{_NUMBER})\s?(?P<unit>{_any(rules.counters)})", _counted),
         (r"[*•xX＊]{2,}[\s-]?(?P<digits>\d{2,6})(?!\d)", lambda m: f"{rules.ending}{n.digits(m['digits'])}"),
         (r"\+?\d{1,5}(?:[-‐]\d{1,5})+(?!\d)", _groups),
-        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", lambda m: n.digits(re.sub(r"\D", "", m[0]))),
+        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
         (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
         (r"(?<![A-Za-z])[A-Z]{1,5}(?![A-Za-z])", lambda m: "".join(rules.letters[letter] for letter in m[0])),
         (_any(rules.weekdays), lambda m: rules.weekdays[m[0]]),
@@ -63,14 +64,14 @@ def japanese_readers() -> Sequence[Reader]:
 
 
 def said_again(sentence: str) -> str:
-    """What is said behind a sentence that reads an order back: its long amounts, in digits. Nothing behind another."""
+    """What is said behind a sentence that reads an order, a balance or a bill: its long amounts, in digits."""
     rules = japanese().again
-    if re.search(rules.orders, sentence) is None:
+    if re.search(rules.sentences, sentence) is None:
         return ""
     units = _any({pair[0] for pair in japanese().currencies.values()})
     amounts = re.finditer(rf"(?P<number>{_NUMBER})(?P<unit>{units})", sentence)
     return "".join(
-        rules.said.format(digits=n.digits(f"{_value(found['number']):f}", rules.alike), unit=_unit(found["unit"]))
+        rules.said.format(digits=n.digits(f"{_value(found['number']):f}", rules.pause), unit=_unit(found["unit"]))
         for found in amounts
         if _is_long(_value(found["number"]))
     )
@@ -176,11 +177,18 @@ def _groups(found: re.Match[str]) -> str | None:
     return lead + f"{japanese().group}、".join(n.digits(group) for group in groups)
 
 
+def _one_by_one(found: re.Match[str]) -> str:
+    """Digits that are written apart, behind a pause where a word runs into them."""
+    return (japanese().digit_pause if found.string[: found.start()][-1:].isalpha() else "") + n.digits(
+        re.sub(r"\D", "", found[0])
+    )
+
+
 def _plain(found: re.Match[str]) -> str:
     """A number, or figures that are a string: long, with a zero in front, or after a word that announces digits."""
     number = found["number"]
     before = found.string[max(0, found.start() - _CUE_REACH) : found.start()]
     cued = any(re.search(rf"{cue}[^。、\d]{{0,4}}$", before) for cue in japanese().digit_cues)
     if number.isdigit() and (len(number) >= _LONG or (len(number) > 1 and number[0] == "0") or cued):
-        return _signed(found, n.digits(number))
+        return _signed(found, (japanese().digit_pause if cued else "") + n.digits(number))
     return _signed(found, n.decimal(_value(number)))

@@ -53,7 +53,14 @@ class RemoteEngine:
         """The endpoint and its model."""
         return f"{self._endpoint.url}#{self._endpoint.model}"
 
-    async def sound(self, words: str, locale: Locale, voice: str) -> AsyncGenerator[Sound, None]:
+    async def sound(
+        self,
+        words: str,
+        locale: Locale,
+        voice: str,
+        *,
+        any_time: bool = False,  # noqa: ARG002 - an endpoint does not ask
+    ) -> AsyncGenerator[Sound, None]:
         """A clause as it comes. Raises SpeechUnavailable, Busy."""
         if self._in_flight >= self._endpoint.in_flight:
             raise Busy("too much is being said", retry_after_s=1.0)

@@ -11,6 +11,8 @@ class Cuts(BaseModel):
     """Where a text may be cut into clauses. `blank`: only where a blank, or the end, follows the mark.
 
     `lead`: how sentences begin that are cut behind it, and at each of `parts` from there on. Neither where it is empty.
+    `within`: where their long values are cut too, where so much of one is before it.
+    `openings`: what is said before sentences that begin so, and stands nowhere in them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -22,6 +24,8 @@ class Cuts(BaseModel):
     blank: bool
     lead: str = ""
     parts: str = ""
+    within: str = ""
+    openings: dict[str, str] = {}
 
 
 class EnglishSpeech(RuleFile):
@@ -65,17 +69,17 @@ class Counter(BaseModel):
 
 
 class Again(BaseModel):
-    """What is said once more behind an order that is read back: amounts of so many figures, in `digits`.
+    """What is said once more behind `sentences`: amounts of so many figures, in `digits`.
 
-    `alike` stands between two digits that are the same.
+    `pause` stands between two digits that are the same, and before each three, as they are written.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    orders: str
+    sentences: str
     figures: int
     significant: int
-    alike: str
+    pause: str
     said: str
 
 
@@ -97,6 +101,7 @@ class JapaneseSpeech(RuleFile):
     point: str
     minus: str
     breath: str
+    name_pause: str
     group: str
     again: Again
     ending: str
@@ -108,6 +113,7 @@ class JapaneseSpeech(RuleFile):
     year: str
     minute: str
     digit_cues: tuple[str, ...]
+    digit_pause: str
     counters: dict[str, Counter]
     currencies: dict[str, tuple[str, str]]
     symbols: dict[str, str]

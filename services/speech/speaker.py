@@ -96,7 +96,7 @@ class Speaker:
         if self._awaited or self._preparing is not None:
             return None
         self._any_time = not first
-        making = self._preparing = asyncio.create_task(self._whole(key))
+        making = self._preparing = asyncio.create_task(self._whole(key, any_time=not first))
         try:
             await asyncio.wait({making})
         finally:
@@ -115,8 +115,9 @@ class Speaker:
             self._preparing.cancel()
             self._preparing = None
 
-    async def _whole(self, key: Key) -> tuple[Sound, ...]:
-        pieces = tuple([sound async for sound in self._engine.sound(key[3], key[1], key[2])])
+    async def _whole(self, key: Key, *, any_time: bool) -> tuple[Sound, ...]:
+        sounds = self._engine.sound(key[3], key[1], key[2], any_time=any_time)
+        pieces = tuple([sound async for sound in sounds])
         self._keep(key, pieces)
         return pieces
 

@@ -59,8 +59,9 @@ class FakeTurnHandler:
         self.journal.append(("wordings", transcript.text))
         return self.others.get(transcript.text, ())
 
-    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
-        return self.foreseeing.get(transcript.text, "")
+    def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
+        assert isinstance(words, Interpretation) == whole, "what is whole was interpreted"
+        return self.foreseeing.get(words.transcript.text if isinstance(words, Interpretation) else words.text, "")
 
     async def take(
         self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None

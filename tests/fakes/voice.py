@@ -19,14 +19,18 @@ class HummingEngine:
     until: int = 0
     version: str = "hum-1"
     asked: list[tuple[str, Locale, str]] = field(default_factory=list)
+    any_time: list[bool] = field(default_factory=list)
     stopped: int = 0
     closed: bool = False
 
-    async def sound(self, words: str, locale: Locale, voice: str) -> AsyncGenerator[Sound, None]:
+    async def sound(
+        self, words: str, locale: Locale, voice: str, *, any_time: bool = False
+    ) -> AsyncGenerator[Sound, None]:
         """A hum for `words`."""
         if self.error is not None and len(self.asked) >= self.until:
             raise self.error
         self.asked.append((words, locale, voice))
+        self.any_time.append(any_time)
         ended = False
         try:
             for _ in range(2):

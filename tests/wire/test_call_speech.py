@@ -249,4 +249,4 @@ async def test_a_japanese_payee_is_spoken_by_the_kana_of_the_book(tmp_path: Path
     said = " ".join(voice.spoken)
     assert "サトウ ハナコ様" in said
     assert "花子" not in said
-    assert "サトウ ハナコ様、" in "".join(clause.words for clause in clauses(said, JA_JP))
+    assert "サトウ、ハナコ様、" in "".join(clause.words for clause in clauses(said, JA_JP))

@@ -125,7 +125,7 @@ class FakeHandler:
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         return ()
 
-    def foreseen(self, transcript: Transcript, *, whole: bool) -> str:
+    def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
         return ""
 
     def interpret(self, transcript: Transcript) -> Interpretation:

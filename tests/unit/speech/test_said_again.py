@@ -21,6 +21,7 @@ from services.speech.text import again, spoken
 JA = Locale("ja-JP")
 REPLIES = Path(__file__).parents[3] / "rules/replies/ja/replies.yaml"
 READ_BACKS = ("confirm.transfer", "confirm.doubted", "confirm.own", "confirm.bill")
+TOLD = ("balance.one", "bill.due", "bill.due_minimum")
 SENTENCE = "中村様へ、{}を本日お振り込みします。"
 LONG = ["91,223円", "70,170円", "608,218円", "12,345,678円"]
 PLAIN = ["50,000円", "120,000円", "125,000円", "98,700円", "9,876円", "20ドル"]
@@ -42,14 +43,20 @@ def _template(id_: str) -> str:
 @pytest.mark.parametrize("id_", READ_BACKS)
 def test_a_read_back_says_its_amount_again(id_: str) -> None:
     said = [clause.words for clause in clauses(read_back(id_, 91_223), JA)]
-    assert "金額は、数字で、キュウ イチ ニー、ニー サン エンです。" in said
+    assert "金額は、数字で、キュウ イチ、ニー、ニー サン エンです。" in said
     assert "よろしいですか" in said[-1] or "おっしゃってください" in said[-1], "the question comes last"
 
 
 def test_nothing_else_does() -> None:
     for id_, outline in outlines("ja").items():
-        if id_ not in READ_BACKS:
+        if id_ not in READ_BACKS and id_ not in TOLD:
             assert not again(outline.replace(BLANK, "91,223円"), JA), id_
+
+
+def test_a_balance_and_a_bill_say_theirs_again_and_never_two() -> None:
+    given = {"account": "普通預金", "bill": "電気料金"} | dict.fromkeys(("amount", "due", "minimum"), "608,218円")
+    said = {id_: again(_template(id_).format(date="10月4日", **given), JA) for id_ in TOLD}
+    assert said == dict.fromkeys(TOLD[:2], "金額は、数字で、ロク ゼロ ハチ、ニー イチ ハチ エンです。") | {TOLD[2]: ""}
 
 
 @pytest.mark.parametrize("amount", LONG)

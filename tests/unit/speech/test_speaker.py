@@ -28,6 +28,7 @@ def test_sentences_are_cut_and_short_clauses_are_not() -> None:
     assert words("OK. What else?", EN_US) == ["OK.", "What else?"]
     assert words("Mr. Bell has 1.50 dollars.", EN_US) == ["Mister Bell has one point five zero dollars."]
     assert words("佐藤様へ、本日お振り込みします。よろしいですか。", JA_JP) == [
+        "では、",
         "佐藤様へ、",
         "ホンジツお振り込みします。",
         "よろしいですか。",
@@ -38,25 +39,40 @@ def test_an_order_is_cut_behind_its_lead_and_between_its_parts() -> None:
     said = "I'll send 1,250 dollars and 5 cents to Anna Schmidt from checking now. Is that right?"
     assert [(clause.words, said[: clause.end].rpartition(" ")[2]) for clause in clauses(said, EN_US)] == [
         ("I'll send —", "send"),
-        ("one thousand two hundred fifty dollars and five cents —", "cents"),
+        ("one thousand —", ""),
+        ("two hundred fifty dollars —", "dollars"),
+        ("and five cents —", "cents"),
         ("to Anna Schmidt —", "Schmidt"),
         ("from checking now.", "now."),
         ("Is that right?", "right?"),
     ]
-    assert words("佐藤様、銀行へ、5,000円を本日お振り込みします。", JA_JP) == [
+    assert words("佐藤様、銀行へ、1,505,000円を本日お振り込みします。", JA_JP) == [
+        "では、",
         "佐藤様、",
         "銀行へ、",
+        "ヒャク ゴジュウマン、",
         "ゴセン エンを —",
         "ホンジツお振り込みします。",
+        "金額は、数字で、イチ、ゴー ゼロ ゴー、ゼロ、ゼロ、ゼロ エンです。",
+    ]
+    first, then = "タナカ ミサキ様へのお振り込みは初めてです。", "タナカ ミサキ様へ、5,000円を本日お振り込みします。"
+    assert [
+        clause.words for clause in clauses(first + then, JA_JP) if clause.end <= len(first + "タナカ ミサキ様へ、")
+    ] == [
+        "はい、",
+        "タナカ、ミサキ様へのお振り込みは初めてです。",
+        "では、",
+        "タナカ、ミサキ様へ、",
     ]
     assert words("You have no open bills.", EN_US) == ["You have no open bills."]
 
 
-def test_every_read_back_begins_with_what_is_kept_or_with_a_name_alone() -> None:
+def test_every_read_back_begins_with_what_is_kept_then_with_a_name_alone() -> None:
     kept = repeating()
     orders = {id_ for id_, outline in outlines("en").items() if id_.startswith("confirm.") and BLANK in outline}
-    assert {id_ for id_ in orders if (EN_US, clauses(outlines("en")[id_], EN_US)[0].words) in kept} == orders
-    first = {id_: clauses(outlines("ja")[id_], JA_JP)[0].words for id_ in orders}
+    for locale, lang in (EN_US, "en"), (JA_JP, "ja"):
+        assert {id_ for id_ in orders if (locale, clauses(outlines(lang)[id_], locale)[0].words) in kept} == orders
+    first = {id_: clauses(outlines("ja")[id_], JA_JP)[1].words for id_ in orders}
     assert first == {
         "confirm.transfer": f"{BLANK}へ、",
         "confirm.doubted": f"{BLANK}へ、",
