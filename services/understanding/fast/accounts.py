@@ -56,6 +56,7 @@ class Accounts:
     joined: tuple[str, ...]
     shared: Trie
     across: Trie
+    waiting: Trie
     put_by: Trie
     handing: frozenset[str]
     savings: tuple[str, ...]
@@ -117,6 +118,12 @@ class Accounts:
         for size in range(1, min(_MAX_WORDS, start) + 1):
             if units.words[start - size : start] in self.before:
                 begin = start - size
+        if any(
+            e.end == start
+            for at in range(max(0, start - _MAX_WORDS), start)
+            for e in self.waiting.scan(units.words, at)
+        ):
+            begin = start  # "hold it till monday" is on that day
         return (begin, stop) if (begin, stop) != (start, end) else None
 
     def happens(self, units: Units, end: int) -> bool:
@@ -147,6 +154,7 @@ _PLAIN: Final = (
     "apiece",
     "shared",
     "across",
+    "waiting",
     "put_by",
     "elapsed",
     "gone",

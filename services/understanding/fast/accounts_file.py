@@ -14,7 +14,7 @@ class AccountsFile(RuleFile):
     or, with `due_before` beside them, so many days before it. With `apiece` each who is named gets it, and of two
     bills that are `joined` both are meant, but where a word of `shared` says that they have it together. What is moved
     `across` from one of two own accounts, and handed to nobody (`handing`), goes to the other, and to `savings` what is
-    `put_by`.
+    `put_by`. What is `waiting` until a day is done on it.
     `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
     day of what was read back.
     `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
@@ -49,6 +49,7 @@ class AccountsFile(RuleFile):
     apiece: tuple[str, ...] = ()
     joined: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
     across: tuple[str, ...] = ()
     put_by: tuple[str, ...] = ()
     handing: frozenset[str] = frozenset()
