@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.decision import Answer, Clarify, Confirm, Refuse
+from schemas.ids import AccountId
 from schemas.intent import Intent, Route, Slots, Understood
 from services.dialogue.advance import advance
 from services.dialogue.errands import offer_of
@@ -74,7 +75,15 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         task = replace(task, bill=state.memory.recent.bill)
     elif task.source is None and state.memory.recent and named(heard, dialogue_rules().of_that):
         task = replace(task, source=state.memory.recent.account)
+    elif task.account is None and state.memory.recent and named(heard, dialogue_rules().of_other):
+        task = replace(task, account=_other_than(state.memory.recent.account, facts))
     return advance(replace(state.memory, recent=task), task, facts)
+
+
+def _other_than(account: AccountId | None, facts: Facts) -> AccountId | None:
+    """The other one of two accounts; None where there are more, or all were asked about."""
+    others = [each.id for each in facts.profile.accounts if each.id != account]
+    return others[0] if account is not None and len(others) == 1 else None
 
 
 def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
@@ -114,10 +123,10 @@ def _besides(state: DialogueState) -> Step:
     """What is read back comes first: it is said once more, and a yes counts only after that."""
     match state.phase:
         case Proposing(_, order):
-            return state, Confirm(order)
+            return state.keeping(state.memory.first(reply("confirm.this_first"))), Confirm(order)
         case _:
             assert state.read_back is not None, "an order is read back"
-            return read_again(state.memory, state.read_back)
+            return read_again(state.memory, state.read_back, "confirm.this_first")
 
 
 def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:

@@ -28,6 +28,7 @@ from services.understanding.days import day_in_part
 from services.understanding.doubled import doubled
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.understander import Understander
+from services.understanding.implied import implied
 from services.understanding.learned.reader import LearnedReader
 from services.understanding.mentioned import mentioned
 from services.understanding.merging import said_in, shifted
@@ -150,6 +151,7 @@ class _Stages:
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
         meant = by_the_order(heard, meant, context) or meant
+        meant = implied(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
 

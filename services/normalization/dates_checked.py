@@ -43,6 +43,9 @@ def checked_behind(scan: Scan, found: Match) -> Match:
     if weekday is None or scan.today is None or found.rule.startswith("dates.weekday"):
         return found
     agreeing = _agreeing(scan, found.start, found, weekday)
+    denied = found.start > 0 and scan.text(found.start - 1) in scan.style.language.denials
+    if denied and agreeing is not None and agreeing.ambiguity is Ambiguity.WHICH_WEEK:
+        return found  # "not today, thursday": the weekday is meant instead
     end = at + 1 + (opened and scan.text(at + 1) == ")")
     return replace(agreeing, end=end) if agreeing is not None else found
 

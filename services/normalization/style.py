@@ -17,6 +17,7 @@ class LanguageStyle(RuleFile):
     joins_from: int = 20  # the least word that takes a unit directly behind it (twenty one, not ten one)
     positional: bool  # digits written side by side make a number: 二三〇〇
     weekday_marks: str = ""  # a character for each day from Monday on, as in 20日(金)
+    denials: tuple[str, ...] = ()  # before a date that is refused: "not today"
     joins_digits: bool  # spoken digits with spaces between them are one string
     next_weekday: Literal["following", "coming"]  # whether "next Friday" skips the coming one
     dates: Literal["named", "suffixed"]  # "march fifth", or 三月五日

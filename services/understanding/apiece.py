@@ -26,8 +26,11 @@ def apiece(heard: Annotation, found: Understood, context: Context) -> Understood
     places = range(len(units.words))
     told = [at for at in places if marks.apiece.scan(units.words, at)]
     behind = heard.transcript.text[named.evidence.end :]
-    joined = name is SlotName.BILL and behind.startswith(marks.joined) and not found.unread
-    if not (told or joined) or any(marks.repairs.scan(units.words, at) for at in places):
+    linked = behind.startswith(marks.joined)
+    joined = name is SlotName.BILL and linked and not found.unread
+    told = told if linked or not marks.spaced else []  # "pay emily, no, she said kate for the both of them"
+    together = any(marks.shared.scan(units.words, at) for at in places)
+    if not (told or joined) or together or any(marks.repairs.scan(units.words, at) for at in places):
         return None
     said = {units.words[at] for at in told}
     if any(not said.intersection(rules.units(unread.surface).words) for unread in found.unread):

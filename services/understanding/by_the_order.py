@@ -26,7 +26,7 @@ def by_the_order(heard: Annotation, found: Understood, context: Context) -> Unde
     if found.intent not in COUNTED:
         return None
     if grammar(language(heard.transcript.locale)).spaced:
-        return _falling_due(heard, found, context)
+        return _after_its_day(heard, found, context) or _falling_due(heard, found, context)
     return (
         _from_its_day(heard, found, context)
         or _in_its_week(heard, found, context)
@@ -42,6 +42,19 @@ def _from_its_day(heard: Annotation, found: Understood, context: Context) -> Und
         return None
     meant = ordered + timedelta(days=days[day.evidence.surface])
     return replace(found, slots=replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=())))
+
+
+def _after_its_day(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """The same, where no day was made of the words: "the day after"."""
+    days = grammar(language(heard.transcript.locale)).accounts.from_its_day
+    named = next((each for each in found.unresolved if each.slot is SlotName.DATE), None)
+    if named is None or context.terms.on is None or found.slots.date is not None:
+        return None
+    if named.evidence.surface.lower() not in days:
+        return None
+    meant = context.terms.on + timedelta(days=days[named.evidence.surface.lower()])
+    slots = replace(found.slots, date=Slot(DateValue(meant, meant), named.evidence))
+    return replace(found, slots=slots, unresolved=tuple(each for each in found.unresolved if each is not named))
 
 
 def _in_its_week(heard: Annotation, found: Understood, context: Context) -> Understood | None:

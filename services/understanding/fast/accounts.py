@@ -6,10 +6,9 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from pydantic import Field
-
-from rules.load import RuleFile, load
+from rules.load import load
 from schemas.intent import MONEY_MOVING, Intent, SlotName
+from services.understanding.fast.accounts_file import AccountsFile
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.template import Rules, phrases
 from services.understanding.fast.units import Units, by_character, by_word, splitter
@@ -30,88 +29,6 @@ OVER: Final = 3
 """The same, where what is meant was said before."""
 DENIED: Final = 4
 """The same, behind what is not meant."""
-
-
-class AccountsFile(RuleFile):
-    """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
-
-    A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
-    nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
-    does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due,
-    or, with `due_before` beside them, so many days before it. With `apiece` each who is named gets it, and of two
-    bills that are `joined` both are meant.
-    `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
-    day of what was read back.
-    `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
-    these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
-    `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
-    `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
-    place, and `dropping` words behind an order say that it is not wanted at all; `because` ends a reason, and `wishes`
-    ask for what was told before them; a day before one of `occasions` and a reason, with no word of `falling_due` among
-    them, is none of an order's;
-    behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
-    after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
-    after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
-    `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
-    number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
-    end it, and it begins behind one of `particles`.
-    """
-
-    before: tuple[str, ...]
-    behind: tuple[str, ...]
-    times: tuple[str, ...]
-    places: tuple[str, ...]
-    things: tuple[str, ...] = ()
-    speaking: tuple[str, ...] = ()
-    elapsed: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    lent: tuple[str, ...] = ()
-    now: frozenset[str] = frozenset()
-    morning: frozenset[str] = frozenset()
-    due_days: frozenset[str] = frozenset()
-    due_before: dict[str, int] = Field(default_factory=dict)
-    from_its_day: dict[str, int] = Field(default_factory=dict)
-    apiece: tuple[str, ...] = ()
-    joined: tuple[str, ...] = ()
-    purposes: frozenset[str] = frozenset()
-    repairs: tuple[str, ...]
-    links: tuple[str, ...]
-    tails: tuple[str, ...]
-    falters: tuple[str, ...] = ()
-    hesitations: tuple[str, ...] = ()
-    joints: tuple[str, ...] = ()
-    not_now: tuple[str, ...] = ()
-    undoing: tuple[str, ...] = ()
-    from_start: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-    all: tuple[str, ...] = ()
-    intended: tuple[str, ...] = ()
-    verbs: tuple[str, ...] = ()
-    dont: tuple[str, ...] = ()
-    counters: tuple[str, ...] = ()
-    instead_of: tuple[str, ...] = ()
-    dropping: tuple[str, ...] = ()
-    because: tuple[str, ...] = ()
-    occasions: tuple[str, ...] = ()
-    falling_due: tuple[str, ...] = ()
-    wishes: tuple[str, ...] = ()
-    outof: tuple[str, ...] = ()
-    onto: tuple[str, ...] = ()
-    other_account: tuple[str, ...] = ()
-    other_one: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    swaps: tuple[str, ...] = ()
-    spelled: dict[str, str] = Field(default_factory=dict)
-    scales: tuple[str, ...] = ()
-    pointing: tuple[str, ...] = ()
-    rather: tuple[str, ...] = ()
-    denials: tuple[str, ...]
-    over: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    conditions: tuple[str, ...]
-    particles: tuple[str, ...] = ()
-    short_below: int = 0
-    short_of: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +54,12 @@ class Accounts:
     from_its_day: dict[str, int]
     apiece: Trie
     joined: tuple[str, ...]
+    shared: Trie
+    across: Trie
+    waiting: Trie
+    put_by: Trie
+    handing: frozenset[str]
+    savings: tuple[str, ...]
     purposes: frozenset[str]
     repairs: Trie
     links: Trie
@@ -195,6 +118,12 @@ class Accounts:
         for size in range(1, min(_MAX_WORDS, start) + 1):
             if units.words[start - size : start] in self.before:
                 begin = start - size
+        if any(
+            e.end == start
+            for at in range(max(0, start - _MAX_WORDS), start)
+            for e in self.waiting.scan(units.words, at)
+        ):
+            begin = start  # "hold it till monday" is on that day
         return (begin, stop) if (begin, stop) != (start, end) else None
 
     def happens(self, units: Units, end: int) -> bool:
@@ -223,6 +152,10 @@ _PLAIN: Final = (
     "places",
     "things",
     "apiece",
+    "shared",
+    "across",
+    "waiting",
+    "put_by",
     "elapsed",
     "gone",
     "lent",
@@ -254,6 +187,19 @@ _PLAIN: Final = (
     "conditions",
 )
 """Lists that are looked for as they are."""
+_AS_WRITTEN: Final = (
+    "purposes",
+    "now",
+    "morning",
+    "joined",
+    "savings",
+    "handing",
+    "from_its_day",
+    "particles",
+    "short_below",
+    "short_of",
+)
+"""What needs no compiling."""
 
 
 @lru_cache(maxsize=8)
@@ -272,6 +218,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         return made
 
     plainly: dict[str, Any] = {name: trie(getattr(file, name)) for name in _PLAIN}
+    plainly |= {name: getattr(file, name) for name in _AS_WRITTEN}
     return Accounts(
         file.id,
         file.version,
@@ -282,17 +229,9 @@ def accounts(language: str, spaced: bool) -> Accounts:
         hesitations=trie(file.falters, file.hesitations),
         undoing=trie(file.undoing, file.from_start),
         verbs=frozenset(file.verbs),
-        purposes=file.purposes,
-        now=file.now,
-        morning=file.morning,
         due_days=frozenset(day.replace(" ", "") for day in file.due_days),
         due_before={said.replace(" ", ""): days for said, days in file.due_before.items()},
-        joined=file.joined,
-        from_its_day=file.from_its_day,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
-        particles=frozenset(file.particles),
-        short_below=file.short_below,
-        short_of=file.short_of,
         **plainly,
     )

@@ -6,8 +6,6 @@ from functools import lru_cache, partial
 from schemas.intent import MONEY_MOVING, Understood
 from services.understanding.fast.clauses import (
     MAX_CLAUSES,
-    OWING,
-    TOLD,
     Clauses,
     bare,
     commands,
@@ -18,6 +16,7 @@ from services.understanding.fast.clauses import (
     without_days,
 )
 from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.joining import OWING, TOLD
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.reasons import ClauseSpan

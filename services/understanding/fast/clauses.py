@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
 from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.joining import OWING, TOLD, joint
 from services.understanding.fast.lattice import Trie
 from services.understanding.fast.lexicon import OTHER
 from services.understanding.fast.reading import UtteranceLattice
@@ -22,16 +22,11 @@ MAX_CLAUSES: Final = 6
 _INTRODUCES: Final = "introduces"
 _NAME: Final = 2
 """Words of a caller's own name, at most."""
-OWING: Final = RuleId("intents.owing@1")
-"""What is owed to someone, or asked for by them: an order's parts, and no order."""
-TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
-"""What adds to a command, or to what is pending, and is none itself."""
 READING: Final = frozenset(
     {Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP}
 )
 """What does nothing: clauses that nobody reads stand in its way as little as silence."""
 
-_LACKING: Final = (SlotName.AMOUNT, SlotName.PAYEE)
 _AT_ONCE: Final = READING | {Intent.HUMAN_HANDOFF}
 
 
@@ -160,22 +155,6 @@ def _paying(parts: Sequence[Understood]) -> list[Understood]:
     return [source if part is alone[0] else part for part in parts]
 
 
-def _billed(one: Understood, two: Understood) -> Understood:
-    """An order to pay "them" as the payment of the bill that was spoken of."""
-    bare = one.intent is Intent.TRANSFER_MONEY and one.slots == Slots() and not one.unresolved
-    if not bare or two.intent is not Intent.INFORM or two.slots != Slots(bill=two.slots.bill):
-        return one
-    return replace(one, intent=Intent.BILL_PAYMENT, missing=(SlotName.BILL,))
-
-
-def _owed(one: Understood, two: Understood) -> Understood:
-    """An order to "pay it", or to "do that", as the transfer to the one whom something is owed to."""
-    bare = one.intent is Intent.BILL_PAYMENT and one.missing == (SlotName.BILL,) and not one.unresolved
-    if not bare or two.intent is not Intent.INFORM or two.slots.payee is None or one.slots.portion is not None:
-        return one
-    return replace(one, intent=Intent.TRANSFER_MONEY, missing=_LACKING)
-
-
 def _an_order(said: Understood) -> Understood | None:
     """An amount and whom it is for, told piece by piece with nothing before: "Emily. Forty dollars"."""
     if said.rule == OWING:
@@ -226,56 +205,6 @@ def _merged(parts: list[Understood]) -> Understood | None:
     for part in reversed(chain[:-1]):
         whole = replace(part, then=whole)
     return whole
-
-
-def joint(one: Understood, two: Understood) -> Understood | None:
-    """`one` with what `two` says besides; None where they differ about a slot, or `two` names no slot of its kind."""
-    one = _owed(_billed(one, two), two)
-    given = _fitting(one, two.slots)
-    if given is None:
-        return None
-    slots = {name: getattr(one.slots, name) for name in Slots.__slots__}
-    named = {mention.slot for mention in one.unresolved}
-    if two.rule == OWING or SlotName.BILL in named:  # what the order names itself is not who, or what, was spoken of
-        given = {name: slot for name, slot in given.items() if name not in {mentioned.value for mentioned in named}}
-    for name, slot in given.items():
-        if slots[name] is not None and slots[name].value != slot.value:
-            return None
-        slots[name] = slots[name] or slot
-    if slots["portion"] is not None and slots["amount"] is not None:
-        return None  # "the minimum, no, a hundred"
-    made = Slots(**slots)
-    there = {SlotName(n) for n, slot in slots.items() if slot is not None and n in set(SlotName)}
-    further = tuple(mention for mention in two.unresolved if mention.slot not in named | there)
-    if SlotName.TARGET in there:
-        there.add(SlotName.PAYEE)
-    return replace(
-        one,
-        slots=made,
-        missing=tuple(slot for slot in one.missing if slot not in there),
-        unresolved=(*(m for m in one.unresolved if m.slot not in there), *further),
-        payees=one.payees if one.slots.payee or not two.payees else two.payees,
-        confidence=min(one.confidence, two.confidence),
-        unread=(*one.unread, *two.unread),
-        rejected=tuple(dict.fromkeys((*one.rejected, *two.rejected))),
-    )
-
-
-def _fitting(one: Understood, slots: Slots) -> dict[str, Slot[object]] | None:
-    """The slots that were given, as `one`'s intent names them; a bill that was spoken of is none of a question's."""
-    given = {name: slot for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None}
-    if one.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}:
-        others = {"bill"} if one.intent is Intent.TRANSFER_MONEY else {"payee", "target"}
-        return None if others & set(given) else given
-    if one.intent not in {*TOLD, Intent.BILL_INQUIRY}:
-        given.pop("bill", None)
-    if one.intent is Intent.BALANCE_INQUIRY:
-        if "source" in given:
-            given["account"] = given.pop("source")
-        return given if set(given) <= {"account"} else None
-    if one.intent in TOLD or (one.intent is Intent.BILL_INQUIRY and set(given) <= {"bill"}):
-        return given
-    return given if not given else None
 
 
 def _asked_about(whole: Understood, clauses: Clauses, *, stopped: bool) -> Understood | None:

@@ -5,7 +5,7 @@ from typing import Final
 from schemas.ids import AccountId, PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
-from services.understanding.fast.clauses import OWING
+from services.understanding.fast.joining import OWING
 from services.understanding.fast.lattice import FILLER
 from services.understanding.fast.loose import sent_from
 from services.understanding.fast.reasons import NUMBERS, VERBS, ClauseSpan, named, names_a_part

@@ -6,7 +6,7 @@ from rules.locales import locale_rules
 from schemas.ids import BillId, PayeeId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import Ambiguity, MoneyValue, Span, SpanKind
-from services.understanding.fast.clauses import OWING
+from services.understanding.fast.joining import OWING
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.reasons import (
     CALLER,

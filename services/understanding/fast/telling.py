@@ -5,7 +5,8 @@ from typing import Final
 
 from schemas.intent import Intent, Understood
 from services.understanding.fast.background import background, called, purposes
-from services.understanding.fast.clauses import OWING, Clauses
+from services.understanding.fast.clauses import Clauses
+from services.understanding.fast.joining import OWING
 from services.understanding.fast.matching import Matching, MatchInput
 from services.understanding.fast.parts import parts
 from services.understanding.fast.reasons import NO_REASON, ClauseSpan, reason

@@ -29,6 +29,8 @@ _MOST_NAMES: Final = 6
 _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
+_BEING: Final = "be"
+"""Behind "to": "that's meant to be checking" is no receiver."""
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 
@@ -235,7 +237,7 @@ def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> 
         if word in grammar.words.others or word == "s" or place in reading.taken:
             return ""
         if word in grammar.words.onto:
-            return "target"
+            return "source" if reading.words[place + 1] == _BEING else "target"
         if word in grammar.words.outof:
             return "source"
     return "source"
