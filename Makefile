@@ -142,8 +142,7 @@ lock:  ## resolve the dependencies again and write the lock files
 	$(PYTHON) deploy/lock/added.py $(RUNTIME) deploy/lock/dev.txt deploy/lock/speech.txt
 	echo 'setuptools>=77' | $(RESOLVE) - --constraint deploy/lock/dev.txt --no-annotate -o deploy/lock/build.txt
 	$(RESOLVE) deploy/asr/pyproject.toml --extra test -o deploy/asr/lock.txt
-	$(PYTHON) deploy/lock/narrow.py '>=3.11,<3.13' $(RUNTIME) deploy/lock/dev.txt
-	$(PYTHON) deploy/lock/narrow.py '>=3.11' deploy/asr/lock.txt
+	$(PYTHON) deploy/lock/narrow.py '>=3.11,<3.13' $(RUNTIME) deploy/lock/dev.txt deploy/asr/lock.txt
 
 clean:  ## remove environments, caches and state
 	rm -rf $(VENV) $(CLIENTS) $(EMBEDDED) $(VLLM_VENV) $(RAY) var out .mypy_cache .ruff_cache .pytest_cache .hypothesis
