@@ -2,9 +2,10 @@
 
 `python deploy/lock/narrow.py PYTHONS FILE…`, PYTHONS as in `>=3.11`. Resolvers write down every file of a release,
 wheels of all systems and years among them: seven of eight hashes would never be looked at, and everybody clones them.
-uv tells which remain; sources always do.
+uv tells which remain; sources always do. Of npm's locks (`package-lock.json`) stays what `npm ci` installs by.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Final
 
 _PINNED: Final = re.compile(r"^[A-Za-z0-9_.-]+==[^\n\\]+", re.MULTILINE)
 _HASH: Final = re.compile(r" \\\n    --hash=sha256:([0-9a-f]{64})")
+_SHOWN: Final = {"license", "funding", "engines", "deprecated"}
 _PROJECT: Final = """[project]
 name = "lock"
 version = "0"
@@ -46,11 +48,20 @@ def narrow(lock: str, kept: set[str]) -> str:
     return "".join(map(package, re.split(r"^(?=[^\s#])", lock, flags=re.MULTILINE)))
 
 
+def bare(lock: str) -> str:
+    """A lock of npm without what is only shown of its packages."""
+    whole = json.loads(lock)
+    for package in whole["packages"].values():
+        for name in _SHOWN & package.keys():
+            del package[name]
+    return json.dumps(whole, indent=1) + "\n"
+
+
 def main(pythons: str, *files: str) -> None:
     """The command line; each file is written anew, in its place."""
     for file in map(Path, files):
         lock = file.read_text()
-        file.write_text(narrow(lock, installed(lock, pythons)))
+        file.write_text(bare(lock) if file.suffix == ".json" else narrow(lock, installed(lock, pythons)))
 
 
 if __name__ == "__main__":

@@ -152,6 +152,16 @@ def test_hashes_of_files_that_linux_does_not_install_are_left_out(tmp_path: Path
     assert (tmp_path / "lock.txt").read_text() == kept
 
 
+def test_of_npms_lock_stays_what_is_installed_by(tmp_path: Path) -> None:
+    package = {"version": "1.2.3", "integrity": "sha512-abc", "dependencies": {"b": "^1"}}
+    (tmp_path / "package-lock.json").write_text(
+        json.dumps({"lockfileVersion": 3, "packages": {"node_modules/a": package | {"license": "MIT", "funding": {}}}})
+    )
+    subprocess.run([sys.executable, NARROW, ">=3.11", tmp_path / "package-lock.json"], check=True)
+    left = json.loads((tmp_path / "package-lock.json").read_text())
+    assert left == {"lockfileVersion": 3, "packages": {"node_modules/a": package}}
+
+
 def test_the_image_gets_its_voice_as_make_speech_brings_it() -> None:
     assert len(voice_commands("Makefile")) == 4
     assert voice_commands("Dockerfile") == voice_commands("Makefile")
