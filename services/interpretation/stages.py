@@ -30,6 +30,7 @@ from services.understanding.fast.told import FindPayee
 from services.understanding.fast.understander import Understander
 from services.understanding.implied import implied
 from services.understanding.learned.reader import LearnedReader
+from services.understanding.led_up import led_up
 from services.understanding.mentioned import mentioned
 from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
@@ -143,6 +144,7 @@ class _Stages:
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)
 
+        found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
         meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)

@@ -33,6 +33,8 @@ from services.understanding.merging import said_in, values
 
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _MARKS: Final = " ,.;:!—–-、。"
+_DAYS: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
+_PAUSES: Final = frozenset({"、", "，", "…", "……"})
 _CLAUSE: Final = re.compile(r"[,;:.!?—–…]")
 _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _NUMBER: Final = re.compile(r"\b\d{4}\b")
@@ -48,6 +50,8 @@ def put_together(heard: Annotation, context: Context, again: Callable[[str], Und
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     for one, two in pairwise(span for span in heard.spans if span.kind in _SUMS):
         between = _hesitation(rules, text[one.end : two.start])
+        if between is None and _pauses(rules, heard, one, two):
+            between = ""
         if between is None:
             continue
         surely, joint = bool(between.strip()), between if rules.spaced else ""
@@ -178,6 +182,13 @@ def _hesitation(rules: Grammar, between: str) -> str | None:
     return between[units.starts[ends[-1]] :].rjust(len(between)) if joined else None
 
 
+def _pauses(rules: Grammar, heard: Annotation, one: Span, two: Span) -> bool:
+    """Whether a pause alone parts a number and a smaller one, where words have no spaces: 九万、五千円."""
+    paused = not rules.spaced and heard.transcript.text[one.end : two.start].strip() in _PAUSES
+    sizes = [(a.amount_minor, b.amount_minor) for a in _values(one, heard)[:1] for b in _values(two, heard)[:1]]
+    return paused and any(a > b for a, b in sizes)
+
+
 def _hesitations(rules: Grammar, units: Units, at: int) -> Iterator[int]:
     while at < len(units.words) and (end := rules.accounts.hesitations.longest(units.words, at)[0]) > at:
         yield (at := end)
@@ -209,7 +220,14 @@ def _held(span: Span, found: Understood) -> bool:
 
 
 def points(rules: Grammar, heard: Annotation, span: Span) -> bool:
-    """Whether a number tells which ones are meant: "those two"."""
+    """Whether a number tells which ones are meant, "those two", or begins a stretch of days: 二、三日前."""
+    if any(_of_days(heard, span, each) for each in heard.spans):
+        return True
     units = rules.units(heard.transcript.text)
     place = units.covering(span.start, span.end)
     return place is None or (place[0] > 0 and units.words[place[0] - 1] in rules.accounts.pointing)
+
+
+def _of_days(heard: Annotation, span: Span, day: Span) -> bool:
+    paused = heard.transcript.text[span.end : day.start].strip() in _PAUSES
+    return day.kind in _DAYS and span.end < day.start and paused

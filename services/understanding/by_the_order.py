@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
+from schemas.consent import Awaited
 from schemas.ids import language
 from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, SpanKind
@@ -26,12 +27,22 @@ def by_the_order(heard: Annotation, found: Understood, context: Context) -> Unde
     if found.intent not in COUNTED:
         return None
     if grammar(language(heard.transcript.locale)).spaced:
-        return _after_its_day(heard, found, context) or _falling_due(heard, found, context)
+        return _after_its_day(heard, found, context) or _falling_due(heard, found, context) or _to_nobody(found, context)
     return (
         _from_its_day(heard, found, context)
         or _in_its_week(heard, found, context)
         or _falling_due(heard, found, context)
+        or _to_nobody(found, context)
     )
+
+
+def _to_nobody(found: Understood, context: Context) -> Understood | None:
+    """A name that nobody bears, said to a bill that is read back: it is not left out."""
+    named = [each for each in found.unresolved if each.slot is SlotName.PAYEE]
+    if context.terms.awaited is not Awaited.BILL or found.intent is not Intent.CORRECT or not named:
+        return None
+    rest = tuple(each for each in found.unresolved if each.slot is not SlotName.PAYEE)
+    return replace(found, unresolved=rest, unread=(*found.unread, *(each.evidence for each in named)))
 
 
 def _from_its_day(heard: Annotation, found: Understood, context: Context) -> Understood | None:
@@ -98,7 +109,11 @@ def _falling_due(heard: Annotation, found: Understood, context: Context) -> Unde
     if paid is None and found.intent is Intent.BILL_PAYMENT:
         paid = context.recent_bill  # じゃあ期日に払って
     due = next((bill.due_on for bill in context.bills if bill.id == paid), None)
-    named = [each for each in found.unresolved if each.slot is SlotName.DATE]
+    named = [
+        each
+        for each in found.unresolved
+        if each.slot is SlotName.DATE or (each.slot is SlotName.PAYEE and each.evidence.surface in rules.due_days)
+    ]
     if due is None or found.intent not in _PAYING or not named:
         return None
     if found.slots.date is not None:
@@ -108,7 +123,7 @@ def _falling_due(heard: Annotation, found: Understood, context: Context) -> Unde
         return None
     due -= timedelta(days=before[0] or 0)
     slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence))
-    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
+    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e not in named))
 
 
 def _counted(

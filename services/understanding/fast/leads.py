@@ -80,6 +80,11 @@ class Leads:
         self._behind = _trie(file.behind)
         self._file = file
 
+    @property
+    def barring(self) -> frozenset[str]:
+        """The vetoes in a clause behind which no order is taken as it stands."""
+        return self._file.money
+
     def ends(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
         """Where what clauses lead up to may begin, the first place first; never within what is `taken`."""
         words, found = units.words, set[int]()

@@ -82,15 +82,26 @@ def unmatched(
         if rules.spaced or edge.end > at + 1
     ]
     places = [_words(heard, units, start, end) for start, end in named] or [
-        _words(heard, units, edge.start, edge.end)
+        _words(heard, units, at if rules.spaced else _clause(rules, units, at), edge.end)
         for at in range(len(units.words))
         for edge in rules.places.scan(units.words, at)
-        if rules.spaced and edge.end > at + 1  # "the joint one"
+        if (edge.end > at + 1 if rules.spaced else _pays(rules, units, edge.end))  # "the joint one", 多いほうから
     ]
     return (
         *(Mention(SlotName.DATE, each) for each in days[:1]),
         *(Mention(SlotName.SOURCE, each) for each in places[:1]),
     )
+
+
+def _clause(rules: Accounts, units: Units, at: int) -> int:
+    """Where what tells of the word at unit `at` begins: behind a particle."""
+    first = max(0, at - _MAX_PURPOSE)
+    return next((begin for begin in range(at, first, -1) if units.words[begin - 1] in rules.particles), first)
+
+
+def _pays(rules: Accounts, units: Units, end: int) -> bool:
+    """Whether what ends before unit `end` is what money comes from."""
+    return end < len(units.words) and any(edge.end > end for edge in rules.outof.scan(units.words, end))
 
 
 def unknown(known: Trie, heard: Annotation, units: Units) -> tuple[Evidence, ...]:

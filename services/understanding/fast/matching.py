@@ -21,8 +21,8 @@ from services.understanding.fast.slots import Filling
 from services.understanding.fast.told import FindPayee
 from services.understanding.fast.vetoes import vetoes_met
 
-_VERBAL: Final = frozenset({"refusal", "whether"})
-"""The vetoes on a verb that is itself denied or asked about: no ending that it is read with takes them away."""
+_VERBAL: Final = frozenset({"refusal", "whether", "musing"})
+"""The vetoes on what is itself denied, asked about or mused upon: no ending that it is read with takes them away."""
 
 
 @dataclass(frozen=True, slots=True)
