@@ -27,7 +27,9 @@ def by_the_order(heard: Annotation, found: Understood, context: Context) -> Unde
     if found.intent not in COUNTED:
         return None
     if grammar(language(heard.transcript.locale)).spaced:
-        return _after_its_day(heard, found, context) or _falling_due(heard, found, context) or _to_nobody(found, context)
+        return (
+            _after_its_day(heard, found, context) or _falling_due(heard, found, context) or _to_nobody(found, context)
+        )
     return (
         _from_its_day(heard, found, context)
         or _in_its_week(heard, found, context)
