@@ -12,7 +12,7 @@ from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, last_digits, reply
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import missed
-from services.dialogue.resume import offer_person, read_again, set_aside
+from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, taken
 
@@ -88,6 +88,8 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, amounts=(MoneyValue(read.minor, read.currency),))
     if task.on is None and heard.slots.portion is not None and heard.slots.portion.value.startswith(DAYS):
         task = replace(task, on=facts.today)
+    if task.intent is Intent.BILL_PAYMENT and SlotName.PAYEE in heard.rejected and heard.slots.bill is None:
+        task = replace(task, bill=None, amounts=(), portion="")  # "not that one": which bill is asked
     changed = merged(task, heard, dialogue_rules().choices)
     if changed == task and not heard.rejected:
         return _as_it_is(state, task, heard, facts)
@@ -100,6 +102,8 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return ask(memory, Asking(changed, SlotName.DATE), reply("ask.date"))
     if SlotName.SOURCE in heard.rejected and changed.source is None:
         return ask(memory, Asking(changed, SlotName.SOURCE), reply("ask.source"))
+    if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
+        return refused(state, task)
     return advance(memory, changed, facts)
 
 
