@@ -139,7 +139,7 @@ def understood(slot: SpokenSlot, heard: str, locale: Locale, kana: ToKana) -> bo
 def _grouped(heard: str) -> set[str]:
     """Figures before 円, however their commas stand: "8,9355円" has all of 89,355 in order."""
     return {
-        re.sub(r"\D", "", figures) for figures in re.findall(r"[\d,.]+(?=円)", unicodedata.normalize("NFKC", heard))
+        re.sub(r"\D", "", figures) for figures in re.findall(r"[\d,.、]+(?=円)", unicodedata.normalize("NFKC", heard))
     }
 
 

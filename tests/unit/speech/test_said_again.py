@@ -24,7 +24,7 @@ READ_BACKS = ("confirm.transfer", "confirm.doubted", "confirm.own", "confirm.bil
 TOLD = ("balance.one", "bill.due", "bill.due_minimum")
 SENTENCE = "中村様へ、{}を本日お振り込みします。"
 LONG = ["91,223円", "70,170円", "608,218円", "12,345,678円"]
-PLAIN = ["50,000円", "120,000円", "125,000円", "98,700円", "9,876円", "20ドル"]
+PLAIN = ["50,000円", "120,000円", "125,000円", "98,700円", "9,870円", "20ドル"]
 
 
 def read_back(id_: str, minor: int) -> str:

@@ -74,7 +74,7 @@ def back_ja(words: str, money: Money) -> object:
     unit, subunit = (spoken(part, JA) for part in japanese().currencies[money.currency])
     unit = "エン" if money.currency == "JPY" else unit
     digits = EXPONENTS[money.currency]
-    major, _, minor = words.replace("ヨエン", "ヨンエン").partition(unit)
+    major, _, minor = words.partition(unit)
     if japanese().point in major:  # a unit without a part that could be heard: decimals
         whole, _, fraction = major.strip().partition(japanese().point)
         whole = "ゼロ" if whole == japanese().zero_point else whole
