@@ -1,6 +1,5 @@
 """How sound gets from the wire to turn-taking: cut into frames, heard by the VAD, and filled up where it stalls."""
 
-import asyncio
 from typing import Final
 
 from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
@@ -14,10 +13,6 @@ from services.call.turn_taking import TurnTaking
 from services.ports import Clock
 
 _PER_MS: Final = SAMPLE_RATE // 1000
-AHEAD_S: Final = 8.0
-"""Of sound that comes faster than time, as after a line that stood still, so much is heard at once."""
-PACE: Final = 3.0
-"""And what comes then, so many times as fast as time: no call takes all of a processor."""
 
 
 class InboundAudio:
@@ -40,7 +35,6 @@ class InboundAudio:
         self._echo = echo
         self._ingest = Ingest(form)
         self._stall_ms = timing().stall_ms
-        self._due = 0.0
 
     def change(self, form: AudioFormat) -> None:
         """What follows comes in another format. Raises UnsupportedAudio."""
@@ -51,12 +45,6 @@ class InboundAudio:
         frames = self._ingest.push(data, sequence)
         self._arrivals.note(self._ingest.received, at)
         await self._hear(self._echo.without(frames, at))
-        await self._keep_pace(frames.size / SAMPLE_RATE)
-
-    async def _keep_pace(self, heard_s: float) -> None:
-        now = self._clock.monotonic()
-        self._due = max(now, self._due) + heard_s / PACE
-        await asyncio.sleep(max(0.0, self._due - now - AHEAD_S / PACE))
 
     async def stalled(self) -> None:
         """Nothing came for a while: inside a turn, and right after it, that is silence."""

@@ -48,7 +48,7 @@ from schemas.turn import (
     Waste,
 )
 from services.audio.codec import encode_pcm16
-from services.call import CallPorts, LiveCall, OutboundQueue, hearing
+from services.call import CallPorts, LiveCall, OutboundQueue
 from services.call.conversation import Conversation
 from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
@@ -118,32 +118,6 @@ async def comes_true(condition: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(0.005)
     raise AssertionError("it never came true")
-
-
-async def test_sound_that_comes_faster_than_time_is_heard_at_a_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    asleep = asyncio.sleep
-
-    async def noted(seconds: float) -> None:
-        slept.append(seconds)
-        await asleep(0)
-
-    monkeypatch.setattr(hearing.asyncio, "sleep", noted)
-    talk = made()
-    async with living(talk):
-        for _ in range(int(hearing.AHEAD_S)):
-            await talk.put(AudioIn(bytes(2 * SAMPLE_RATE)))
-        await talk.call.settled()
-        assert max(slept) == pytest.approx(0, abs=0.02)
-        for ahead in (1, 2, 3):
-            await talk.put(AudioIn(bytes(2 * SAMPLE_RATE)))
-            await talk.call.settled()
-            assert max(slept) == pytest.approx(ahead / hearing.PACE, abs=0.02)
-        talk.clock.advance(3 / hearing.PACE)
-        slept.clear()
-        await talk.put(AudioIn(bytes(640)))
-        await talk.call.settled()
-        assert max(slept) == pytest.approx(0, abs=0.02)
 
 
 async def test_what_is_unheard_is_bounded() -> None:
