@@ -97,7 +97,7 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
 def _on_condition(rules: Grammar, between: str) -> bool:
     """Whether a later amount is a condition's: "fifty, if she has less than twenty"."""
     words = rules.units(_CLAUSE.split(between)[-1]).words
-    met = rules.spaced and any(rules.accounts.conditions.scan(words, at) for at in range(len(words)))
+    met = rules.spaced and rules.accounts.conditions.holds(words)
     return met and not _corrects(rules, between)
 
 
@@ -121,7 +121,7 @@ def in_part(heard: Annotation, found: Understood) -> Understood | None:
 def _corrects(rules: Grammar, between: str) -> bool:
     """Whether there is a word between two amounts that takes the first one back."""
     units = rules.units(between).words
-    return any(rules.accounts.repairs.scan(units, at) for at in range(len(units)))
+    return rules.accounts.repairs.holds(units)
 
 
 def _with_last(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int | None:

@@ -27,15 +27,10 @@ def by_the_order(heard: Annotation, found: Understood, context: Context) -> Unde
     if found.intent not in COUNTED:
         return None
     if grammar(language(heard.transcript.locale)).spaced:
-        return (
-            _after_its_day(heard, found, context) or _falling_due(heard, found, context) or _to_nobody(found, context)
-        )
-    return (
-        _from_its_day(heard, found, context)
-        or _in_its_week(heard, found, context)
-        or _falling_due(heard, found, context)
-        or _to_nobody(found, context)
-    )
+        counted = _after_its_day(heard, found, context)
+    else:
+        counted = _from_its_day(heard, found, context) or _in_its_week(heard, found, context)
+    return counted or _falling_due(heard, found, context) or _to_nobody(found, context)
 
 
 def _to_nobody(found: Understood, context: Context) -> Understood | None:
@@ -63,9 +58,10 @@ def _after_its_day(heard: Annotation, found: Understood, context: Context) -> Un
     named = next((each for each in found.unresolved if each.slot is SlotName.DATE), None)
     if named is None or context.terms.on is None or found.slots.date is not None:
         return None
-    if named.evidence.surface.lower() not in days:
+    count = days.get(named.evidence.surface.lower())
+    if count is None:
         return None
-    meant = context.terms.on + timedelta(days=days[named.evidence.surface.lower()])
+    meant = context.terms.on + timedelta(days=count)
     slots = replace(found.slots, date=Slot(DateValue(meant, meant), named.evidence))
     return replace(found, slots=slots, unresolved=tuple(each for each in found.unresolved if each is not named))
 

@@ -69,7 +69,7 @@ def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
     for one, two in pairwise(days):
         between = rules.units(heard.transcript.text[one.end : two.start]).words
         held = two.start < day.evidence.end and day.evidence.start < two.end
-        if held and any(rules.accounts.repairs.scan(between, at) for at in range(len(between))):
+        if held and rules.accounts.repairs.holds(between):
             weeks = [span for span in days if span.start <= one.start and _NAMED_WEEK in span.rule]
             whole = _with_last(rules, one, two) or _of_that_week((weeks or [one])[-1], two)
             if whole is not None and whole != day.value:

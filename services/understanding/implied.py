@@ -45,24 +45,22 @@ def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context:
     open_ = found.intent is Intent.TRANSFER_MONEY and found.route is Route.FAST and not found.unresolved
     if not open_ or slots.payee or slots.target or slots.amount is None or not nobody or not context.idle:
         return None
-    words = rules.units(heard.transcript.text).words
-    across = any(rules.accounts.across.scan(words, at) for at in range(len(words)))
-    across = across and not rules.accounts.handing.intersection(words)
-    put_by = any(rules.accounts.put_by.scan(words, at) for at in range(len(words)))
-    nouns = vocabulary(rules, context)
+    text, units, marks = heard.transcript.text, rules.units(heard.transcript.text), rules.accounts
+    words, nouns = units.words, vocabulary(rules, context)
+    put_by = next((at for at in range(len(words)) if marks.put_by.begins(words, at)), None)
+    across = marks.across.holds(words) and not marks.handing.intersection(words)
     named = owned(nouns, words, len(words)).get("account", {})
     others = [each.id for each in context.accounts if slots.source is None or each.id != slots.source.value]
-    if put_by and rules.accounts.savings:
-        others = [each for each in others if each in owned(nouns, rules.accounts.savings, 1).get("account", {})]
-        place = next((at for at in range(len(words)) if rules.accounts.put_by.scan(words, at)), 0)
+    if put_by is not None and marks.savings:
+        others = [each for each in others if each in owned(nouns, marks.savings, 1).get("account", {})]
+        place = put_by
     elif slots.source is not None and len(context.accounts) == _TWO and (across or set(others) & named.keys()):
         place = next(iter(named.values()))[0]
     else:
         return None
     if len(others) != 1:
         return None
-    units, text = rules.units(heard.transcript.text), heard.transcript.text
-    rule = RuleId(f"{rules.accounts.id}.implied@{rules.accounts.version}")
+    rule = RuleId(f"{marks.id}.implied@{marks.version}")
     said = Evidence(units.starts[place], units.ends[place], text[units.starts[place] : units.ends[place]], rule)
     missing = tuple(slot for slot in found.missing if slot not in {SlotName.PAYEE, SlotName.TARGET})
     target = Slot(AccountId(others[0]), said)

@@ -24,7 +24,7 @@ def two_receivers(heard: Annotation, found: Understood, context: Context) -> Und
         return None
     units = rules.units(text)
     place = _onto(rules, units, text, context)
-    repaired = any(rules.accounts.repairs.scan(units.words, at) for at in range(len(units.words)))
+    repaired = rules.accounts.repairs.holds(units.words)
     both = found.slots.payee is not None and found.slots.target is not None
     second = found.then is not None and found.then.slots.amount is not None
     if place is None or ((repaired or second) and not both):

@@ -183,7 +183,7 @@ def _another(rules: Grammar, between: str, behind: str) -> bool:
     units = rules.units(between).words
     verbs = {rules.symbols[name] for name in _VERBS if name in rules.symbols}
     tries = any(edge.symbol in verbs for at in range(len(units)) for edge in rules.trie.scan(units, at))
-    joined = any(rules.phrases.conjunctions.scan(units, at) for at in range(len(units)))
+    joined = rules.phrases.conjunctions.holds(units)
     return tries or joined or not rules.words.onto.isdisjoint(rules.units(behind).words)
 
 
@@ -201,7 +201,7 @@ def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Un
         return None
     begin, stop = (each(s.evidence.start for s in slots.values()) for each, slots in ((max, one), (min, two)))
     units = rules.units(heard.transcript.text[begin:stop]).words
-    if any(rules.phrases.conjunctions.scan(units, at) for at in range(len(units))):
+    if rules.phrases.conjunctions.holds(units):
         return None
     if not _refuses(rules, units) and (one.keys() != two.keys() or len(other) != 1 or not _hesitates_in(rules, units)):
         return None
@@ -225,7 +225,7 @@ def _refuses(rules: Grammar, units: tuple[str, ...]) -> bool:
 
 def _hesitates_in(rules: Grammar, units: tuple[str, ...]) -> bool:
     """Whether there is a hesitation among words, or something is told that was done before."""
-    return any(rules.accounts.hesitations.scan(units, at) for at in range(len(units))) or _past(rules, units)
+    return rules.accounts.hesitations.holds(units) or _past(rules, units)
 
 
 def _past(rules: Grammar, units: tuple[str, ...]) -> bool:

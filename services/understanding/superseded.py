@@ -68,7 +68,7 @@ def _may_hold_another(found: Understood) -> bool:
 def _besides(rules: Grammar, text: str) -> bool:
     """Whether something is wanted first, or as well."""
     words = rules.units(text).words
-    return any(rules.accounts.first.scan(words, at) for at in range(len(words)))
+    return rules.accounts.first.holds(words)
 
 
 def _anew(rules: Grammar, text: str, cut: Cut, context: Context, look: Look, found: Understood) -> Understood | None:
@@ -105,7 +105,7 @@ def _taken_back(rules: Grammar, text: str, cut: Cut, context: Context, look: Loo
         return None
     for end, begin in _clause_ends(rules, text, cut):
         words = rules.units(text[cut.mark : end]).words
-        if not any(rules.accounts.dropping.scan(words, at) for at in range(len(words))):
+        if not rules.accounts.dropping.holds(words):
             continue
         behind = rules.units(text[begin : cut.stop])
         leads = rules.accounts.instead_of.longest(behind.words, 0)[0] if behind.words else 0
@@ -145,13 +145,13 @@ def _whole(found: Understood) -> bool:
 def _undone(rules: Grammar, text: str, cut: Cut) -> bool:
     """Whether the words between the parts take back what was said."""
     words = rules.units(text[cut.mark : cut.start]).words
-    return cut.denied or any(rules.accounts.undoing.scan(words, at) for at in range(len(words)))
+    return cut.denied or rules.accounts.undoing.holds(words)
 
 
 def _starts_over(rules: Grammar, text: str) -> bool:
     """Whether words take back all that was said before them."""
     words = rules.units(text).words
-    return any(rules.accounts.from_start.scan(words, at) for at in range(len(words)))
+    return rules.accounts.from_start.holds(words)
 
 
 def _about(

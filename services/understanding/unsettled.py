@@ -74,7 +74,7 @@ def _dropped(rules: Grammar, heard: Annotation, context: Context, look: Look, *,
     ends = [pause.start() for pause in PAUSES.finditer(text) if pause.start() and pause.end() < len(text)]
     ends = sorted({*ends, *(cut.end for cut in announced_cuts(rules, text, held_units(rules, heard)))})
     later = rules.units(text[ends[0] :]).words if ends else ()
-    if not refused and not any(rules.accounts.dropping.scan(later, at) for at in range(len(later))):
+    if not refused and not rules.accounts.dropping.holds(later):
         return None
     orders = (look(0, end, context) for end in ends[:MAX_CUTS])
     return next((o.intent for o in orders if o.rule is not None and o.intent in MONEY_MOVING | CARDS), None)

@@ -101,7 +101,7 @@ class Accounts:
         """The slot that unread words are about, if they tell."""
         words = (by_word if self.spaced else by_character)(surface).words
         for slot, trie in ((SlotName.SOURCE, self.places), (SlotName.DATE, self.times)):
-            if any(trie.scan(words, at) for at in range(len(words))):
+            if trie.holds(words):
                 return slot
         return None
 

@@ -77,6 +77,10 @@ class Trie:
             end += 1
         return node is not None
 
+    def holds(self, units: tuple[str, ...]) -> bool:
+        """Whether any phrase is anywhere in the units."""
+        return any(self.begins(units, at) for at in range(len(units)))
+
     def rows(self, units: tuple[str, ...]) -> list[list[Edge]]:
         """Every phrase, by the unit that it begins at."""
         if not self.meets(units):
