@@ -54,7 +54,7 @@ def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context:
     if put_by is not None and marks.savings:
         others = [each for each in others if each in owned(nouns, marks.savings, 1).get("account", {})]
         place = put_by
-    elif slots.source is not None and len(context.accounts) == _TWO and (across or set(others) & named.keys()):
+    elif named and slots.source and len(context.accounts) == _TWO and (across or set(others) & named.keys()):
         place = next(iter(named.values()))[0]
     else:
         return None
