@@ -1,7 +1,7 @@
 """Transcripts: what the recogniser heard, with its alternatives."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from schemas.ids import Locale
@@ -37,6 +37,8 @@ class Transcript:
     """Whether no voice was heard that the words leave out; what can't be undone needs all of them."""
     named: bool = False
     """Whether the name in the words was told by its sound, of all that may be meant."""
+    decodes: tuple[int, ...] = field(default=(), compare=False)
+    """What it was decoded from, as whoever keeps the sound has numbered it."""
 
     @property
     def alternatives(self) -> tuple[str, ...]:

@@ -151,9 +151,7 @@ class Listener:
         whole = unheard < self._timing.unheard_voice_ms * PER_MS or turn.decoding <= guessed_ahead
         completeness = self._judge.judge(said, turn.partial_text)
         wait, rule = self._judge.wait(completeness, transcript.text) if turn.forced is None else (0, turn.forced)
-        if transcript.whole is not whole:  # else it stays the object that it is, by which a recorder finds its sound
-            transcript = replace(transcript, whole=whole)
-        turn.eager = Eager(turn.item, revision, transcript, completeness, wait, rule)
+        turn.eager = Eager(turn.item, revision, replace(transcript, whole=whole), completeness, wait, rule)
         return [turn.eager, *self._settle()]
 
     def unheard(self, revision: int) -> list[Signal]:
