@@ -24,6 +24,14 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
+class Onward:
+    """Natural-log probabilities of what may follow an utterance's last word, rather than its end."""
+
+    comma: float
+    word: float
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """An utterance as text. `hypotheses[0].text == text`; typed text has one hypothesis of log-probability 0."""
 

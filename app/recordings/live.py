@@ -16,7 +16,7 @@ from schemas.audio import Samples
 from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.interpretation import Interpretation
-from schemas.transcript import Transcript, Wordings
+from schemas.transcript import Onward, Transcript, Wordings
 from schemas.turn import ReplyEvent, ReplyId
 from services.ports import Amendable, Clock, Recognizer, TurnHandler
 from services.record.audit_keys import AuditKeys
@@ -127,6 +127,9 @@ class _RecordedRecognizer:
             samples, locale, final=final, confirming=confirming, wordings=wordings
         )
         return self._shelf.put(transcript, samples) if final else transcript
+
+    async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
+        return await self._inner.onward(samples, heard)
 
     async def warm_up(self) -> None:
         await self._inner.warm_up()

@@ -11,7 +11,7 @@ from schemas.call import Patience
 from schemas.ids import EN_US
 from schemas.intent import Intent, Understood
 from schemas.interpretation import Interpretation
-from schemas.transcript import Hypothesis, Transcript
+from schemas.transcript import Hypothesis, Onward, Transcript
 from schemas.turn import (
     Completeness,
     Discarded,
@@ -122,6 +122,23 @@ def test_each_kind_of_words_has_its_own_silence() -> None:
         assert ended.rule == f"endpointing.en.{kind.value}@9"
     assert waits[Completeness.COMPLETE] < 250 < waits[Completeness.UNKNOWN] < waits[Completeness.MISSING_SLOT]
     assert waits[Completeness.YES_NO] < 250 < waits[Completeness.DIGITS] < waits[Completeness.TRAILING]
+
+
+def test_words_of_no_rule_end_sooner_where_nothing_may_follow() -> None:
+    bench = Bench(Completeness.UNKNOWN)
+    bench.automatic = False
+    bench.voice(30)
+    bench.quiet(4)
+    (request,) = (each for each in bench.requests if each.final)
+    said = Interpretation(Transcript.typed("the rain in spain", EN_US))
+    assert bench.listener.asks(request.revision, said)
+    assert not bench.listener.asks(request.revision + 1, said)
+    bench.take(bench.listener.heard(request.revision, said, Onward(-12.0, -12.0)))
+    assert not bench.listener.asks(request.revision, said)
+    bench.quiet(12)
+    (ended,) = bench.of(Ended)
+    assert isinstance(ended, Ended)
+    assert 400 <= ended.ended_at_ms - ended.voiced_until_ms < 450
 
 
 def test_doubted_words_are_waited_for() -> None:
