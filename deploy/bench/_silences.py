@@ -24,6 +24,7 @@ from services.audio.frames import VAD_FRAME
 from services.audio.listener import Listener, Signal
 from services.audio.utterance import DecodeRequest
 from services.audio.vad import SileroVad, VadState
+from services.call import decoded
 from services.ports import Recognizer, TurnHandler
 from services.timing import ManualClock
 
@@ -133,8 +134,4 @@ class _SentenceEar:
     async def _decode(self, request: DecodeRequest) -> None:
         if request.final:
             self._quiet_since = self._listener.now_ms - timing().eager_after_ms
-        heard = await self._recognizer.transcribe(request.samples, self._locale, final=request.final)
-        said = self._handler.interpret(heard)
-        asks = request.final and self._listener.asks(request.revision, said)
-        onward = await self._recognizer.onward(request.samples, said.transcript) if asks else None
-        await self._on(self._listener.heard(request.revision, said, onward))
+        await self._on(await decoded(request, self._listener, self._recognizer, self._handler, self._locale))
