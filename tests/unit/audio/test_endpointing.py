@@ -41,7 +41,7 @@ def test_words_of_no_rule_are_waited_on_as_long_as_more_may_follow(locale: Local
     judge = CompletenessJudge(locale, Patience())
     over, either, more = (judge.wait(Completeness.UNKNOWN, "", Onward(odds, odds))[0] for odds in (-12.0, -4.0, -0.1))
     unsaid, _ = judge.wait(Completeness.UNKNOWN)
-    assert 300 <= over < 450 < either < more <= unsaid == 1_350
+    assert 400 <= over < 450 < either < more <= unsaid == 1_350
     assert judge.wait(Completeness.COMPLETE, "", Onward(-0.1, -0.1)) == judge.wait(Completeness.COMPLETE)
 
 
