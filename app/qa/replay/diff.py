@@ -10,6 +10,7 @@ from app.qa.replay.compare_scores import Moved, Slower, moved, slower
 from app.qa.replay.journal import Run
 from app.qa.replay.judge import judge
 from app.qa.replay.manifest import by_people
+from app.qa.replay.readings import loosened, misread
 from app.qa.replay.record import TurnRecord
 from app.qa.replay.verdicts import ERROR, SAID, FieldChange, changes, looser, rules_of
 from schemas.errors import MalformedMessage, WrongState
@@ -119,6 +120,10 @@ class RunDiff:
                 found += [PolicyBreach(policy, _misheard(score)) for score in self.scores if score.worse_hearing]
             if policy is FailOn.SLOWER:
                 found += [PolicyBreach(policy, _late(stage)) for stage in self.slower]
+            if policy is FailOn.MONEY and (other := misread(self.before.words, self.after.words)):
+                found.append(PolicyBreach(policy, other))
+            if policy is FailOn.LABELS and (wider := loosened(self.before.slack, self.after.slack)):
+                found.append(PolicyBreach(policy, wider))
         return tuple(found)
 
     @property
