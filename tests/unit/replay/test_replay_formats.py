@@ -114,8 +114,8 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["replay", "check", str(tmp_path / "m.jsonl"), "--policy", "release"])
     assert done.exit_code == 1
     for words in (
-        "m.jsonl:2", "m.jsonl:3", "m.jsonl:4", "two cases are called 'fine'", "did you mean deny", "alex-morgan", "xx-XX",
-        "gone#1: no such file", "torn#1", "far#1", "`end` is not after `start`", "policy release needs 300",
+        "m.jsonl:2", "m.jsonl:3", "m.jsonl:4", "two cases are called 'fine'", "did you mean deny", "alex-morgan",
+        "xx-XX", "gone#1: no such file", "torn#1", "far#1", "`end` is not after `start`", "policy release needs 300",
         "is of 1970 to 2200", "7 calls", "turns labelled by people",
     ):  # fmt: skip
         assert words in done.output, words
