@@ -1,13 +1,14 @@
 """`tellerline bank`: whom the bank's callers may be, and whom they pay."""
 
 import asyncio
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from schemas.errors import TooLarge
+from schemas.errors import BadInput, TooLarge
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -98,6 +99,8 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
         for number, line in enumerate(lines, 1):
             if number > MAX_LINES:
                 raise TooLarge(f"more than {MAX_LINES} lines: bring them in parts")
+            if number == 1:
+                line = _as_utf8(file, line)  # noqa: PLW2901 - what editors put before a text is no part of it
             if not line.strip():
                 continue
             if len(line) > MAX_LINE_BYTES:
@@ -115,6 +118,14 @@ def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, Dire
                 faults.append(LineFault(number, f"locale: none of {', '.join(spoken)}"))
                 continue
             yield number, record
+
+
+def _as_utf8(file: Path, first: bytes) -> bytes:
+    """The first line without the mark of UTF-8. Raises BadInput for files that are another thing than such text."""
+    for mark, what in ((codecs.BOM_UTF16_LE, "UTF-16"), (codecs.BOM_UTF16_BE, "UTF-16"), (b"\x1f\x8b", "packed")):
+        if first.startswith(mark):
+            raise BadInput(f"{file.name} is {what}: write plain UTF-8")
+    return first.removeprefix(codecs.BOM_UTF8)
 
 
 def _said(fault: "ErrorDetails") -> str:

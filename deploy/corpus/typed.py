@@ -1,4 +1,4 @@
-"""Typed calls of labelled sentences: answers to a read-back, what must never move money, orders by weekday, questions.
+"""Typed calls of labelled sentences: answers, what must never move money, weekdays, questions, bounds of the rules.
 
 Few people were recorded saying no. What decides whether money moves is words, so the words are replayed as typed.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import orjson
+import yaml
 
 from deploy.bench.cases.negatives import negatives, sentences
 
@@ -30,6 +31,7 @@ _ASKED: Final = {
     "en": ("is it possible to {order}", "how long does it take to {order}", "do i have to pay a fee to {order}"),
     "ja": ("{order}もらうのに手数料はかかりますか", "{order}もらうことはできますか"),
 }
+_LOCALES: Final = {"alex-morgan": "en-US", "imogen-hartley": "en-GB", "takahashi-misaki": "ja-JP"}
 _NO_READ_BACK: Final = ["execute", "clarify", "answer", "refuse", "handoff"]
 
 
@@ -40,6 +42,7 @@ def typed_cases(each: int = 1) -> Iterator[dict[str, Any]]:
         yield from _negatives(language, each)
         yield from _days(language)
         yield from _questions(language)
+    yield from _bounds()
 
 
 def _answers(language: str) -> Iterator[dict[str, Any]]:
@@ -84,6 +87,23 @@ def _questions(language: str) -> Iterator[dict[str, Any]]:
     for number, said in enumerate(_ASKED[language], 1):
         turn = {"text": said.format(order=order), "expect": {"decision": _NO_READ_BACK, "money": []}}
         yield _case(f"{locale}/asked {number}", locale, customer, "an order asked about", [turn])
+
+
+def _bounds() -> Iterator[dict[str, Any]]:
+    """Orders at the bounds of the bank's rules, of tests/data/corpus/bounds.yaml."""
+    happens: dict[str, dict[str, Any]] = {
+        "confirm": {"decision": "confirm", "money": []},
+        "no read-back": {"decision": _NO_READ_BACK, "money": []},
+        "not booked": {"money": []},
+        "any": {},
+    }
+    callers = yaml.load((DATA / "corpus" / "bounds.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    for customer, calls in callers.items():
+        for number, (name, turns) in enumerate(calls.items(), 1):
+            said = [(str(words), wanted) for turn in turns for words, wanted in turn.items()]
+            played = [{"text": words, "expect": happens[wanted]} for words, wanted in said]
+            locale = _LOCALES[customer]
+            yield _case(f"{locale}/bound {number:02}", locale, customer, f"bound: {name}", played)
 
 
 def _main() -> None:

@@ -110,6 +110,8 @@ def _check(household: Household, connection: sa.Connection) -> tuple[list[LineFa
             faults.append(LineFault(line, f"the bill's payee is not there: {record.payee}"))
         if isinstance(record, BillRecord) and (record.minimum_minor or 0) > record.due_minor:
             faults.append(LineFault(line, "the least to be paid is more than what is due"))
+        if isinstance(record, LimitsRecord) and not record.step_up_above <= record.per_transfer <= record.per_day:
+            faults.append(LineFault(line, "of step_up_above, per_transfer and per_day none is above the next"))
     if len(payees) > MAX_PAYEES:
         faults.append(LineFault(records[-1][0], f"more than {MAX_PAYEES} payees"))
     return faults, plan.changes

@@ -38,6 +38,11 @@ class Normalizer:
         """
         return self._engine.normalize(text, now, currencies, digits=digits)
 
+    @property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """Every word that has a value, as `(meaning, word)`: value, scale, currency, day …"""
+        return self._engine.words
+
     def notes(self, text: str) -> tuple[Note, ...]:
         """How `text` is cut into tokens, and what each can mean: for people who ask why."""
         return self._engine.notes(text)

@@ -40,6 +40,11 @@ class NormalizationEngine:
         folded = fold(text[:MAX_CHARS])
         return notes(folded, self._language.lexicon.tokens(folded.text))
 
+    @property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """Every word with a value, as `(meaning, word)`."""
+        return self._language.words
+
     def normalize(
         self, text: str, now: datetime | None, currencies: tuple[str, ...], *, digits: bool = False
     ) -> tuple[Span, ...]:

@@ -11,6 +11,9 @@ _VOICING: Final = "\u3099\u309a\uff9e\uff9f"
 _KEPT: Final = ("<fraction>", "<super>", "<sub>")
 """Forms whose parts would read as other numbers: ½ is no 1 and 2, m² no m2."""
 
+_UNSEEN: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+"""Characters that nobody sees: a number or a word goes on over them (5\u200b0 is fifty, and no nought)."""
+
 _PLAIN: Final = str.maketrans(
     {"’": "'", "‘": "'", "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "〜": "~", "ㇼ": "リ"}
 )
@@ -31,7 +34,8 @@ def fold(source: str) -> Folded:
     if source.isascii():
         size = len(source)
         return Folded(source.lower(), source, range(size), range(1, size + 1))
-    if unicodedata.is_normalized("NFKC", source) and len(lower := source.lower()) == len(source):
+    unseen = any(char in source for char in _UNSEEN)
+    if not unseen and unicodedata.is_normalized("NFKC", source) and len(lower := source.lower()) == len(source):
         return Folded(lower.translate(_PLAIN), source, range(len(lower)), range(1, len(lower) + 1))
     text: list[str] = []
     starts: list[int] = []
@@ -39,6 +43,9 @@ def fold(source: str) -> Folded:
     at, size = 0, len(source)
     while at < size:
         stop = at + 1
+        if unseen and source[at] in _UNSEEN:
+            at = stop
+            continue
         if stop < size and source[stop] in _VOICING:
             stop += 1
         for char in _canonical(source[at:stop]):

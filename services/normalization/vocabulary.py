@@ -15,6 +15,8 @@ from services.normalization.words import Currency, DayPart, Period, Scale, Word,
 
 FAMILIES: Final = ("numbers", "money", "digits", "dates", "times", "context")
 """Each language has a file for each family of grammars."""
+_APART: Final = frozenset({"id", "version", "flags"})
+"""Fields that are no meaning with something to carry."""
 
 
 class Vocabulary(RuleFile):
@@ -50,7 +52,7 @@ class Vocabulary(RuleFile):
     def entries(self) -> Iterator[tuple[str, Word]]:
         """Every surface with one of its meanings."""
         for name in type(self).model_fields:
-            if name in {"id", "version", "flags"}:
+            if name in _APART:
                 continue
             for surface, payload in getattr(self, name).items():
                 yield surface, make({name: payload})
@@ -73,6 +75,14 @@ class Language:
             raise RulesInvalid(f"normalize/{name}: {error}") from error
         self._files = files
         self._rules: dict[str, RuleId] = {}
+
+    @property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """Every surface that carries something, as `(meaning, surface)`, in order."""
+        carried = ((name, file) for file in self._files.values() for name in sorted(type(file).model_fields.keys()))
+        return tuple(
+            (name, word) for name, file in carried if name not in _APART for word in sorted(getattr(file, name))
+        )
 
     def rule(self, production: str) -> RuleId:
         """The identity of `family.production` in this language, `normalize.en.money.major@1`."""

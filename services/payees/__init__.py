@@ -6,8 +6,18 @@ Pure: no I/O after `warm_up`, no clock.
 """
 
 from services.payees.cache import IndexCache, content_version
+from services.payees.data import relationship_words
 from services.payees.found import Searched
 from services.payees.index import MAX_CANDIDATES, MAX_PAYEES, PayeeIndex
 from services.payees.warm import warm_up
 
-__all__ = ["MAX_CANDIDATES", "MAX_PAYEES", "IndexCache", "PayeeIndex", "Searched", "content_version", "warm_up"]
+__all__ = [
+    "MAX_CANDIDATES",
+    "MAX_PAYEES",
+    "IndexCache",
+    "PayeeIndex",
+    "Searched",
+    "content_version",
+    "relationship_words",
+    "warm_up",
+]

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from app.qa.replay.diff import RunDiff, compare
-from app.qa.replay.journal import DECISIONS, HEAD, SOURCES, TIMINGS, Run, read_run
+from app.qa.replay.journal import DECISIONS, HEAD, HELD, SOURCES, TIMINGS, Run, read_run
 from app.qa.replay.policy import Policy
 from app.qa.replay.provenance import file_hash
 from app.qa.replay.score import Scores, score
@@ -21,7 +21,7 @@ from schemas.errors import BadInput, MalformedMessage, NotFound
 RUNS: Final = "runs.jsonl"
 BASELINES: Final = "baselines"
 MAX_RUNS: Final = 10_000
-_KEPT: Final = (HEAD, DECISIONS, TIMINGS, SOURCES)
+_KEPT: Final = (HEAD, DECISIONS, TIMINGS, SOURCES, HELD)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 P95: Final = "total_p95_ms"
 
@@ -56,7 +56,7 @@ class RunHistory:
         fresh = target.with_name(f".{name}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        for file in _KEPT:
+        for file in (name for name in _KEPT if (out / name).is_file()):
             shutil.copyfile(out / file, fresh / file)
         shutil.rmtree(target, ignore_errors=True)
         fresh.rename(target)

@@ -20,6 +20,7 @@ TIMINGS: Final = "timings.jsonl"
 SCORES: Final = "scores.json"
 REPORT: Final = "report.html"
 SOURCES: Final = "sources.json"
+HELD: Final = "held.json"
 LOCK: Final = ".lock"
 _MADE: Final = (DECISIONS, TIMINGS, SCORES, REPORT)
 """Files made of the journal: stale as soon as a run is begun or resumed."""
@@ -59,13 +60,16 @@ def _short(value: object) -> str:
 class Run:
     """A finished run, read back. `sittings` say when it was played, where, and by which commit.
 
-    `sources` has every file of code, rules, weights and sound by name, with a hash of its bytes.
+    `sources` has every file of code, rules, weights and sound by name, with a hash of its bytes; `words` what words
+    were taken for, and `slack` what policies allowed (`readings`, `policy.slack`).
     """
 
     head: RunHead
     results: tuple[TurnResult, ...]
     sittings: tuple[Sitting, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    slack: Mapping[str, float] = field(default_factory=dict)
 
 
 class Journal:
@@ -104,6 +108,11 @@ class Journal:
     def note_sources(self, files: Mapping[str, str]) -> None:
         """Put on record every file that the run is made of, with a hash: what says later which of them changed."""
         (self._folder / SOURCES).write_bytes(orjson.dumps(dict(files), option=orjson.OPT_SORT_KEYS))
+
+    def note_held(self, words: Mapping[str, str], slack: Mapping[str, float]) -> None:
+        """Put on record what later runs are held to beside the calls."""
+        held = {"slack": dict(slack), "words": dict(words)}
+        (self._folder / HELD).write_bytes(orjson.dumps(held, option=orjson.OPT_SORT_KEYS))
 
     def _take_lock(self) -> None:
         self._lock = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
@@ -202,6 +211,7 @@ def read_run(folder: Path) -> Run:
     try:
         head, sittings = _read_head(folder)
         sources = orjson.loads((folder / SOURCES).read_bytes())
+        held = orjson.loads((folder / HELD).read_bytes()) if (folder / HELD).is_file() else {}
         records = [parse(TurnRecord, raw) for raw in (folder / DECISIONS).read_bytes().splitlines()]
         timings = [parse(TurnTiming, raw) for raw in (folder / TIMINGS).read_bytes().splitlines()]
         results = tuple(TurnResult(record=r, timing=t) for r, t in zip(records, timings, strict=True))
@@ -210,4 +220,4 @@ def read_run(folder: Path) -> Run:
     cases = len({result.record.case for result in results})
     if cases != head.cases:
         raise MalformedMessage(f"{folder} has decisions of {cases} of its {head.cases} cases")
-    return Run(head, results, sittings, sources)
+    return Run(head, results, sittings, sources, held.get("words", {}), held.get("slack", {}))

@@ -32,6 +32,8 @@ MAX_CALL_S: Final = 4 * 3_600.0
 """A recording that turns are cut from is not longer."""
 DEFAULT_NOW: Final = datetime(2026, 1, 15, 17, 0, tzinfo=UTC)
 """The moment of replay where a manifest names none: fixed, so that two runs agree."""
+EARLIEST, LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+"""Moments that calls are of: beyond them are none that a calendar of days can count from."""
 
 MAX_ID: Final = 300
 CaseId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID), AfterValidator(no_controls)]
@@ -176,6 +178,8 @@ class Case(Strict):
     def _zoned(self) -> Self:
         if self.now.tzinfo is None:
             raise ValueError("`now` needs a time zone")
+        if not EARLIEST <= self.now <= LATEST:
+            raise ValueError(f"`now` is of {EARLIEST.year} to {LATEST.year}")
         if self.facts is not None and self.customer is not None:
             raise ValueError("`facts` or `customer`, not both")
         return self

@@ -1,7 +1,7 @@
 """Policies of rules/qa: the bounds that a run's scores must keep, and what a comparison fails on."""
 
 from collections.abc import Iterator
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -26,6 +26,10 @@ _LABELS: Final = {
 }
 """Ratios that need a label of one name; those of payees, slots and spans are told by how they begin."""
 
+Share = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
+"""A bound of 1 and more, or none that is a number, would bound nothing."""
+Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
 
 class Policy(BaseModel):
     """Bounds on ratios, by name, and on `latency_ms`, by STAGE_pPERCENT; `fail_on` is for comparisons."""
@@ -33,9 +37,9 @@ class Policy(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     judged: int = Field(default=1, ge=1)
-    at_most: dict[str, float]
-    at_least: dict[str, float]
-    latency_ms: dict[str, float]
+    at_most: dict[str, Share]
+    at_least: dict[str, Share]
+    latency_ms: dict[str, Milliseconds]
     fail_on: tuple[FailOn, ...]
 
     @model_validator(mode="after")
@@ -45,7 +49,16 @@ class Policy(BaseModel):
         absent += [LATENCY] if LATENCY not in self.latency_ms else []
         if absent:
             raise ValueError(f"every policy bounds {', '.join(absent)}")
+        if not {FailOn.MONEY, FailOn.MISSING} <= {*self.fail_on}:
+            raise ValueError("every policy fails on money and missing")
         return self
+
+    @property
+    def slack(self) -> dict[str, float]:
+        """How much it allows, by name: what is more is looser, and so is what is gone."""
+        found = {f"{name} at most": bound for name, bound in (self.at_most | self.latency_ms).items()}
+        found |= {f"{name} at least": -bound for name, bound in self.at_least.items()}
+        return found | {"judged at least": -self.judged} | {f"fails on {name}": 0 for name in self.fail_on}
 
     def lacks(self, manifest: Manifest) -> tuple[str, ...]:
         """What a set must have to be judged by this policy and has not, in words."""
@@ -111,6 +124,12 @@ def policy(name: str) -> Policy:
     if name not in found:
         raise NotFound(f"no policy {name!r}: one of {', '.join(sorted(found))}")
     return found[name]
+
+
+def slack() -> dict[str, float]:
+    """How much each policy allows, by its name and the bound's."""
+    found = load("qa/policies.yaml", Policies).policies
+    return {f"{name}: {bound}": allowed for name, each in found.items() for bound, allowed in each.slack.items()}
 
 
 def policy_for(name: str, manifest: Manifest) -> Policy:

@@ -1,5 +1,6 @@
 """Reading manifests: JSON lines or an array, CSV or TSV, a folder of audio with sidecars; and what others write."""
 
+import codecs
 import csv
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -175,8 +176,10 @@ def _opened(path: Path) -> IO[bytes]:
 def _json(path: Path) -> Iterator[tuple[str, Raw]]:
     """JSON lines, or one array of objects. A line that can't be read is told, and the next one read."""
     with _opened(path) as lines:
+        begin = len(codecs.BOM_UTF8) if lines.read(3) == codecs.BOM_UTF8 else 0  # what editors put before a text
+        lines.seek(begin)
         first = lines.read(64).lstrip()[:1]
-        lines.seek(0)
+        lines.seek(begin)
         if first == b"[":
             for number, raw in enumerate(_array(path.name, lines.read()), 1):
                 yield f"{path.name}[{number}]", raw

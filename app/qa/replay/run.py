@@ -21,7 +21,9 @@ from app.qa.replay.forked import context
 from app.qa.replay.journal import Journal, RunHead
 from app.qa.replay.judge import owed_after
 from app.qa.replay.manifest import Case, Manifest, MoneyMove
+from app.qa.replay.policy import slack
 from app.qa.replay.provenance import sitting, sources
+from app.qa.replay.readings import readings
 from app.qa.replay.record import TurnResult, unplayed
 from schemas.errors import ConfigInvalid, InternalFault, TellerlineError, TimedOut
 
@@ -177,6 +179,7 @@ def replay(
     journal = Journal(out, spec.head(manifest, corpus), sitting(jobs))
     done = journal.open(fresh=fresh)
     journal.note_sources(sources() | spec.weights() | {f"audio/{k}": v for k, v in manifest.recordings().items()})
+    journal.note_held(readings(frozenset(case.language for case in manifest.cases)), slack())
     order = [case.id for case in manifest.cases]
     todo = [case for case in manifest.cases if case.id not in done]
     finished, seconds = len(order) - len(todo), 0.0

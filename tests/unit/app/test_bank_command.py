@@ -34,6 +34,8 @@ def importing(text: str, *options: str) -> Result:
         (EXAMPLE.splitlines()[0].replace("en-GB", "tlh-KX"), "locale"),
         (EXAMPLE.splitlines()[1].replace("250000", "2500.00"), "per_transfer"),
         (EXAMPLE.splitlines()[1].replace('"GBP"', '"GBX"'), "currency"),
+        (EXAMPLE.splitlines()[1].replace("GBP", "USD").replace("250000", "2500000"), "none is above the next"),
+        (EXAMPLE.splitlines()[1].replace("GBP", "USD").replace("50000}", "5000000}"), "none is above the next"),
         (CARD.replace('"last4"', '"last4": "9999", "last4"'), "last4: is there twice"),
         (CARD.replace('"type"', '"customer": "C-2001", "type"'), "customer: is there twice"),
         (CARD.replace('"last4"', '"last\\u0034": "9999", "last4"'), "last4: is there twice"),
@@ -49,6 +51,15 @@ def test_a_fault_is_told_by_its_line(line: str, said: str) -> None:
     assert f"line {number}: " in done.stderr
     assert said in done.stderr
     assert "2 new" in importing(EXAMPLE).stdout, "something had been written"
+
+
+@pytest.mark.parametrize(("encoding", "code"), [("utf-8-sig", 0), ("utf-16", 1), ("utf-16-le", 1)])
+def test_what_editors_put_before_a_text_is_no_part_of_it(encoding: str, code: int) -> None:
+    Path("file.jsonl").write_text(EXAMPLE, encoding=encoding)
+    done = CliRunner().invoke(main, ["bank", "import", "file.jsonl"])
+    assert done.exit_code == code
+    told = done.stderr + str(done.exception)
+    assert ("customer: 2 new" in done.stdout) if code == 0 else ("UTF-16" in told or "line 1: " in told)
 
 
 def test_a_dry_run_writes_nothing() -> None:

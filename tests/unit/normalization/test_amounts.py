@@ -56,6 +56,18 @@ def test_a_breath_behind_ten_thousands_ends_no_amount(text: str, minor: int, ask
     assert (span.value, span.ambiguity in _OPEN) == (MoneyValue(minor, "JPY"), asked)
 
 
+@pytest.mark.parametrize("unseen", "\u00ad\u200b\u200c\u200d\u2060\ufeff")
+def test_an_amount_goes_on_over_what_nobody_sees(unseen: str) -> None:
+    for locale, text, value in (
+        ("en-US", "send 1{}50 dollars", MoneyValue(15_000, "USD")),
+        ("en-GB", "send fif{}ty pounds", MoneyValue(5_000, "GBP")),
+        ("ja-JP", "1万{}5,000円送って", MoneyValue(15_000, "JPY")),
+    ):
+        said = text.format(unseen)
+        (span,) = Normalizer.for_locale(locale).normalize(said)
+        assert (span.value, said[span.start : span.end]) == (value, span.surface)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("locale", ["en-US", "en-GB", "ja-JP"])

@@ -231,3 +231,29 @@ def test_paired_resampling_sees_what_is_the_same_in_both() -> None:
     assert same is not None
     assert same.p == 1.0
     assert paired([], []) is None
+
+
+HEARD = "send fifty dollars to tanaka ichiro"
+
+
+@pytest.mark.parametrize(
+    ("now", "sources", "red"),
+    [
+        ("send fifty dollars to tanaka ichido", {"audio/a.wav": "2", "app/b.py": "1"}, False),
+        ("send fifty dollars to tanaka ichido", {"audio/a.wav": "2", "app/b.py": "2"}, True),
+        ("send fifty dollars to tanaka ichido", {"audio/a.wav": "1", "app/b.py": "1"}, True),
+        ("what is my balance", {"audio/a.wav": "2", "app/b.py": "1"}, True),
+        ("", {"audio/a.wav": "2", "app/b.py": "1"}, True),
+    ],
+)
+def test_another_copy_of_a_recording_may_be_heard_a_little_otherwise(
+    now: str, sources: dict[str, str], red: bool
+) -> None:
+    records = [turn(case=f"c{i}", audio="a.wav", heard=HEARD, expect=WANTED) for i in range(20)]
+    before = Run(HEAD, run(*records).results, sources={"audio/a.wav": "1", "app/b.py": "1"})
+    other = records[3].model_copy(update={"heard": now, "slots": {"amount": FIFTY}})
+    after = Run(HEAD, run(*records[:3], other, *records[4:]).results, sources=sources)
+    assert bool(compare(before, after).findings((FailOn.REGRESSION,))) is red
+    dear = other.model_copy(update={"slots": {"amount": FIFTEEN, "payee": "p1"}})
+    after = Run(HEAD, run(*records[:3], dear, *records[4:]).results, sources=sources)
+    assert compare(before, after).findings((FailOn.MONEY,))

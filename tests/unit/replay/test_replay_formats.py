@@ -87,7 +87,7 @@ def test_names_of_any_characters(name: str, tmp_path: Path) -> None:
 def test_defaults_reach_the_turns(tmp_path: Path) -> None:
     turns = [{"audio": "a.wav"}, {"audio": "b.wav", "channel": 0}]
     lines = [{"defaults": {"locale": "en-US", "channel": 1}}, {"id": "a", "turns": turns}]
-    (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8-sig")
     assert [turn.channel for turn in load(tmp_path / "m.jsonl").cases[0].turns] == [1, 0]
 
 
@@ -98,6 +98,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         {"id": "fine", "locale": "en-US", "audio": "good.wav", "expect": {"intent": "deny"}},
         {"id": "two", "locale": "en-US", "audio": "a.wav", "text": "x"},
         [1],
+        {"id": "when", "locale": "en-US", "text": "x", "now": "9999-12-31T23:00:00Z"},
         {"id": "fine", "locale": "en-US", "text": "twice"},
         {"id": "label", "locale": "en-US", "text": "x", "expect": {"intent": "dney"}},
         {"id": "who", "locale": "en-US", "text": "x", "customer": "alex-morgen"},
@@ -109,13 +110,13 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     ]
     (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, lines)))
     _, unread = read(tmp_path / "m.jsonl")
-    assert len(unread) == 4
+    assert len(unread) == 5
     done = CliRunner().invoke(main, ["replay", "check", str(tmp_path / "m.jsonl"), "--policy", "release"])
     assert done.exit_code == 1
     for words in (
-        "m.jsonl:2", "m.jsonl:3", "two cases are called 'fine'", "did you mean deny", "alex-morgan", "xx-XX",
-        "gone#1: no such file", "torn#1", "far#1", "`end` is not after `start`", "policy release needs 300",
-        "7 calls", "turns labelled by people",
+        "m.jsonl:2", "m.jsonl:3", "m.jsonl:4", "two cases are called 'fine'", "did you mean deny", "alex-morgan",
+        "xx-XX", "gone#1: no such file", "torn#1", "far#1", "`end` is not after `start`", "policy release needs 300",
+        "is of 1970 to 2200", "7 calls", "turns labelled by people",
     ):  # fmt: skip
         assert words in done.output, words
 

@@ -5,16 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from app.qa.replay.diff import FailOn, compare
+from app.qa.replay.journal import Run
 from app.qa.replay.judge import MoneyVerdict, judge, judge_by_machine
 from app.qa.replay.manifest import Expectation, Manifest, MoneyMove
-from app.qa.replay.policy import Policies, policy_for
+from app.qa.replay.policy import Policies, Policy, policy_for, slack
 from app.qa.replay.readers import load
+from app.qa.replay.readings import readings
 from app.qa.replay.record import TurnRecord
 from app.qa.replay.score import Scores, score
 from app.qa.replay.vocabulary import customer_fault, label_faults
 from rules.load import load as load_rules
 from schemas.errors import BadInput
-from tests.replay.samples import result, turn
+from schemas.ids import Locale
+from tests.replay.samples import HEAD, result, turn
 
 POLICIES = tuple(load_rules("qa/policies.yaml", Policies).policies)
 FIFTY = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen")
@@ -166,3 +170,34 @@ def test_customers_and_locales_are_known() -> None:
     assert customer_fault("alex-morgan", "en-US") is None
     assert "xx-XX" in str(customer_fault(None, "xx-XX"))
     assert customer_fault(None, "ja-JP") is None
+
+
+def test_words_that_no_recording_says_are_held_to_what_they_were() -> None:
+    words, bounds = dict(readings(frozenset({Locale("en-US"), Locale("ja-JP")}))), slack()
+    assert words["en-US “two grand dollars”"] == 'money {"amount_minor":200000,"currency":"USD"}'
+    assert words["ja-JP “明日”"] == 'date "2026-01-16"'
+    assert words["en accounts “savings”"] == "savings"
+    wrong = words | {"en-US “two grand dollars”": 'money {"amount_minor":20000,"currency":"USD"}'}
+    loose = bounds | {"ci: errors at most": 0.5}
+    gone = {name: bound for name, bound in bounds.items() if name != "ci: fails on labels"}
+    told = {
+        finding.policy: finding.says
+        for after in (Run(HEAD, (), words=wrong, slack=loose), Run(HEAD, (), words=words, slack=gone))
+        for finding in compare(Run(HEAD, (), words=words, slack=bounds), after).findings(FailOn)
+    }
+    assert told[FailOn.MONEY].startswith("1 words are taken for something else: en-US “two grand dollars” money")
+    assert told[FailOn.LABELS] == "1 bounds are looser: ci: fails on labels 0 → nothing"
+    more = Run(HEAD, (), words=words | {"en-US “five lolly”": "money"}, slack=bounds | {"new: errors at most": 0.0})
+    assert not compare(Run(HEAD, (), words=words, slack=bounds), more).findings(FailOn)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"at_most": {"errors": float("nan")}}, {"at_most": {"errors": 1.0}}, {"at_least": {"right": float("-inf")}},
+     {"latency_ms": {"total_p95": float("inf")}}, {"fail_on": ["slower"]}],
+)  # fmt: skip
+def test_a_policy_without_a_bound_is_none(change: dict[str, object]) -> None:
+    whole = load_rules("qa/policies.yaml", Policies).policies["ci"].model_dump()
+    merged = {k: {**whole[k], **v} if isinstance(v, dict) else v for k, v in change.items()}
+    with pytest.raises(ValueError, match="Policy"):
+        Policy.model_validate(whole | merged)
