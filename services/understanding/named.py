@@ -127,7 +127,9 @@ class Mentions:
         if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
         if self.rules.spaced:
-            return of_a_day(self.rules, self.heard, span)
+            return of_a_day(self.rules, self.heard, span) or self.rules.phrases.counted.begins(
+                self.reading.words, behind
+            )
         return any(trie.scan(self.reading.words, behind) for trie in (marks.times, marks.counters))
 
     def _days(self) -> list[tuple[Evidence, DateValue]]:

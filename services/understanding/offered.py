@@ -21,7 +21,7 @@ _RULE: Final = RuleId("intents.offered@1")
 _SURE: Final = 0.5
 _OPEN: Final = frozenset({None, Intent.QNA})
 """What words that nobody read may have been taken for."""
-_ASKED_FOR: Final = frozenset({"past", "conditional"})
+_ASKED_FOR: Final = frozenset({"past", "conditional", "reported"})
 """Vetoes with which an order may still be meant, where one is asked for in so many words."""
 _LAST: Final = 3
 """Units behind a payee within which stands what that one does."""
