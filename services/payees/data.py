@@ -72,6 +72,7 @@ class EnglishFinder(FinderRules):
     bank_words: tuple[str, ...]
     spelled: dict[str, str]
     with_letter: tuple[str, ...]
+    articles: frozenset[str]
 
     @cached_property
     def kinds(self) -> dict[str, str]:

@@ -85,10 +85,8 @@ def hindered(span: ClauseSpan) -> bool:
             if vetoes and (parts or "question" in vetoes):
                 return True
     words = reading.words
-    return any(
-        word in {"me", "us"} and at and words[at - 1] not in grammar.words.outof | {"for", "off", "let", "help"}
-        for at, word in enumerate(words)
-    )
+    harmless = grammar.words.outof | {"for", "off", "let", "help"} | (grammar.words.finite if asked_for else set())
+    return any(word in {"me", "us"} and at and words[at - 1] not in harmless for at, word in enumerate(words))
 
 
 def _questions(span: ClauseSpan) -> bool:
