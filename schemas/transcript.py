@@ -1,7 +1,7 @@
 """Transcripts: what the recogniser heard, with its alternatives."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from schemas.ids import Locale
@@ -24,6 +24,14 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
+class Onward:
+    """Natural-log probabilities of what may follow an utterance's last word, rather than its end."""
+
+    comma: float
+    word: float
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """An utterance as text. `hypotheses[0].text == text`; typed text has one hypothesis of log-probability 0."""
 
@@ -37,6 +45,8 @@ class Transcript:
     """Whether no voice was heard that the words leave out; what can't be undone needs all of them."""
     named: bool = False
     """Whether the name in the words was told by its sound, of all that may be meant."""
+    decodes: tuple[int, ...] = field(default=(), compare=False)
+    """What it was decoded from, as whoever keeps the sound has numbered it."""
 
     @property
     def alternatives(self) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from schemas.interpretation import Interpretation
 from schemas.payee import Payee
 from schemas.speech import SpokenChunk
 from schemas.stepup import Challenge
-from schemas.transcript import Transcript, Wordings
+from schemas.transcript import Onward, Transcript, Wordings
 from schemas.transfer import Owed, Proposal, TransferReceipt
 from schemas.turn import ReplyEvent, ReplyId
 
@@ -35,15 +35,12 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The current moment, timezone-aware UTC."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds from an arbitrary start, for durations."""
-        ...
 
     def new_id(self) -> str:
         """A fresh unguessable identifier."""
-        ...
 
 
 class Recognizer(Protocol):
@@ -63,7 +60,9 @@ class Recognizer(Protocol):
         Finals go before partials, and one that may answer a read-back (`confirming`) before everything. One of its
         `wordings` is taken where its sound fits clearly best.
         """
-        ...
+
+    async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
+        """Whether the speaker goes on after what was `heard`; None where that can't be told."""
 
     async def warm_up(self) -> None:
         """Run one decode of each kind so that the first caller does not wait."""

@@ -18,7 +18,7 @@ from app.settings import read_settings
 from schemas.audio import Samples
 from schemas.errors import NotReady
 from schemas.ids import Locale
-from schemas.transcript import Transcript
+from schemas.transcript import Onward, Transcript
 from services.asr import load
 from services.asr.load import BUNDLED, WAITING_PER_WORKER
 
@@ -61,6 +61,10 @@ class RecognizerReplica:
     ) -> tuple[float, ...]:
         """How well the sound fits each of `others`."""
         return await self._made.odds(samples, heard, others, confirming=confirming)
+
+    async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
+        """As the port says."""
+        return await self._made.onward(samples, heard)
 
     async def ready(self) -> bool:
         """That there is a replica, which is warm."""

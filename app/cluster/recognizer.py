@@ -11,7 +11,7 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from schemas.audio import Samples
 from schemas.errors import Busy, RecognizerUnavailable, TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Transcript, Wordings
+from schemas.transcript import Onward, Transcript, Wordings
 from services.asr.named import told_by_sound
 from services.asr.scheduler import RETRY_AFTER_S
 
@@ -49,6 +49,15 @@ class HandleRecognizer:
             raise RecognizerUnavailable("no recogniser answered in time") from None
         weigh = partial(self._odds, samples, heard, confirming=confirming)
         return await told_by_sound(heard, wordings if final else None, weigh)
+
+    async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
+        """As the port says; None where no recogniser tells in time."""
+        try:
+            async with asyncio.timeout(self._patience_s):
+                found: Onward | None = await self._asked(self._handle.onward, samples, heard)
+        except (TimeoutError, TellerlineError):
+            return None
+        return found
 
     async def warm_up(self) -> None:
         """Wait until one replica answers: it is warm before its first decode. Raises RecognizerUnavailable."""

@@ -65,8 +65,8 @@ class RecordedTurn(BaseModel):
     """One turn as it was answered. `audio`, `text`, `slots`, `payee` and money are empty where `withheld`.
 
     `decision` is what the words led to, `outcome` what the turn ended in where that is another. `proposal` was read
-    back in this turn, `money` was booked in it. A turn that was `withdrawn` came to nothing: its words come again,
-    with those that the caller went on with.
+    back in this turn, `money` was booked in it. `locale` is empty where it is the recording's. A turn that was
+    `withdrawn` came to nothing: its words come again, with those that the caller went on with.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -78,6 +78,7 @@ class RecordedTurn(BaseModel):
     text: str = ""
     withheld: bool = False
     withdrawn: bool = False
+    locale: str = ""
     intent: str | None = None
     route: str | None = None
     rule: str | None = None

@@ -9,13 +9,14 @@ from typing import Final, Protocol
 from app.recordings.beside import CallShadow
 from app.recordings.facts import facts_of
 from app.recordings.files import RecordingHead
-from app.recordings.recorder import CallRecorder, SampleShelf
+from app.recordings.recorder import CallRecorder
 from app.recordings.sealed import SEED_BYTES
+from app.recordings.shelf import SampleShelf
 from schemas.audio import Samples
 from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.interpretation import Interpretation
-from schemas.transcript import Transcript, Wordings
+from schemas.transcript import Onward, Transcript, Wordings
 from schemas.turn import ReplyEvent, ReplyId
 from services.ports import Amendable, Clock, Recognizer, TurnHandler
 from services.record.audit_keys import AuditKeys
@@ -88,7 +89,7 @@ class Recordings:
             recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf, facts)
             self._recorders[call] = recorder
             recorder.shadow = None if self._shadows is None else self._shadows(head, recorder)
-            return _RecordedHandler(handler, recorder, self._shelf, lambda: self._recorders.pop(call, None))
+            return _RecordedHandler(handler, recorder, lambda: self._recorders.pop(call, None))
 
         return recorded
 
@@ -125,9 +126,10 @@ class _RecordedRecognizer:
         transcript = await self._inner.transcribe(
             samples, locale, final=final, confirming=confirming, wordings=wordings
         )
-        if final:
-            self._shelf.put(transcript, samples)
-        return transcript
+        return self._shelf.put(transcript, samples) if final else transcript
+
+    async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
+        return await self._inner.onward(samples, heard)
 
     async def warm_up(self) -> None:
         await self._inner.warm_up()
@@ -139,20 +141,15 @@ class _RecordedRecognizer:
 class _RecordedHandler:
     """Passes everything on and tells the recorder of taken turns, answered or not."""
 
-    def __init__(
-        self, inner: TurnHandler, recorder: CallRecorder, shelf: SampleShelf, over: Callable[[], object]
-    ) -> None:
+    def __init__(self, inner: TurnHandler, recorder: CallRecorder, over: Callable[[], object]) -> None:
         self._inner = inner
         self._shadow = recorder.shadow
         self._taken: ReplyId | None = None
         self._over = over
         self._recorder = recorder
-        self._shelf = shelf
 
     def interpret(self, transcript: Transcript) -> Interpretation:
-        found = self._inner.interpret(transcript)
-        self._shelf.relabel(transcript, found.transcript)
-        return found
+        return self._inner.interpret(transcript)
 
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
         return self._inner.wordings(transcript)

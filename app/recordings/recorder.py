@@ -3,7 +3,6 @@
 import logging
 import re
 import shutil
-from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -13,9 +12,10 @@ from app.recordings.beside import CallShadow
 from app.recordings.concluded import concluded
 from app.recordings.facts import FACTS_FILE, CallerFacts
 from app.recordings.files import HEAD_FILE, RecordedMove, RecordedTurn, RecordingHead, flac
+from app.recordings.shelf import SampleShelf, TurnSound
 from schemas.audio import Samples
 from schemas.errors import StoreUnavailable
-from schemas.ids import ProposalId
+from schemas.ids import Locale, ProposalId
 from schemas.span import SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Decided, Normalized, ReplyEvent, ReplyId
@@ -27,34 +27,8 @@ log = logging.getLogger(__name__)
 
 MAX_TURNS: Final = 60
 """Turns kept of one call; what follows is not recorded."""
-_WAITING: Final = 64
-"""Final decodes, of all calls together, whose samples wait for their turn; the oldest make room."""
 _SECRET_KINDS: Final = frozenset({SpanKind.DIGITS})
 _LONG_NUMBER: Final = re.compile(r"\d[\d\s-]{5,}\d")
-
-
-class SampleShelf:
-    """The samples of final decodes, until the turns they belong to are taken. Found by the very transcript object."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[tuple[Transcript, Samples]] = deque(maxlen=_WAITING)
-
-    def put(self, transcript: Transcript, samples: Samples) -> None:
-        """Keep a decode's samples."""
-        self._waiting.append((transcript, samples.copy()))
-
-    def relabel(self, heard: Transcript, transcript: Transcript) -> None:
-        """What was heard as one transcript is taken as another."""
-        pairs = ((transcript if kept is heard else kept, samples) for kept, samples in self._waiting)
-        self._waiting = deque(pairs, maxlen=_WAITING)
-
-    def take(self, transcript: Transcript) -> Samples | None:
-        """The samples of `transcript`, which leave the shelf."""
-        found = next((entry for entry in self._waiting if entry[0] is transcript), None)
-        if found is None:
-            return None
-        self._waiting = deque((entry for entry in self._waiting if entry is not found), maxlen=_WAITING)
-        return found[1]
 
 
 class CallRecorder:
@@ -77,7 +51,7 @@ class CallRecorder:
         self._head = head
         self._sealed = head.sealed(folder, keys)
         self._clock = clock
-        self._shelf = shelf
+        self._sound = TurnSound(shelf)
         self._turns = 0
         self._last: RecordedTurn | None = None
         self._lock = Lock()
@@ -102,7 +76,7 @@ class CallRecorder:
         self, transcript: Transcript, events: list[ReplyEvent], error: str | None, reply: ReplyId | None = None
     ) -> None:
         """Write a turn, off the event loop; the shadow hears of it where all turns so far were written."""
-        samples, self._last = self._shelf.take(transcript), None
+        samples, self._last = self._sound.of(transcript), None
         if self._turns >= MAX_TURNS or not self.agreed:
             self._whole = False
             return
@@ -150,11 +124,7 @@ class CallRecorder:
         self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
     ) -> None:
         if not self._folder.exists():
-            self._folder.mkdir(parents=True)
-            (self._folder / HEAD_FILE).write_text(self._head.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            if self._facts is not None:
-                self._known = self._facts.model_dump_json(exclude_defaults=True).encode()
-                self._sealed.write(FACTS_FILE, self._known)
+            self._begin(transcript.locale)
         withheld = is_secret(transcript, events)
         audio = None
         if samples is not None and not withheld:
@@ -167,10 +137,21 @@ class CallRecorder:
             audio=audio,
             text="" if withheld else transcript.text,
             withheld=withheld,
+            locale=transcript.locale,
             error=error,
         )
         self._last = turn.model_copy(update=concluded(events, self._proposals, withheld=withheld))
         self._seal(self._last)
+
+    def _begin(self, locale: Locale) -> None:
+        """The folder of a call whose first words are in `locale`: what it was opened with may be a default."""
+        self._folder.mkdir(parents=True)
+        head = self._head.model_copy(update={"locale": locale})
+        (self._folder / HEAD_FILE).write_text(head.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        if self._facts is not None:
+            facts = self._facts.model_copy(update={"locale": locale})
+            self._known = facts.model_dump_json(exclude_defaults=True).encode()
+            self._sealed.write(FACTS_FILE, self._known)
 
     def _seal(self, turn: RecordedTurn) -> None:
         self._sealed.write(f"turn-{turn.turn:02d}.json", turn.model_dump_json(exclude_defaults=True).encode())

@@ -54,7 +54,7 @@ class ShadowedCall:
     def __init__(self, beside: ShadowWay, head: RecordingHead, keep: Keep, counted: ShadowCounters) -> None:
         self.id = head.call
         self._beside = beside
-        self._head = head
+        self._head, self._locale = head, ""
         self._keep = keep
         self._counted = counted
         self._held: _Held | None = None
@@ -74,7 +74,8 @@ class ShadowedCall:
         """A turn was recorded. `facts` is what the call knows of its caller, as JSON."""
         self._flush()
         self._facts = facts
-        if why := _unfit(here, facts):
+        self._locale = self._locale or here.locale
+        if why := _unfit(here, facts) or ("other language" if here.locale != self._locale else None):
             self.leave(why)
         elif not self._left:
             self._held = _Held(reply, here, samples)
@@ -153,7 +154,7 @@ class ShadowedCall:
         here = held.here
         if not self._opened:
             self._opened = True
-            opening = {"open": self._head.locale, "at": self._head.started_at.isoformat()}
+            opening = {"open": self._locale, "at": self._head.started_at.isoformat()}
             if not self._tell(opening, self._facts or b""):
                 return
         sound = b"" if held.samples is None else held.samples.tobytes()

@@ -202,6 +202,7 @@ async def replays(target: Target) -> None:
 _POST: Final = b"POST /v1/utterances?locale=en-US HTTP/1.1\r\nHost: localhost\r\nContent-Type: audio/wav\r\n"
 _TINY: Final = b"POST /v1/text HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 _TYPED: Final = frame(1, orjson.dumps(typed("what's my balance")))
+_INVOLVED: Final = frame(1, orjson.dumps(typed("fifty, no, sixty to emily, sorry, " * 15 + "yes no " * 40)))
 
 
 async def _byte_by_byte(target: Target) -> None:
@@ -231,6 +232,7 @@ ATTACKS: Final[dict[str, Callable[[], Attack]]] = {
     "unread pongs": lambda: floods((frame(9, bytes(125)) * 40 + frame(2)) * 20, reads=False),
     "tiny messages": lambda: floods(frame(2, bytes(2)) * 2_000),
     "typing without end": lambda: floods(_TYPED * 50),
+    "involved words": lambda: floods(_INVOLVED * 50),
     "compressed messages": lambda: floods(frame(1, bytes(20), reserved=4) * 100),
     "deep json": lambda: floods(frame(1, b"[" * 60_000)),
     "speech faster than time": lambda: floods(frame(2, bytes(60_000)) * 4),

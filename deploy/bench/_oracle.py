@@ -85,6 +85,9 @@ class Oracle:
         text = self._text(found) if found else ""
         return Transcript(text, locale, (Hypothesis(text, 0.0),), no_speech_prob=0.0 if text else 1.0)
 
+    async def onward(self, samples: Samples, heard: Transcript) -> None:
+        """Not told: waits are those of the words."""
+
     async def warm_up(self) -> None:
         """Nothing is loaded."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.audio import SAMPLE_RATE, Samples
-from schemas.transcript import Hypothesis
+from schemas.transcript import Hypothesis, Onward
 
 CONFIG: Final = "preprocessor_config.json"
 """What a checkpoint's folder tells of it."""
@@ -57,6 +57,10 @@ class Decoder(Protocol):
 
     def odds(self, samples: Samples, texts: Sequence[str]) -> tuple[float, ...]:
         """Natural-log odds of each text against the first, by the sound alone; empty where that can't be told."""
+        ...
+
+    def onward(self, samples: Samples, text: str) -> Onward | None:
+        """Whether the speaker goes on after `text`, which was heard; None where that can't be told."""
         ...
 
 

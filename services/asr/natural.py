@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from rules.locales import joiner
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
-from schemas.transcript import Hypothesis
+from schemas.transcript import Hypothesis, Onward
 from services.asr.ctc import Floats
 from services.asr.decoder import (
     ALTERNATIVES,
@@ -34,6 +34,7 @@ from services.asr.decoder import (
 )
 from services.asr.ear import Ear, Judged, Scores
 from services.asr.forced import Forced
+from services.asr.onward import OnwardReader
 from services.asr.packed import decoded, tokenizer_of
 
 ROOM_S: Final = 0.5
@@ -122,11 +123,14 @@ class NaturalDecoder:
     def __init__(self, natural: Natural, folder: Path, language: str) -> None:
         self._natural, self._joiner = natural, joiner(language)
         self._ear = Ear(folder / language)
-        names = ("<|startoftranscript|>", f"<|{language}|>", natural.task, "<|notimestamps|>")
-        self._prompt = [natural.id(name) for name in names]
+        begin, plain = ("<|startoftranscript|>", f"<|{language}|>"), "<|notimestamps|>"
+        self._prompt, marked = (
+            [natural.id(name) for name in (*begin, task, plain)] for task in (natural.task, "<|transcribe|>")
+        )
         end = natural.id("<|endoftext|>")
         self._never = sorted(i for i in natural.marks.values() if i != end)
         self._forced = Forced(natural.model, self._prompt, end, self._never)
+        self._onward = OnwardReader(natural.model, natural.tokenizer, marked, end)
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
@@ -143,6 +147,13 @@ class NaturalDecoder:
         told[near] = self._forced.told([self._ids(texts[k]) for k in near], encoded)
         sound = NAMED * heard + (1 - NAMED) * told
         return tuple(float(each) for each in sound - sound[0])
+
+    def onward(self, samples: Samples, text: str) -> Onward | None:
+        """See `Decoder`."""
+        if samples.size > TRAINED_S * SAMPLE_RATE:
+            return None
+        encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
+        return self._onward.behind(self._ids(text[:1].upper() + text[1:]), encoded)
 
     def _encoded(self, samples: Samples) -> tuple[ctranslate2.StorageView, Floats]:
         """What both heads go by, and what the CTC head hears in it."""

@@ -12,7 +12,7 @@ from rules.asr import asr_rules
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable, TellerlineError, TooLarge
 from schemas.ids import Locale, language
-from schemas.transcript import Hypothesis, Transcript, Wordings
+from schemas.transcript import Hypothesis, Onward, Transcript, Wordings
 from services.asr.decoder import Decoder
 from services.asr.guards import Guard
 from services.asr.named import told_by_sound
@@ -64,6 +64,15 @@ class WhisperRecognizer:
             log.warning("names were not weighed: %s", type(error).__name__)
             return ()
         return found[1:]
+
+    async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
+        """Whether the speaker goes on after what was `heard`. It is as urgent as a partial; None if not known."""
+        decoder = self._decoders[language(heard.locale)]
+        try:
+            return await self._scheduler.run(DecodePriority.PARTIAL, partial(decoder.onward, samples, heard.text))
+        except Exception as error:  # noqa: BLE001 - the longest wait is the safe one
+            log.warning("an end was not looked at: %s", type(error).__name__)
+            return None
 
     @property
     def waiting(self) -> int:

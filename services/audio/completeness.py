@@ -9,7 +9,7 @@ from schemas.call import Patience
 from schemas.ids import Locale, RuleId
 from schemas.intent import SlotName
 from schemas.interpretation import Interpretation
-from schemas.transcript import Transcript
+from schemas.transcript import Onward, Transcript
 from schemas.turn import Completeness
 from services.audio.endpointing import Endpointing, endpointing, timing
 
@@ -54,12 +54,22 @@ class CompletenessJudge:
             return Completeness.COURTESY
         return kind
 
-    def wait(self, kind: Completeness, text: str = "") -> tuple[int, RuleId]:
-        """The silence that ends a turn after such words, in ms, and the rule that says so."""
+    def asks(self, said: Interpretation, partial: str) -> bool:
+        """Whether it matters what may follow these words, which were said after the last `partial`."""
+        told = bool(said.transcript.text.strip()) and self._patience.fixed_ms is None
+        return told and self._rules.onward is not None and self.judge(said, partial) is Completeness.UNKNOWN
+
+    def wait(self, kind: Completeness, text: str = "", onward: Onward | None = None) -> tuple[int, RuleId]:
+        """The silence that ends a turn after such words, in ms, and the rule that says so.
+
+        `onward` is what may follow them, where that is known.
+        """
         if self._patience.fixed_ms is not None:
             return self._patience.fixed_ms, _FIXED
         wait, rule = self._rules.threshold(kind)
         wait = binding_ms(text, self._rules) if kind is Completeness.BINDING else wait
+        if onward is not None and self._rules.onward is not None and kind is Completeness.UNKNOWN:
+            wait = self._rules.onward.wait_ms(wait, onward)
         scale = self._patience.scale if kind is not Completeness.BINDING else max(1.0, self._patience.scale)
         return max(round(wait * scale), self._timing.eager_after_ms), rule
 

@@ -1,12 +1,14 @@
 """The rules of turn-taking."""
 
+import math
 import re
 from typing import Annotated, Final
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from rules.load import RuleFile, load
 from schemas.ids import Locale, RuleId, language
+from schemas.transcript import Onward
 from schemas.turn import Completeness
 
 
@@ -56,6 +58,22 @@ _BREATH_MS: Final = 64
 """Of voice beside the words: a vowel held, a breath."""
 
 
+class OnwardWeights(BaseModel):
+    """How what may follow the last word stretches the wait after words of no rule, from `least_ms` to all of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    least_ms: int = Field(ge=50, le=5000)
+    bias: float
+    comma: float = Field(ge=0)
+    word: float = Field(ge=0)
+
+    def wait_ms(self, most_ms: int, onward: Onward) -> int:
+        """The silence, in ms, that ends a turn after words behind which this may follow."""
+        odds = self.bias + self.comma * onward.comma + self.word * onward.word
+        return min(most_ms, round(self.least_ms + (most_ms - self.least_ms) / (1 + math.exp(-odds))))
+
+
 class Endpointing(RuleFile):
     """rules/endpointing/<language>.yaml: how long to wait after which words. Words are compared in lower case."""
 
@@ -72,6 +90,7 @@ class Endpointing(RuleFile):
     courtesy: tuple[str, ...]
     courtesies: frozenset[str]
     digits: frozenset[str]
+    onward: OnwardWeights | None = None
     binding_ms: dict[str, Annotated[int, Field(ge=500, le=5000)]] = Field(default_factory=dict)
     """Whole answers that bind after another silence than the rest."""
 

@@ -14,6 +14,7 @@ from schemas.audio import Samples
 from schemas.call import Patience
 from schemas.ids import Locale, RuleId
 from schemas.interpretation import Interpretation
+from schemas.transcript import Onward
 from schemas.turn import (
     Completeness,
     Discarded,
@@ -132,8 +133,13 @@ class Listener:
         self._now = self._buffer.end + pending
         return self._settle()
 
-    def heard(self, revision: int, said: Interpretation) -> list[Signal]:
-        """Take a decode's words; those of a final with what they mean. Stale ones change nothing."""
+    def asks(self, revision: int, said: Interpretation) -> bool:
+        """Whether it matters what may follow the words of this final."""
+        turn = self._turn if self.wants(revision) else None
+        return turn is not None and turn.forced is None and self._judge.asks(said, turn.partial_text)
+
+    def heard(self, revision: int, said: Interpretation, onward: Onward | None = None) -> list[Signal]:
+        """Take a decode's words; of a final what they mean and what may follow, too. Stale ones change nothing."""
         turn, transcript = self._turn, said.transcript
         if turn is None:
             return []
@@ -150,10 +156,9 @@ class Listener:
         unheard, guessed_ahead = turn.learn(transcript.text), self._judge.filled_ms(transcript.text) * PER_MS
         whole = unheard < self._timing.unheard_voice_ms * PER_MS or turn.decoding <= guessed_ahead
         completeness = self._judge.judge(said, turn.partial_text)
-        wait, rule = self._judge.wait(completeness, transcript.text) if turn.forced is None else (0, turn.forced)
-        if transcript.whole is not whole:  # else it stays the object that it is, by which a recorder finds its sound
-            transcript = replace(transcript, whole=whole)
-        turn.eager = Eager(turn.item, revision, transcript, completeness, wait, rule)
+        waited = self._judge.wait(completeness, transcript.text, onward)
+        wait, rule = waited if turn.forced is None else (0, turn.forced)
+        turn.eager = Eager(turn.item, revision, replace(transcript, whole=whole), completeness, wait, rule)
         return [turn.eager, *self._settle()]
 
     def unheard(self, revision: int) -> list[Signal]:
@@ -185,8 +190,6 @@ class Listener:
         if self._state is _State.EAGER:
             return [*merged, *self._void(turn), self._request(turn, final=True)]
         return merged
-
-    # The states
 
     def _listen(self, base: int, probability: float) -> list[Signal]:
         """IDLE: wait for an onset."""
@@ -270,8 +273,6 @@ class Listener:
         eager = turn.void()
         return [Resumed(turn.item, eager.revision)] if eager else []
 
-    # Decodes
-
     def _request(self, turn: Utterance, *, final: bool) -> DecodeRequest:
         self._revision += 1
         samples = turn.samples(self._buffer, self._timing)
@@ -282,8 +283,6 @@ class Listener:
         if turn.partial_pending is not None or self._voice.silent or self._now - turn.partial_at < due * PER_MS:
             return []
         return [self._request(turn, final=False)]
-
-    # Time
 
     def _silence(self, turn: Utterance) -> int:
         return self._now - turn.voiced_until

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from schemas.errors import InternalFault, TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Transcript, Wordings
+from schemas.transcript import Onward, Transcript, Wordings
 from services.audio.utterance import DecodeRequest
 from services.ports import Clock, Recognizer
 
@@ -41,6 +41,10 @@ class Decodes:
         decode = self._decode(request, locale, told, confirming=confirming, wordings=wordings)
         self._running[request.revision] = self._tasks.create_task(decode)
 
+    def look_onward(self, request: DecodeRequest, heard: Transcript, told: Callable[[Onward | None], None]) -> None:
+        """Find out what may follow the words of a final that is over; until then it counts as running."""
+        self._running[request.revision] = self._tasks.create_task(self._onward(request, heard, told))
+
     @property
     def busy(self) -> bool:
         """Whether any decode is under way."""
@@ -65,6 +69,16 @@ class Decodes:
         """When the final decode `revision` started and ended, in seconds of the clock; nothing for another one."""
         last, started, ended = self._last_final
         return {"asr_start": started, "asr_final": ended} if last == revision else {}
+
+    async def _onward(self, request: DecodeRequest, heard: Transcript, told: Callable[[Onward | None], None]) -> None:
+        onward = None
+        try:
+            onward = await self._recognizer.onward(request.samples, heard)
+        except Exception as fault:  # the longest wait is the safe one
+            log.exception("an end was not looked at: %s", type(fault).__name__)
+        finally:
+            self._running.pop(request.revision, None)
+        told(onward)
 
     async def _decode(
         self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool, wordings: Wordings

@@ -10,7 +10,7 @@ from schemas.call import CallConfig, Cleared, CutReason, Fault, KeyPressed
 from schemas.errors import TellerlineError, WrongState
 from schemas.ids import RuleId
 from schemas.interpretation import Interpretation
-from schemas.transcript import Source, Transcript
+from schemas.transcript import Onward, Source, Transcript
 from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted
 from services.audio.endpointing import timing
 from services.audio.keypad import Keypad
@@ -233,9 +233,15 @@ class TurnTaking:
 
     def _decoded(self, request: DecodeRequest, transcript: Transcript) -> None:
         said = self._interpreted(transcript) if request.final else Interpretation(transcript)
-        self._on(self._listener.heard(request.revision, said))
+        if request.final and self._listener.asks(request.revision, said):
+            self._decodes.look_onward(request, said.transcript, partial(self._said, request, said))
+        else:
+            self._said(request, said)
+
+    def _said(self, request: DecodeRequest, said: Interpretation, onward: Onward | None = None) -> None:
+        self._on(self._listener.heard(request.revision, said, onward))
         if self.speaking and said.transcript.text.strip():
-            self._foresee(said if request.final else transcript, whole=request.final)
+            self._foresee(said if request.final else said.transcript, whole=request.final)
 
     def _foresee(self, words: Transcript | Interpretation, *, whole: bool) -> None:
         """Have the answer ready that these words would get, if they were all."""

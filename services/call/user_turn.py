@@ -124,5 +124,5 @@ def joined(first: Transcript, then: Transcript) -> Transcript:
         for a in first.hypotheses[:1]
         for b in then.hypotheses
     )
-    whole = first.whole and then.whole
-    return replace(then, text=f"{first.text}{between}{then.text}", hypotheses=hypotheses, whole=whole)
+    text, whole = f"{first.text}{between}{then.text}", first.whole and then.whole
+    return replace(then, text=text, hypotheses=hypotheses, whole=whole, decodes=first.decodes + then.decodes)

@@ -43,8 +43,10 @@ from services.understanding.superseded import superseded
 from services.understanding.swapped import swapped
 from services.understanding.unsettled import unsettled
 
-LOOKED_AT: Final = 8_000
-"""Characters of one utterance's parts that are looked at in all: of what people say four times less is enough."""
+LOOKED_AT: Final = 4_000
+"""What looking at the parts of one utterance may cost in all: of what people say half is enough."""
+_DEARER: Final = 100
+"""A part of so many characters costs twice as much for each; what is longer, still more."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -81,6 +83,21 @@ def warm_up() -> None:
         LearnedReader.of(language(locale))
 
 
+@dataclass(slots=True)
+class _Looks:
+    """What looking at parts of one utterance may still cost: nobody's words keep the other callers waiting."""
+
+    left: float = LOOKED_AT
+
+    def granted(self, text: str, *, first: bool) -> bool:
+        """Whether there is enough left for `text`, which it takes; the first has all that it needs."""
+        cost = len(text) * (1 + len(text) / _DEARER)
+        if cost > self.left and not first:
+            return False
+        self.left -= cost
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class _Stages:
     """The stages of one language, for one customer's payees, and what they have made of parts of one utterance."""
@@ -95,8 +112,7 @@ class _Stages:
     _heard: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], Annotation] = field(default_factory=dict)
     _pieces: dict[tuple[int, int, str], Annotation] = field(default_factory=dict)
     _meanings: dict[tuple[int, Context], Understood] = field(default_factory=dict)
-    _left: list[int] = field(default_factory=lambda: [LOOKED_AT])
-    """Characters that may still be looked at."""
+    _looks: _Looks = field(default_factory=_Looks)
 
     @classmethod
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
@@ -184,9 +200,8 @@ class _Stages:
         """What the words mean, with what is corrected in them. The same words are looked at once in each context."""
         key = id(heard), context
         if key not in self._meanings:
-            if self._meanings and len(heard.transcript.text) > self._left[0]:
+            if not self._looks.granted(heard.transcript.text, first=not self._meanings):
                 return Understood(None)
-            self._left[0] -= len(heard.transcript.text)
             self._meanings[key] = self._mended(heard, context)
         return self._meanings[key]
 

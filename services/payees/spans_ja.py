@@ -10,6 +10,8 @@ from services.payees.fold import KANJI, japanese
 from services.payees.spans import MAX_PLACES, MAX_TEXT, Cue, Place
 
 MAX_NAME: Final = 24
+_FARTHEST: Final = 3 * MAX_NAME
+"""Characters before the end of a name in which it is looked for: there are marks around it, and words before it."""
 _NAME_CHAR: Final = re.compile(f"[{KANJI}ぁ-ゖァ-ヺーｦ-ﾟ・A-Za-zＡ-Ｚａ-ｚ㈱㈲()（）.&＆ 　-]")
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺーｦ-ﾟA-Za-zＡ-Ｚａ-ｚ]")
 _AMOUNT: Final = (
@@ -83,9 +85,10 @@ def _within(text: str, start: int, end: int, *, paying: bool, alone: bool) -> li
         match = _patterns().after.match(text, place, end)
         if match is None or place == start:
             continue
+        first = max(start, place - _FARTHEST)
         cue = _cue(match, paying=paying, alone=alone and start == 0)
-        clean = _clean(text, start, place)
-        for begin in {start, clean, *_led(text, start, place)}:
+        clean = _clean(text, first, place)
+        for begin in {first, clean, *_led(text, first, place)}:
             name = text[begin:place]
             if name.strip(_AROUND) and len(name.strip()) <= MAX_NAME:
                 made = _place(text, begin, place, cue, match)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Hypothesis, Transcript, Wordings
+from schemas.transcript import Hypothesis, Onward, Transcript, Wordings
 
 
 class FakeRecognizer:
@@ -16,6 +16,7 @@ class FakeRecognizer:
         self.words = words
         self.delay_s = delay_s
         self.error: TellerlineError | None = None
+        self.follows: Onward | None = None
         self.decodes: list[tuple[float, bool, bool]] = []
         self.cancelled = 0
 
@@ -40,6 +41,9 @@ class FakeRecognizer:
             raise self.error
         text = self.words(seconds)
         return Transcript(text, locale, (Hypothesis(text, -0.1),), decode_ms=self.delay_s * 1000)
+
+    async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
+        return self.follows
 
     async def warm_up(self) -> None:
         return None

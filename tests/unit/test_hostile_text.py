@@ -1,5 +1,7 @@
 """Text from a stranger never raises, anywhere on the text path, in any state of a call."""
 
+import cProfile
+import pstats
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,6 +11,8 @@ from deploy.bench.cases.garble import SEED, garble_file, garbled
 from deploy.bench.cases.hostile import HostileCall, faults, places
 from deploy.bench.cases.player import ConversationPlayer
 
+MOST_CALLS = 1_000_000
+"""Of functions, for one utterance: some tenths of a second."""
 PIECES = Path(__file__).parents[1] / "data" / "fuzz" / "pieces.yaml"
 
 
@@ -33,6 +37,16 @@ def ears(customer: str, before: str) -> HostileCall:
 )  # fmt: skip
 def test_what_has_raised_before_or_might(customer: str, before: str, text: str) -> None:
     ears(customer, before).hear(text)
+
+
+@pytest.mark.parametrize(("customer", "text"), [("takahashi-misaki", "あ." * 125), ("alex-morgan", "yes no " * 36)])
+def test_no_words_keep_the_other_callers_waiting(customer: str, text: str) -> None:
+    """Counted, not timed: pairs of parts made ten million calls of the first."""
+    listening = ears(customer, "")
+    listening.hear(text)
+    work = cProfile.Profile()
+    work.runcall(listening.hear, f"{text} ")
+    assert pstats.Stats(work).total_calls < MOST_CALLS  # type: ignore[attr-defined] # typeshed lacks it
 
 
 def test_the_same_strings_are_made_again() -> None:

@@ -94,7 +94,7 @@ async def call(
         heard = handler.interpret(await ears.transcribe(samples, EN_US, final=True, wordings=handler.wordings))
         words.pop(0)
         if len(samples) == 1_600:  # the fake hears what is said there; the shadow would hear nothing
-            recordings._shelf.take(heard.transcript)
+            recordings._shelf.take(*heard.transcript.decodes)
         reply = ReplyId(f"r{number}")
         async for _ in handler.take(heard.transcript, reply):
             pass

@@ -4,6 +4,7 @@ import asyncio
 
 import numpy as np
 
+from schemas.transcript import Onward
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import caller, clip, gateway, line
@@ -47,7 +48,7 @@ async def test_a_command_is_heard_ended_and_answered() -> None:
         assert call.of("response.output_text.done")[0]["text"] == f"You said: {BALANCE}."
         ended = call.of("tellerline.turn.ended")[0]
         assert 150 <= ended["ended_at_ms"] - ended["voiced_until_ms"] <= 190
-        assert ended["rule"] == "endpointing.en.complete@9"
+        assert ended["rule"] == "endpointing.en.complete@10"
         assert running.handler.told("take") == [BALANCE]
 
 
@@ -77,6 +78,18 @@ async def test_an_unfinished_command_is_waited_for() -> None:
         await call.next("response.done")
         assert running.handler.told("take") == [SEND_TO]
         assert len(call.of("tellerline.turn.ended")) == 1
+
+
+async def test_speech_of_no_rule_is_answered_soon_where_nothing_may_follow() -> None:
+    waits = []
+    for follows in (None, Onward(comma=-12.0, word=-12.0)):
+        async with gateway(lambda _: "the rain in spain", FakeTurnHandler) as running, caller(running) as call:
+            running.recognizer.follows = follows
+            await call.say(line(0.5, clip("balance"), 2.0))
+            await call.next("response.done")
+            (ended,) = call.of("tellerline.turn.ended")
+            waits.append(ended["ended_at_ms"] - ended["voiced_until_ms"])
+    assert (waits[0] > 1_300, waits[1] < 450) == (True, True), waits
 
 
 async def test_a_fixed_silence_cuts_the_same_caller_off() -> None:

@@ -29,9 +29,13 @@ class Recording:
     facts: CallerFacts | None = None
 
     def usable(self, last: int | None = None) -> tuple[RecordedTurn, ...]:
-        """The turns that stood, up to `last`. Raises NotFound where it is withheld, or none is left."""
+        """The turns that stood in the call's first language, up to `last`.
+
+        Raises NotFound where it is withheld, or none is left.
+        """
         stood = tuple(turn for turn in self.turns if not turn.withdrawn)
-        kept = stood[: next((i for i, turn in enumerate(stood) if turn.withheld), len(stood))]
+        fits = (not turn.withheld and turn.locale in {"", self.head.locale} for turn in stood)
+        kept = stood[: next((i for i, fit in enumerate(fits) if not fit), len(stood))]
         if last is not None:
             kept = tuple(turn for turn in kept if turn.turn <= last)
         if not kept or (last is not None and kept[-1].turn != last):

@@ -22,13 +22,13 @@ from app.qa.replay.player import House, ReplayClock, converse
 from app.qa.replay.talk import Spoken, Talk, talk_of
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedAudio, TooLarge
-from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.turn import Discarded, Ended, ItemId, ReplyId, Resumed, SpeechStarted
 from services.audio.frames import VAD_FRAME
 from services.audio.listener import Listener, Signal
 from services.audio.utterance import DecodeRequest
 from services.audio.vad import SileroVad, VadState
+from services.call import decoded
 from services.ports import TurnHandler
 
 BEFORE_S, AFTER_S = 0.3, 0.3
@@ -125,11 +125,8 @@ class _Ear:
                     pass
 
     async def _decoded(self, request: DecodeRequest) -> list[Signal]:
-        heard = await self._house.recognizer.transcribe(
-            request.samples, self._case.language, final=request.final, wordings=self._handler.wordings
-        )
-        said = self._handler.interpret(heard) if request.final else Interpretation(heard)
-        return self._listener.heard(request.revision, said)
+        locale = self._case.language
+        return await decoded(request, self._listener, self._house.recognizer, self._handler, locale)
 
     async def _ended(self, turn: Ended) -> None:
         until = turn.voiced_until_ms / 1_000

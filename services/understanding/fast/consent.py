@@ -41,6 +41,8 @@ _ASKED: Final = ("?", "？")
 _UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
 _MORE_CHARS: Final = 2
 """Characters beside a yes that are no slip, in a language without spaces."""
+_REACH: Final = 60
+"""Units in which words that lead up to something else, or say no first, are looked for."""
 _ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY, Intent.CANCEL})
 
 
@@ -203,8 +205,9 @@ class ConsentGrammar:
     def _prefixes(self, units: Units, template: int) -> list[int]:
         size = len(units.words)
         lattice = self._lattice(units, (), Context())
-        sets = self._automaton.run(lattice, 0, size, self._automaton.first_of([template]))
-        return [at for at in range(size - 1, 0, -1) if template in self._automaton.accepted(sets[at])]
+        reach = min(size - 1, _REACH)
+        sets = self._automaton.run(lattice, 0, reach, self._automaton.first_of([template]))
+        return [at for at in range(reach, 0, -1) if template in self._automaton.accepted(sets[at])]
 
     def _lattice(self, units: Units, spans: tuple[Span, ...], context: Context) -> Lattice:
         agreeing = self._agreeing(units, spans, context)

@@ -39,7 +39,11 @@ from services.understanding.fast.vocabulary import owned, vocabulary
 MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
 MAX_COMMANDS: Final = 3
-"""So many commands may be said in one breath."""
+"""So many commands may be said in one breath,"""
+_MAX_JOINTS: Final = 12
+"""in so many pieces,"""
+_MAX_LEADS: Final = 8
+"""and so many words may lead up to them: pairs of more pieces than people make would keep others waiting."""
 _PARTING: Final = RuleId("intents.parting@1")
 
 
@@ -136,7 +140,7 @@ class Understander:
     def _led(self, hearing: MatchInput) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
-        for at in self._consent.begins(units):
+        for at in self._consent.begins(units)[:_MAX_LEADS]:
             found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
             if found is None and self._grammar.phrases.asides:
                 found, _ = self._clauses.meaning(hearing, at)
@@ -224,11 +228,10 @@ class Understander:
 
         One of two may lack its verb: "send fifty to ann and twenty to bob".
         """
-        size = len(hearing.reading.words)
-        for at in range(start + 1, size - 1):
-            stop = joint(self._grammar, hearing.heard.transcript.text, hearing.reading, at)
-            if stop is None or stop >= size:
-                continue
+        size, text = len(hearing.reading.words), hearing.heard.transcript.text
+        found = ((at, joint(self._grammar, text, hearing.reading, at)) for at in range(start + 1, size - 1))
+        joints = [(at, stop) for at, stop in found if stop is not None and stop < size]
+        for at, stop in joints if len(joints) <= _MAX_JOINTS else ():
             one = self._part(hearing, start, at)
             if one is None:
                 continue

@@ -43,7 +43,7 @@ class Way:
 
 
 def turn(number: int = 1, **more: Any) -> RecordedTurn:
-    given = {"text": "send fifty", "decision": "confirm", "intent": "transfer_money"} | more
+    given = {"text": "send fifty", "locale": "en-US", "decision": "confirm", "intent": "transfer_money"} | more
     return RecordedTurn(turn=number, at=AT, source=Source.SPEECH, **given)
 
 

@@ -25,6 +25,7 @@ from services.audio.files import read_file
 from tests.unit.asr._checkpoint import checkpoint, ear
 
 DATA: Final = Path(__file__).parents[2] / "data" / "asr"
+AUDIO: Final = Path(__file__).parents[2] / "audio"
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +138,15 @@ def test_the_decoder_judges_what_others_propose_as_what_it_proposes_itself(
     assert told[0] == pytest.approx(next(iter(proposed.values())), abs=0.3)
     best = bundled._ids(next(iter(proposed)))
     assert bundled._forced.told([best[:-2]], encoded)[0] < told[0] - 1
+
+
+def test_what_follows_is_less_likely_where_all_was_said(bundled: NaturalDecoder) -> None:
+    balance = read_file((AUDIO / "balance.opus").read_bytes())
+    whole, part = (bundled.onward(balance, text) for text in ("what's my balance", "what's my"))
+    assert whole is not None
+    assert part is not None
+    assert whole.word < -2 < -0.1 < part.word <= 0
+    assert bundled.onward(np.tile(balance, 12), "what's my balance") is None, "it is heard in pieces"
 
 
 def test_the_language_model_ranks_what_decoder_and_head_propose(

@@ -8,7 +8,7 @@ import pytest
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable, TooLarge
 from schemas.ids import EN_GB, EN_US, JA_JP
-from schemas.transcript import Hypothesis
+from schemas.transcript import Hypothesis, Onward, Transcript
 from services.asr import load
 from services.asr.decoder import Decoded
 from services.asr.recognizer import WhisperRecognizer
@@ -36,6 +36,11 @@ class FakeDecoder:
     def odds(self, samples: Samples, texts: Sequence[str]) -> tuple[float, ...]:
         self.weighed = texts
         return tuple(self.odd.get(text, -50.0) for text in texts)
+
+    def onward(self, samples: Samples, text: str) -> Onward | None:
+        if isinstance(self.said, Exception):
+            raise self.said
+        return Onward(comma=-5.0, word=-float(len(text)))
 
 
 @pytest.fixture
@@ -112,3 +117,12 @@ async def test_what_was_heard_stands_where_weighing_fails(recognizer: WhisperRec
     decoder.odds = failing  # type: ignore[method-assign]
     told = await recognizer.transcribe(SPEECH, EN_US, final=True, wordings=lambda _: ("jess",))
     assert (told.text, told.named) == ("yes", False)
+
+
+async def test_what_may_follow_is_not_known_where_that_fails(
+    recognizer: WhisperRecognizer, decoder: FakeDecoder
+) -> None:
+    heard = Transcript.typed("yes", EN_US)
+    assert await recognizer.onward(SPEECH, heard) == Onward(comma=-5.0, word=-3.0)
+    decoder.said = ValueError()
+    assert await recognizer.onward(SPEECH, heard) is None

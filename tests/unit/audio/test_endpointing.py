@@ -11,7 +11,7 @@ from schemas.call import Patience
 from schemas.ids import EN_US, JA_JP, Locale
 from schemas.intent import Intent, SlotName, Understood
 from schemas.interpretation import Interpretation
-from schemas.transcript import Hypothesis, Transcript
+from schemas.transcript import Hypothesis, Onward, Transcript
 from schemas.turn import Completeness
 from services.audio.completeness import CompletenessJudge, by_ear, is_backchannel, is_courtesy
 from services.audio.endpointing import Endpointing, endpointing, timing
@@ -34,6 +34,22 @@ ENDINGS = yaml.load((Path(__file__).parent / "endings.yaml").read_text(encoding=
 )
 def test_the_longer_a_turn_the_rarer_its_partials(turn_ms: int, after_ms: int, *, words: bool) -> None:
     assert timing().partial_after_ms(turn_ms, words=words) == after_ms
+
+
+@pytest.mark.parametrize("locale", [EN_US, JA_JP])
+def test_words_of_no_rule_are_waited_on_as_long_as_more_may_follow(locale: Locale) -> None:
+    judge = CompletenessJudge(locale, Patience())
+    over, either, more = (judge.wait(Completeness.UNKNOWN, "", Onward(odds, odds))[0] for odds in (-12.0, -4.0, -0.1))
+    unsaid, _ = judge.wait(Completeness.UNKNOWN)
+    assert 300 <= over < 450 < either < more <= unsaid == 1_350
+    assert judge.wait(Completeness.COMPLETE, "", Onward(-0.1, -0.1)) == judge.wait(Completeness.COMPLETE)
+
+
+@pytest.mark.parametrize(("patience", "asks"), [(Patience(), True), (Patience(fixed_ms=500), False)])
+def test_what_may_follow_matters_only_after_words_of_no_rule(patience: Patience, *, asks: bool) -> None:
+    judge = CompletenessJudge(EN_US, patience)
+    heard = (Interpretation(Transcript.typed(text, EN_US)) for text in ("the rain in spain", "i want to", "yes", " "))
+    assert [judge.asks(said, "") for said in heard] == [asks, False, False, False]
 
 
 @pytest.mark.parametrize(("locale", "words", "expected"), ENDINGS, ids=str)

@@ -11,7 +11,7 @@ from schemas.call import Patience
 from schemas.ids import EN_US
 from schemas.intent import Intent, Understood
 from schemas.interpretation import Interpretation
-from schemas.transcript import Hypothesis, Transcript
+from schemas.transcript import Hypothesis, Onward, Transcript
 from schemas.turn import (
     Completeness,
     Discarded,
@@ -96,7 +96,7 @@ def test_a_complete_command_ends_after_its_short_silence() -> None:
     assert started.at_ms == 320
     assert ended.voiced_until_ms == 40 * FRAME_MS
     assert 150 <= ended.ended_at_ms - ended.voiced_until_ms < 150 + FRAME_MS
-    assert ended.rule == "endpointing.en.complete@9"
+    assert ended.rule == "endpointing.en.complete@10"
 
 
 def test_the_clock_runs_between_frames() -> None:
@@ -119,9 +119,26 @@ def test_each_kind_of_words_has_its_own_silence() -> None:
         (ended,) = bench.of(Ended)
         assert isinstance(ended, Ended)
         waits[kind] = ended.ended_at_ms - ended.voiced_until_ms
-        assert ended.rule == f"endpointing.en.{kind.value}@9"
+        assert ended.rule == f"endpointing.en.{kind.value}@10"
     assert waits[Completeness.COMPLETE] < 250 < waits[Completeness.UNKNOWN] < waits[Completeness.MISSING_SLOT]
     assert waits[Completeness.YES_NO] < 250 < waits[Completeness.DIGITS] < waits[Completeness.TRAILING]
+
+
+def test_words_of_no_rule_end_sooner_where_nothing_may_follow() -> None:
+    bench = Bench(Completeness.UNKNOWN)
+    bench.automatic = False
+    bench.voice(30)
+    bench.quiet(4)
+    (request,) = (each for each in bench.requests if each.final)
+    said = Interpretation(Transcript.typed("the rain in spain", EN_US))
+    assert bench.listener.asks(request.revision, said)
+    assert not bench.listener.asks(request.revision + 1, said)
+    bench.take(bench.listener.heard(request.revision, said, Onward(-12.0, -12.0)))
+    assert not bench.listener.asks(request.revision, said)
+    bench.quiet(12)
+    (ended,) = bench.of(Ended)
+    assert isinstance(ended, Ended)
+    assert 400 <= ended.ended_at_ms - ended.voiced_until_ms < 450
 
 
 def test_doubted_words_are_waited_for() -> None:
@@ -136,7 +153,7 @@ def test_doubted_words_are_waited_for() -> None:
     bench.quiet(30)
     (ended,) = bench.of(Ended)
     assert isinstance(ended, Ended)
-    assert ended.rule == "endpointing.en.doubtful@9"
+    assert ended.rule == "endpointing.en.doubtful@10"
     assert ended.ended_at_ms - ended.voiced_until_ms >= 600
 
 

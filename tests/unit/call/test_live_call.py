@@ -158,24 +158,6 @@ async def test_what_is_meant_is_what_is_waited_on_shown_and_answered() -> None:
     assert talk.handler.told("interpret") == [BALANCE]
 
 
-async def test_what_was_meant_is_what_is_answered_to_the_very_object(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recorder finds the sound of a turn by it."""
-    talk = made()
-    found: list[Transcript] = []
-    interpret = talk.handler.interpret
-
-    def noted(transcript: Transcript) -> Interpretation:
-        said = interpret(transcript)
-        found.append(said.transcript)
-        return said
-
-    monkeypatch.setattr(talk.handler, "interpret", noted)
-    async with living(talk):
-        await talk.say(clip("balance"), 1.0)
-        ended = await talk.until(Ended)
-    assert any(ended.transcript is one for one in found)
-
-
 async def test_where_the_grammar_fails_the_likeliest_words_count(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Transcript) -> Interpretation:
         raise RuntimeError("broken on purpose")

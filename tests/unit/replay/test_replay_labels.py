@@ -19,7 +19,8 @@ from app.qa.replay.readers import load
 from app.qa.replay.recorded import as_case, read_recording
 from app.recordings.files import RecordingHead
 from app.recordings.live import KnowingHandler, Recordings
-from app.recordings.recorder import CallRecorder, SampleShelf
+from app.recordings.recorder import CallRecorder
+from app.recordings.shelf import SampleShelf, TurnSound
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.decision import Clarify, Reply
 from schemas.errors import MalformedMessage, ModelUnavailable, NotFound, TellerlineError
@@ -29,6 +30,7 @@ from schemas.interpretation import Interpretation
 from schemas.span import Span, SpanKind
 from schemas.transcript import Source, Transcript, Wordings
 from schemas.turn import Decided, Normalized, ReplyDone, ReplyEvent, ReplyId, ReplyText
+from services.call.user_turn import joined
 from services.payees import PayeeIndex
 from services.ports import Amendable
 from services.record.audit_keys import AuditKeys
@@ -303,14 +305,25 @@ async def test_a_full_disk_never_ends_a_call(tmp_path: Path) -> None:
 
 async def test_two_calls_at_once_keep_their_own_sound(tmp_path: Path) -> None:
     shelf = SampleShelf()
-    first, second = (Transcript("yes", EN_US, ()) for _ in range(2))
-    shelf.put(first, np.full(4, 0.1, dtype=np.float32))
-    shelf.put(second, np.full(4, 0.2, dtype=np.float32))
-    taken = shelf.take(second)
+    first, second = (
+        shelf.put(Transcript("yes", EN_US, ()), np.full(4, level, dtype=np.float32)) for level in (0.1, 0.2)
+    )
+    assert first == second, "what they say is the same"
+    taken = TurnSound(shelf).of(replace(second, whole=False))
     assert taken is not None
     assert float(taken[0]) == pytest.approx(0.2)
-    assert shelf.take(second) is None
-    assert shelf.take(Transcript("yes", EN_US, ())) is None
+    assert TurnSound(shelf).of(second) is None
+    assert TurnSound(shelf).of(Transcript("yes", EN_US, ())) is None
+
+
+async def test_turns_that_become_one_keep_the_sound_of_both(tmp_path: Path) -> None:
+    shelf = SampleShelf()
+    first, then = (shelf.put(Transcript.typed(text, EN_US), np.ones(4, np.float32)) for text in ("to", "joan"))
+    sound = TurnSound(shelf)
+    assert np.shape(sound.of(first)) == (4,)
+    assert np.shape(sound.of(joined(first, then))) == (8,)
+    assert sound.of(joined(first, Transcript.typed("please", EN_US))) is not None
+    assert TurnSound(shelf).of(joined(first, then)) is None, "a part of it is gone"
 
 
 async def test_a_sound_that_can_not_be_kept_never_ends_a_call(tmp_path: Path) -> None:
