@@ -72,6 +72,7 @@ class EnglishFinder(FinderRules):
     bank_words: tuple[str, ...]
     spelled: dict[str, str]
     with_letter: tuple[str, ...]
+    letter_hint: str
     articles: frozenset[str]
 
     @cached_property
