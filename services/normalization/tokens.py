@@ -16,6 +16,10 @@ _LATIN: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+(?:'[^\W\d_\u2e80-\U0003f
 """A word of letters; from U+2E80 on a character is a word by itself, or part of one that the lexicon holds."""
 
 
+_IS: Final = "'s"
+"""Behind a number it is a word of its own: "fifty's enough"."""
+
+
 @dataclass(slots=True)
 class TextToken:
     """A piece of folded text at `start:end`. `glued` says that nothing stands between it and the token before."""
@@ -128,8 +132,12 @@ class Lexicon:
         """The letters at a place as one token; anything else is one of its own."""
         found = _LATIN.match(text, at)
         end = found.end() if found is not None else at + 1
-        surface = text[at:end]
-        return TextToken(surface, at, end, glued, self.words.get(surface, UNKNOWN))
+        word = self.words.get(text[at:end], UNKNOWN)
+        if word is UNKNOWN and text.endswith(_IS, at, end):
+            number = self.words.get(text[at : end - len(_IS)], UNKNOWN)
+            if number.scale is not None or (number.value is not None and number.value > 1):
+                word, end = number, end - len(_IS)
+        return TextToken(text[at:end], at, end, glued, word)
 
     def _join(self, tokens: list[TextToken]) -> list[TextToken]:
         """Merge the tokens of multi-word surfaces into one."""

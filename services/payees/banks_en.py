@@ -32,7 +32,10 @@ class BanksNamed:
             if after is None or after[1].lower() in english_finder().kinds:  # "at harbour electric" is no bank's
                 return self._without(text, found)
         before = self._before.search(text)
-        return self._without(text, before) if before is not None else None
+        after = _NEXT.match(text, before.end()) if before is not None else None
+        if before is None or after is None or after[1].lower() in english_finder().kinds:
+            return None
+        return self._without(text, before)
 
     def _without(self, text: str, found: re.Match[str]) -> Banked | None:
         owners = self._banks.get(" ".join(found["bank"].lower().split()))  # a pattern takes "ſ" for an s
@@ -50,9 +53,12 @@ def _said(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def _names(bank: str) -> list[str]:
-    """A bank's name with and without what many banks are called: Cedar Bank, Cedar."""
+    """A bank's name with and without what many banks are called, in either spelling: Harbour Federal, Harbor."""
     rules, words = english_finder(), bank.lower().split()
-    short = words[:-1] if words[-1] in rules.bank_words else words
-    alone = " ".join(short)
-    distinct = len(alone) >= _SHORTEST and alone not in rules.kinds
-    return [" ".join(words), *([alone] if short != words and distinct else [])]
+    names: list[str] = []
+    for spelled in (words, [rules.spelled.get(word, word) for word in words]):
+        short = spelled[:-1] if spelled[-1] in rules.bank_words else spelled
+        alone = " ".join(short)
+        distinct = len(alone) >= _SHORTEST and alone not in rules.kinds
+        names += [" ".join(spelled), *([alone] if short != spelled and distinct else [])]
+    return names

@@ -70,6 +70,10 @@ class EnglishFinder(FinderRules):
     at_a_bank: tuple[str, ...]
     of_a_bank: tuple[str, ...]
     bank_words: tuple[str, ...]
+    spelled: dict[str, str]
+    with_letter: tuple[str, ...]
+    letter_hint: str
+    articles: frozenset[str]
 
     @cached_property
     def kinds(self) -> dict[str, str]:

@@ -19,6 +19,7 @@ from services.payees.fold import japanese
 from services.payees.forms import Forms
 from services.payees.found import PayeeSearchResult, Ranked, Searched
 from services.payees.grams import Grams
+from services.payees.letters_en import LettersNamed
 from services.payees.others_ja import others
 from services.payees.said import MAX_HYPOTHESES, heard, strip_honorific, written_key
 from services.payees.score import score
@@ -46,6 +47,7 @@ class PayeeIndex:
         self._related = _relations(self._payees)
         self._called = Called(self._payees, self._forms.readings)
         self._banks = BanksNamed(self._payees)
+        self._letters = LettersNamed(self._payees)
 
     @classmethod
     def build(cls, payees: Sequence[Payee], today: date | None = None) -> "PayeeIndex":
@@ -140,8 +142,11 @@ class PayeeIndex:
     def _of_a_bank(
         self, text: str, locale: Locale, taken: Sequence[tuple[int, int]], searched: Searched
     ) -> PayeeMatch | None:
-        """Who is meant by a name and a bank; None unless a bank of the book stands right beside a name."""
-        banked = (self._called if language(locale) == "ja" else self._banks).banked(text)
+        """Who is meant by a name and a bank, or a letter; None unless that stands right beside a name."""
+        if language(locale) == "ja":
+            banked = self._called.banked(text)
+        else:
+            banked = self._letters.banked(text) or self._banks.banked(text)
         if banked is None:
             return None
         after = banked.at + banked.size

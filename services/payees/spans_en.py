@@ -189,8 +189,10 @@ def _related(found: list[TaggedWord], *, paying: bool) -> list[Place]:
         mine = place > 0 and found[place - 1].kind == "possessive"
         if _denial(found, place - 1 - mine):
             continue
-        cue, _, _ = _cue(found, place, paying=paying)
-        if mine or cue is Cue.PAYEE or len(found) == 1:
+        begin = place - (place > 0 and found[place - 1].text in english_finder().articles)
+        cue, _, _ = _cue(found, begin, paying=paying)
+        led = 0 < begin < place and found[begin - 1].kind == "lead"  # "to the landlord"
+        if mine or led or cue is Cue.PAYEE or len(found) == 1:
             return [Place(found[place - mine].start, word.end, cue if cue is not Cue.NONE else Cue.WEAK)]
     return []
 

@@ -48,7 +48,8 @@ def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context:
     text, units, marks = heard.transcript.text, rules.units(heard.transcript.text), rules.accounts
     words, nouns = units.words, vocabulary(rules, context)
     put_by = next((at for at in range(len(words)) if marks.put_by.begins(words, at)), None)
-    across = marks.across.holds(words) and not marks.handing.intersection(words)
+    told = marks.across.holds(words) or context.recent is Intent.BALANCE_INQUIRY
+    across = told and not marks.handing.intersection(words)
     named = owned(nouns, words, len(words)).get("account", {})
     others = [each.id for each in context.accounts if slots.source is None or each.id != slots.source.value]
     if put_by is not None and marks.savings:

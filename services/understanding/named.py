@@ -126,9 +126,9 @@ class Mentions:
         behind, marks = place[1] if place is not None else 0, self.rules.accounts
         if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
-        if self.rules.spaced:
-            return of_a_day(self.rules, self.heard, span)
-        return any(trie.scan(self.reading.words, behind) for trie in (marks.times, marks.counters))
+        tries = (self.rules.phrases.counted,) if self.rules.spaced else (marks.times, marks.counters)
+        counts = any(trie.scan(self.reading.words, behind) for trie in tries)
+        return counts or (self.rules.spaced and of_a_day(self.rules, self.heard, span))
 
     def _days(self) -> list[tuple[Evidence, DateValue]]:
         found = [(span, span.value) for span in self.heard.spans if isinstance(span.value, DateValue)]

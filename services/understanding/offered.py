@@ -21,7 +21,7 @@ _RULE: Final = RuleId("intents.offered@1")
 _SURE: Final = 0.5
 _OPEN: Final = frozenset({None, Intent.QNA})
 """What words that nobody read may have been taken for."""
-_ASKED_FOR: Final = frozenset({"past", "conditional"})
+_ASKED_FOR: Final = frozenset({"past", "conditional", "reported"})
 """Vetoes with which an order may still be meant, where one is asked for in so many words."""
 _LAST: Final = 3
 """Units behind a payee within which stands what that one does."""
@@ -85,10 +85,8 @@ def hindered(span: ClauseSpan) -> bool:
             if vetoes and (parts or "question" in vetoes):
                 return True
     words = reading.words
-    return any(
-        word in {"me", "us"} and at and words[at - 1] not in grammar.words.outof | {"for", "off", "let", "help"}
-        for at, word in enumerate(words)
-    )
+    harmless = grammar.words.outof | {"for", "off", "let", "help"} | (grammar.words.finite if asked_for else set())
+    return any(word in {"me", "us"} and at and words[at - 1] not in harmless for at, word in enumerate(words))
 
 
 def _questions(span: ClauseSpan) -> bool:

@@ -14,6 +14,7 @@ from services.understanding.fast.clauses import pauses, sentences
 from services.understanding.fast.cued import barred
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.grammar import grammar as compiled
+from services.understanding.fast.left import Leftover, settled
 from services.understanding.fast.loose import sent_from
 from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasons import ClauseSpan, FindPayee, acts, named
@@ -70,7 +71,8 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
         return None
     if intent in MONEY_MOVING:
         span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
-        return None if hindering(span) else _order(span, meant)
+        order = None if hindering(span) else _order(span, meant)
+        return order and settled(grammar.accounts, heard, reading.units, order, Leftover())
     meant = replace(meant, slots=_own(grammar, heard, context, reading, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)

@@ -18,12 +18,14 @@ RULE: Final = RuleId("intents.carded@1")
 _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlock", "lock": "lock", "unlock": "unlock"}
 """What tells of a card that is to be locked, or unlocked."""
 _STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
+_TELLING: Final = frozenset({"negation", "reported"})
+"""Those that a clause beside an order may have: "they don't have it, so please lock it"; then it is asked about."""
 _SURE: Final = 0.8
 _CARD: Final = "card"
 _LOST: Final = "card_lost"
 _STOPPING: Final = "card_stop"
 """Verbs that stop a card which is told to be gone: "cancel my card, someone's got hold of it"."""
-_ANY: Final = frozenset({"a", "an", "s"})
+_ANY: Final = frozenset({"a", "an"})
 _POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
 
 
@@ -36,7 +38,7 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
     cues = [edge for at in range(size) for edge in reading.lattice.edges(at) if edge.symbol in names]
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
-    if not wanted or vetoes_met(grammar, reading, 0, size, places) & _STOPS:
+    if not wanted or (stops := vetoes_met(grammar, reading, 0, size, places) & _STOPS) - _TELLING:
         return None
     cards = _cards(grammar, heard, context, reading)
     if cards is None or len(cards) > 1 or not (cards or _CARD in words):
@@ -44,7 +46,9 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
     verb = "unlock" if "unlock" in wanted else "lock"
     ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
     asked = commanded(grammar, heard, reading, verb) or (ends and commanded(grammar, heard, reading, _STOPPING))
-    ordered = len(wanted) == 1 and len(cards) == 1 and asked
+    if stops and not asked:
+        return None
+    ordered = len(wanted) == 1 and len(cards) == 1 and asked and not stops
     return Understood(
         Intent.CARD_UNLOCK if verb == "unlock" else Intent.CARD_LOCK,
         Slots(card=next(iter(cards.values()), None)),

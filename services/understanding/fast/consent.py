@@ -238,7 +238,8 @@ class ConsentGrammar:
             return found  # nothing waits that could be restated
         for span in spans:
             place = units.covering(span.start, span.end)
-            name = _agrees(span, terms)
+            whole = place is not None and units.ends[place[1] - 1] <= span.end  # of "fifty's fine" only a part is right
+            name = _agrees(span, terms) if whole else ""
             if place is not None:
                 found.setdefault(place[0], []).extend(Edge(*place, symbols[each]) for each in (_VALUE, name) if each)
         nouns = vocabulary(self._rules, context)

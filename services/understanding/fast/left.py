@@ -19,6 +19,8 @@ _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _VAGUE: Final = frozenset({Ambiguity.APPROXIMATE, Ambiguity.RANGE})
 _RULE: Final = RuleId("intents.accounts@1")
 _POSSESSIVES: Final = ("'s", "’s")
+_FIRST_DAY: Final = 4
+"""Lower ordinals choose one of several."""
 _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
@@ -52,7 +54,7 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
     spans = [
         Evidence(span.start, span.end, span.surface, span.rule)
         for span in heard.spans
-        if span.kind in _DATED
+        if (span.kind in _DATED or (found.slots.date is None and _day_alone(heard, span)))
         and span.surface not in rules.now
         and not any(_overlap(span.start, span.end, each) for each in taken)
         and not _of_a_thing(rules, heard, units, span, found.slots.bill)
@@ -68,6 +70,12 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
         else:
             mentions.append(Mention(slot, each))
     return replace(found, unresolved=tuple(mentions), unread=tuple(rest))
+
+
+def _day_alone(heard: Annotation, span: Span) -> bool:
+    """Whether an ordinal that no list of choices holds stands at the end of a clause: "the phone bill, twentieth"."""
+    behind = heard.transcript.text[span.end :].lstrip(" ")[:1]
+    return span.kind is SpanKind.ORDINAL and int(str(span.value)) >= _FIRST_DAY and not behind.isalnum()
 
 
 def unmatched(

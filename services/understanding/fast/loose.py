@@ -88,9 +88,13 @@ def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
 
 def sent_from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
     """Whether the one who is named is to send the money: "fifty from Emily"."""
-    before = [word for word, begin in zip(reading.words, reading.units.starts, strict=True) if begin < start][-3:]
-    told = [word for word in before if word in grammar.words.outof or word in grammar.words.onto]
-    return bool(told) and told[-1] in grammar.words.outof
+    end = sum(1 for begin in reading.units.starts if begin < start)
+    sides = grammar.words.outof | grammar.words.onto
+    told = [at for at in range(max(0, end - _NEAR + 1), end) if reading.words[at] in sides]
+    if not told or reading.words[told[-1]] not in grammar.words.outof:
+        return False
+    billed = grammar.symbols.get("billed")  # "an invoice from Priya" is to be paid
+    return not told[-1] or all(edge.symbol != billed for edge in reading.lattice.edges(told[-1] - 1))
 
 
 def _holds(slots: Slots, span: Span) -> bool:

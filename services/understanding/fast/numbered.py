@@ -54,8 +54,8 @@ def told_so(rules: Grammar, units: Units, start: int) -> bool:
 
 
 def _paying(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
-    """Whether a word before unit `at` tells where money comes from: "from 4021"."""
-    return rules.spaced and at > 0 and words[at - 1] in rules.words.outof
+    """Whether a word before unit `at` tells where money comes from, or is: "from 4021", "the balance on 4021"."""
+    return rules.spaced and at > 0 and words[at - 1] in rules.words.outof | rules.words.at_number
 
 
 def _around(rules: Grammar, kind: str, words: tuple[str, ...], start: int, end: int) -> list[tuple[int, int]]:

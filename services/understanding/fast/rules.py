@@ -33,7 +33,8 @@ class WordsFile(RuleFile):
     `asides` say nothing at either end of a sentence, nor do `answers` where nothing was asked; `closings`
     end a call in which nothing is awaited, `holds` ask for a moment. A number before one of `counted` is no amount,
     nor is the word `one` behind one of `ones` or behind a kind of account, card or bill. An account after one of
-    `others` is not the caller's; after `onto` money goes there, after `outof` it comes from there; before one of
+    `others`, or before one of `whose`, is not the caller's; after `onto` money goes there (not with `being` behind
+    that), after `outof` it comes from there; after `at_number` four digits may be its number; before one of
     `after_verbs` (checking my …) it is none. A reason begins with one of `subjects` and holds one of `finite`, and no
     time but `passing`; with one of `owing` it tells the sum, and with one of `omitted` which bill was not paid; `them`
     point back to who was named there; those of `light` say nothing beside an order; with one of `twists` it is not
@@ -68,6 +69,9 @@ class WordsFile(RuleFile):
     others: tuple[str, ...] = ()
     onto: tuple[str, ...] = ()
     outof: tuple[str, ...] = ()
+    whose: tuple[str, ...] = ()
+    being: tuple[str, ...] = ()
+    at_number: tuple[str, ...] = ()
     after_verbs: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     finite: tuple[str, ...] = ()

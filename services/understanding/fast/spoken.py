@@ -117,7 +117,8 @@ def spoken_of(clause: ClauseSpan) -> Understood | None:
     if not 1 < len(said) <= MOST:
         return None
     begin, stop = clause.points
-    parts = NUMBERS if clause.context.idle else NUMBERS | {SpanKind.DATE}  # asked: "the electric, and do it tomorrow"
+    parts = NUMBERS | {SpanKind.ORDINAL}  # "the phone bill, twentieth"
+    parts |= set() if clause.context.idle else {SpanKind.DATE}  # asked: "the electric, and do it tomorrow"
     if any(span.kind in parts and span.start < stop and begin < span.end for span in heard.spans):
         return None
     owned = own_bill(grammar, clause.context, reading, clause.start, clause.end)

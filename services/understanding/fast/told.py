@@ -29,8 +29,6 @@ _MOST_NAMES: Final = 6
 _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
-_BEING: Final = "be"
-"""Behind "to": "that's meant to be checking" is no receiver."""
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 
@@ -230,14 +228,16 @@ def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice)
 def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> str:
     """`source`, `target`, or "" where the account is another's or not meant, or a word before it leaves that open."""
     before = reading.words[max(0, start - _NEAR) : start]
-    if "of" in reading.words[end : end + 2] or (grammar.spaced and _refused(grammar, reading, start)):
+    if grammar.words.whose.intersection(reading.words[end : end + 2]) or (
+        grammar.spaced and _refused(grammar, reading, start)
+    ):
         return ""
     for back, word in enumerate(reversed(before)):
         place = start - 1 - back
-        if word in grammar.words.others or word == "s" or place in reading.taken:
+        if word in grammar.words.others or place in reading.taken:
             return ""
         if word in grammar.words.onto:
-            return "source" if reading.words[place + 1] == _BEING else "target"
+            return "source" if reading.words[place + 1] in grammar.words.being else "target"  # "to be checking"
         if word in grammar.words.outof:
             return "source"
     return "source"

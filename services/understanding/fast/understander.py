@@ -12,6 +12,7 @@ from services.understanding.fast.asked import of_its_account, of_its_bill
 from services.understanding.fast.clause_reader import ClauseReader
 from services.understanding.fast.clauses import (
     READING,
+    bare,
     only,
     sentences,
 )
@@ -84,7 +85,7 @@ class Understander:
         if found is None:
             found = self._behind(hearing) or self._asked_last(hearing)
         found = named_behind(self._grammar, hearing, found, partial(self._after_clauses, hearing))
-        if found is None:
+        if found is None or self._conditional(hearing, found):
             return self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
@@ -240,6 +241,15 @@ class Understander:
             if two is not None and apart(one, two):
                 return joined(one, two)
         return None
+
+    def _conditional(self, hearing: MatchInput, found: Understood) -> bool:
+        """Whether money moves by it on a condition that is looked up: "if I got paid then pay the phone bill"."""
+        if found.intent not in READING or found.then is None or found.then.intent not in MONEY_MOVING:
+            return False
+        words = hearing.reading.words
+        first = bare(self._grammar.phrases.asides_unasked, hearing.reading, 0, len(words))[0]
+        held = first < len(words) and words[first] not in self._grammar.words.asking
+        return held and self._grammar.accounts.conditions.begins(words, first)
 
 
 @lru_cache(maxsize=8)

@@ -43,6 +43,8 @@ _SAME: Final = 0.9
 """How well a name fits that is the payee's once more, at least."""
 _TELLS: Final = frozenset({"past", "negation", "reported"})
 """Vetoes of what speaks against an order, or for another."""
+_LED_UP: Final = frozenset({"past", "conditional", "reported"})
+"""Those of what may lead up to a bill that is then asked to be paid, which is a question."""
 ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
 """What waits, where it is an order for money."""
 
@@ -213,7 +215,7 @@ class Unmatched:
         rules = self._grammar
         if loose is not None and plain(rules, reading, loose.slots):
             return settled(rules.accounts, heard, reading.units, loose, Leftover())
-        paid = billed(rules, heard, context, reading) if rules.spaced and not stopped else None
+        paid = billed(rules, heard, context, reading) if rules.spaced and not stopped - _LED_UP else None
         found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
         found = found or asked(rules, heard, context, reading, stopped)
         return found or cued(rules, heard, context, reading, stopped)

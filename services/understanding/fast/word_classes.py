@@ -19,6 +19,9 @@ class WordClasses:
     others: frozenset[str]
     onto: frozenset[str]
     outof: frozenset[str]
+    whose: frozenset[str]
+    being: frozenset[str]
+    at_number: frozenset[str]
     after_verbs: frozenset[str]
     subjects: frozenset[str]
     finite: frozenset[str]
@@ -67,6 +70,9 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
         others=frozenset(words.others),
         onto=frozenset(words.onto),
         outof=frozenset(words.outof),
+        whose=frozenset(words.whose),
+        being=frozenset(words.being),
+        at_number=frozenset(words.at_number),
         after_verbs=frozenset(words.after_verbs),
         subjects=frozenset(words.subjects),
         finite=frozenset(words.finite),

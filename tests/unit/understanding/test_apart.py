@@ -27,7 +27,7 @@ def players() -> dict[str, ConversationPlayer]:
         ("en", "send fifty uh thousand dollars to dave", {5000000, 100000}),
         ("en", "send two hundred uh fifty thousand dollars to dave", {25000000, 5000000}),
         ("en", "pay maria nine hundred uh nine fifty", {90000, 95000}),
-        ("en", "send dave forty five dollars, hm, round it up to fifty", {4500, 5000}),
+        ("en", "send dave forty five dollars, hm, round it up to fifty", {5000}),
         ("ja", "妹に四千、あの、五百円送って", {4500, 500}),
         ("ja", "妹に二万、ええと、三千円振り込みたいです", {23000, 3000}),
         ("ja", "妹に五千、えっと六千円送ってもらえますか", {6000}),
