@@ -66,6 +66,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
         return every_card(state, task, facts)
     if waiting is not None and is_money(waiting) and not is_money(task):
+        if task.bill is None and named(heard, dialogue_rules().that_bill):  # when is it due, of what is read back
+            task = replace(task, bill=waiting.bill)
         return _digression(state, waiting, task, facts)
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts
