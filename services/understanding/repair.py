@@ -272,10 +272,12 @@ def _told_besides(whole: Understood) -> Understood | None:
     then = whole.then
     if whole.intent not in COUNTED or then is None or then.intent not in TOLD_ALONE:
         return None
-    said = values(whole.slots)
+    said, later = values(whole.slots), values(then.slots)
+    if set(said) == {"portion"} and set(later) == {"amount"} and not then.unresolved:  # 半分でいいや、五千円で
+        return replace(whole, slots=then.slots, then=then.then)
     rest = tuple(
         slot.evidence
-        for name, slot in values(then.slots).items()
+        for name, slot in later.items()
         if name not in said or said[name].value != slot.value  # said twice is said once
     )
     return replace(whole, then=then.then, unread=(*whole.unread, *rest, *(m.evidence for m in then.unresolved)))

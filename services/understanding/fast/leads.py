@@ -137,10 +137,9 @@ class Leads:
         other = found.intent in _TOLD and found.slots.payee is None and _goes_to(heard.payees, said[:cut])
         if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
-        if (billed := self._billed(found, lead.only("bill", heard, units), said, cut)) is not None:
+        billed = self._billed(found, lead.only("bill", heard, units), said, cut)
+        if billed is not None or _done(found):
             return billed
-        if _done(found):
-            return None
         if (told := _told_before(found, heard, units, lead.end)) is not None:
             return told
         found = replace(found, unread=(*found.unread, *_sums(found, heard, cut)))
