@@ -55,6 +55,7 @@ class LeadsFile(RuleFile):
     cards: tuple[str, ...]
     paying: tuple[str, ...]
     owing: tuple[str, ...]
+    paid: tuple[str, ...]
     spoken: tuple[str, ...]
     because: tuple[str, ...]
     sources: tuple[str, ...]
@@ -162,7 +163,8 @@ class Leads:
     def _billed(self, found: Understood, bill: tuple[str, Evidence] | None, said: str, cut: int) -> Understood | None:
         """The bill that the clause up to `cut` names, where it is to be paid and nothing else was said after it."""
         before = all(m.evidence.end <= cut and m.slot is SlotName.DATE for m in found.unresolved)
-        owed = _done(found) and any(word in said[:cut] for word in self._file.owing)
+        told = [any(word in said[:cut] for word in words) for words in (self._file.owing, self._file.paid)]
+        owed = _done(found) and told == [True, False]
         paid = owed or any(word in said[cut:] for word in self._file.paying)
         if not (paid and before and replace(found.slots, date=None) == Slots()) or bill is None:
             return None

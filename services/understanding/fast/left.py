@@ -167,8 +167,8 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
 
 def _its_month(rules: Accounts, units: Units, begin: int, end: int) -> bool:
     """Whether a month that is over or goes on tells what is paid for: 「今月の家賃」."""
-    things = units.words[end : end + 1] == (_OF,) and rules.things.scan(units.words, end + 1)
-    return bool(things) and elapsed(rules, units, begin, end)
+    of = end + 1 < len(units.words) and units.words[end] == _OF
+    return of and bool(rules.things.scan(units.words, end + 1)) and elapsed(rules, units, begin, end)
 
 
 def _its_morning(rules: Accounts, heard: Annotation, span: Span, day: Slot[DateValue] | None) -> bool:
