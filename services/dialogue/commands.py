@@ -66,7 +66,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
         return every_card(state, task, facts)
     if waiting is not None and is_money(waiting) and not is_money(task):
-        return _digression(state, waiting, task, facts)
+        return _digression(state, waiting, _of_waiting(waiting, task, heard), facts)
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts
         task = merged(waiting, heard, limit)
@@ -78,6 +78,12 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     elif task.account is None and state.memory.recent and named(heard, dialogue_rules().of_other):
         task = replace(task, account=_other_than(state.memory.recent.account, facts))
     return advance(replace(state.memory, recent=task), task, facts)
+
+
+def _of_waiting(waiting: Task, task: Task, heard: Understood) -> Task:
+    """What is asked about a bill, of the one that is read back where none is named: 「いつまで」."""
+    its = task.bill is None and named(heard, dialogue_rules().that_bill)
+    return replace(task, bill=waiting.bill) if its else task
 
 
 def _other_than(account: AccountId | None, facts: Facts) -> AccountId | None:

@@ -37,8 +37,8 @@ class Called:
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
         of, at = (
-            f"(?:の|、?銀行[はがも]|(?<=[^0-9円万千、])、)(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?の?(?=[にへ宛あでだや、。]|$)",
-            f"(?P<at>{named})(?:さん|さま|様)?の(?!{things})",
+            f"(?:の|、?銀行[はがも]|(?<=[^0-9円万千、])、|(?<=さん)|(?<=さま)|(?<=くん)|(?<=[様君氏]))(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?の?(?=[にへ宛あでだや、。]|$)",
+            f"(?P<at>{named})(?:さん|さま|様)?(?:の?(?:ほう|方))?の(?!{things}|ほう|方)",
         )
         self._bank = re.compile(f"{of}|{at}") if banks else None
         self._alone = re.compile(rf"(?:{named})(?=\s*$|{_any_of(japanese_finder().bank_alone)})") if banks else None

@@ -220,12 +220,15 @@ def _held(span: Span, found: Understood) -> bool:
 
 
 def points(rules: Grammar, heard: Annotation, span: Span) -> bool:
-    """Whether a number tells which ones are meant, "those two", or begins a stretch of days: 二、三日前."""
+    """Whether a number counts things, tells which are meant, "those two", or begins a stretch of days: 二、三日前."""
     if any(_of_days(heard, span, each) for each in heard.spans):
         return True
     units = rules.units(heard.transcript.text)
     place = units.covering(span.start, span.end)
-    return place is None or (place[0] > 0 and units.words[place[0] - 1] in rules.accounts.pointing)
+    if place is None or (place[0] > 0 and units.words[place[0] - 1] in rules.accounts.pointing):
+        return True
+    things = span.kind is SpanKind.NUMBER and place[1] < len(units.words)
+    return things and bool(rules.phrases.counted.scan(units.words, place[1]))  # 五千円ずつ三回
 
 
 def _of_days(heard: Annotation, span: Span, day: Span) -> bool:

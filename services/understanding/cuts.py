@@ -107,8 +107,10 @@ def _announced(
 
     `at` where there are none.
     """
-    if not rules.accounts.spaced and not rules.accounts.repairs.longest(words, at)[1]:
-        return at, []  # without spaces a link may be the end of a word
+    if not rules.accounts.spaced:
+        repair, symbols = rules.accounts.repairs.longest(words, at)
+        if not symbols or rules.accounts.unannounced.longest(words, at)[0] > repair:
+            return at, []  # without spaces a link may be the end of a word, and a short repair the beginning of one
     if at > 0 and words[at - 1] in rules.accounts.verbs:
         return at, []
     end, last = at, list[int]()

@@ -16,6 +16,7 @@ from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.grammar import grammar as compiled
 from services.understanding.fast.left import Leftover, settled
 from services.understanding.fast.loose import sent_from
+from services.understanding.fast.meanings import CARDS
 from services.understanding.fast.reading import UtteranceLattice, read
 from services.understanding.fast.reasons import ClauseSpan, FindPayee, acts, named
 from services.understanding.fast.told import RULE as TOLD
@@ -43,6 +44,8 @@ _ABOUT: Final = {
 """The kind of own things of which one has to be named, or spoken of."""
 _HOW: Final = "question"
 """The veto of how and why; what is asked about a bill or an account is met by it only in a language with spaces."""
+_REFUSED: Final = "refusal"
+"""The veto of what is itself not to be done."""
 _BARRED: Final = frozenset({"question", "conditional", "recurring"})
 """Vetoes that let no order be offered, wherever they stand."""
 
@@ -67,7 +70,7 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
         return None
     reading = read(grammar, heard, context)
     meant = Understood(intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes)
-    if elsewhere(grammar, reading, context, intent):
+    if elsewhere(grammar, reading, context, intent) or _left_alone(grammar, reading, intent):
         return None
     if intent in MONEY_MOVING:
         span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
@@ -77,6 +80,11 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)
     return meant
+
+
+def _left_alone(grammar: Grammar, reading: UtteranceLattice, intent: Intent) -> bool:
+    """Whether a card is to be left as it is: 「止めないで」."""
+    return intent in CARDS and _REFUSED in vetoes_met(grammar, reading, 0, len(reading.words))
 
 
 def unread(found: Understood) -> bool:

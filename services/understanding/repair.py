@@ -92,7 +92,8 @@ def _corrected(parts: SelfRepair) -> Understood | None:
     if parts.one.intent is Intent.BILL_PAYMENT and two.intent is Intent.TRANSFER_MONEY and not values(two.slots):
         told = Evidence(cut.start, len(text), text[cut.start :], parts.rule("beside"))
         return replace(parts.one, unread=(*parts.one.unread, told))  # "the power, wait, that goes by transfer"
-    return _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
+    found = _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
+    return _another_of_the_name(found, parts.one, two) if found is not None and cut.denied else found
 
 
 def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
@@ -101,6 +102,17 @@ def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
         return False
     sums = [s for s in parts.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
     return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
+
+
+def _another_of_the_name(found: Understood, one: Understood, two: Understood) -> Understood:
+    """One payee in place of another of the same name is nobody known: 「うちの花子じゃなくて会社の花子」."""
+    before, after = one.slots.payee, two.slots.payee
+    if before is None or after is None or not same(before, after):
+        return found
+    slots = replace(found.slots, payee=None)
+    if found.intent in TOLD_ALONE:
+        return replace(found, intent=Intent.CORRECT, slots=slots, rejected=(SlotName.PAYEE,), payees=None)
+    return replace(found, slots=slots, missing=(*found.missing, SlotName.PAYEE), payees=None)
 
 
 def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
@@ -260,10 +272,12 @@ def _told_besides(whole: Understood) -> Understood | None:
     then = whole.then
     if whole.intent not in COUNTED or then is None or then.intent not in TOLD_ALONE:
         return None
-    said = values(whole.slots)
+    said, later = values(whole.slots), values(then.slots)
+    if set(said) == {"portion"} and set(later) == {"amount"} and not then.unresolved:  # 半分でいいや、五千円で
+        return replace(whole, slots=then.slots, then=then.then)
     rest = tuple(
         slot.evidence
-        for name, slot in values(then.slots).items()
+        for name, slot in later.items()
         if name not in said or said[name].value != slot.value  # said twice is said once
     )
     return replace(whole, then=then.then, unread=(*whole.unread, *rest, *(m.evidence for m in then.unresolved)))

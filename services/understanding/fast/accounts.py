@@ -62,6 +62,7 @@ class Accounts:
     savings: tuple[str, ...]
     purposes: frozenset[str]
     repairs: Trie
+    unannounced: Trie
     links: Trie
     tails: Trie
     falters: Trie
@@ -80,6 +81,7 @@ class Accounts:
     dropping: Trie
     because: Trie
     occasions: Trie
+    starting: Trie
     falling_due: Trie
     wishes: Trie
     outof: Trie
@@ -130,7 +132,7 @@ class Accounts:
         """Whether a day up to unit `end` is one on which something happens: 「明日誕生日だから」."""
         words = units.words
         for at in range(end, min(end + _MAX_REASON, len(words))):
-            stop = self.occasions.longest(words, at)[0]
+            stop = max(self.occasions.longest(words, at)[0], self.starting.longest(words, at)[0] if at == end else at)
             if stop == at:
                 continue
             behind = range(stop, min(stop + _MAX_REASON, len(words)))
@@ -159,6 +161,7 @@ _PLAIN: Final = (
     "elapsed",
     "gone",
     "lent",
+    "unannounced",
     "links",
     "tails",
     "falters",
@@ -174,6 +177,7 @@ _PLAIN: Final = (
     "dropping",
     "because",
     "occasions",
+    "starting",
     "falling_due",
     "wishes",
     "outof",

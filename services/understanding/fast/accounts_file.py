@@ -17,12 +17,14 @@ class AccountsFile(RuleFile):
     `put_by`. What is `waiting` until a day is done on it.
     `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
     day of what was read back.
-    `links` may stand among words that announce a repair, `tails` behind what is corrected, `falters` alone before it;
+    Words of `unannounced` only begin like one that announces a repair (ある, あ); `links` may stand among those,
+    `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
     `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
     place, and `dropping` words behind an order say that it is not wanted at all; `because` ends a reason, and `wishes`
-    ask for what was told before them; a day before one of `occasions` and a reason, with no word of `falling_due` among
+    ask for what was told before them; a day before one of `occasions`, or
+    right before one of `starting`, and a reason, with no word of `falling_due` among
     them, is none of an order's;
     behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
     after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
@@ -56,6 +58,7 @@ class AccountsFile(RuleFile):
     savings: tuple[str, ...] = ()
     purposes: frozenset[str] = frozenset()
     repairs: tuple[str, ...]
+    unannounced: tuple[str, ...] = ()
     links: tuple[str, ...]
     tails: tuple[str, ...]
     falters: tuple[str, ...] = ()
@@ -74,6 +77,7 @@ class AccountsFile(RuleFile):
     dropping: tuple[str, ...] = ()
     because: tuple[str, ...] = ()
     occasions: tuple[str, ...] = ()
+    starting: tuple[str, ...] = ()
     falling_due: tuple[str, ...] = ()
     wishes: tuple[str, ...] = ()
     outof: tuple[str, ...] = ()

@@ -22,6 +22,8 @@ _MOST: Final = 6
 _RULE: Final = RuleId("intents.leads@1")
 _ABOUT: Final = ".about@"
 """Names of rules of words that only say what the call is about."""
+_DO: Final = ".after_do@"
+"""Names of rules of words that only ask for it to be done."""
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
 _ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
@@ -29,6 +31,10 @@ _SUBJECT: Final = re.compile("([^、。をで]{1,10}?)[がはも]")
 """The first word of a clause, before the particle that makes it what the clause is about."""
 _WHOSE: Final = re.compile("(?:^|[、。にで])([^、。にでをのがはも]{1,8})の")
 """Whose something is, after what was said before."""
+_SAID_TO_BE: Final = re.compile(
+    "(?:^|[、。])([^、。をにでがはもの]{1,8}?)(?:さん|様|さま|くん|君|ちゃん|氏)?(?:の(?:ほう|方))?(?:なん)?(?:です|だ|や|じゃ)(?=[けがねよ])"
+)
+"""Who it is, in a clause that ends there: 「斉藤なんですけど」."""
 _ONTO: Final = re.compile("(?:さん|様|さま|くん|君|ちゃん|氏)?[にへ]")
 """Behind whom something goes to."""
 FindPayee = Callable[[str], PayeeMatch | None]
@@ -48,6 +54,8 @@ class LeadsFile(RuleFile):
     elapsed: tuple[str, ...]
     cards: tuple[str, ...]
     paying: tuple[str, ...]
+    owing: tuple[str, ...]
+    paid: tuple[str, ...]
     spoken: tuple[str, ...]
     because: tuple[str, ...]
     sources: tuple[str, ...]
@@ -130,14 +138,15 @@ class Leads:
         other = found.intent in _TOLD and found.slots.payee is None and _goes_to(heard.payees, said[:cut])
         if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
-        if (billed := self._billed(found, lead.only("bill", heard, units), said, cut)) is not None:
+        billed = self._billed(found, lead.only("bill", heard, units), said, cut)
+        if billed is not None or _done(found):
             return billed
         if (told := _told_before(found, heard, units, lead.end)) is not None:
             return told
         found = replace(found, unread=(*found.unread, *_sums(found, heard, cut)))
         days = tuple(Mention(SlotName.DATE, each) for each in self._days(lead, heard, units))
-        if days and found.slots.date is None:
-            found = replace(found, unresolved=(*found.unresolved, *days[:1]))
+        rest = tuple(m for m in found.unresolved if m.slot is not SlotName.DATE or m.evidence.end > cut)
+        found = replace(found, unresolved=(*rest, *(days[:1] if found.slots.date is None else ())))
         return self._named(found, lead, heard, units, find)
 
     def _carded(self, found: Understood, card: tuple[str, Evidence] | None, clause: str) -> Understood | None:
@@ -154,7 +163,9 @@ class Leads:
     def _billed(self, found: Understood, bill: tuple[str, Evidence] | None, said: str, cut: int) -> Understood | None:
         """The bill that the clause up to `cut` names, where it is to be paid and nothing else was said after it."""
         before = all(m.evidence.end <= cut and m.slot is SlotName.DATE for m in found.unresolved)
-        paid = any(word in said[cut:] for word in self._file.paying)
+        told = [any(word in said[:cut] for word in words) for words in (self._file.owing, self._file.paid)]
+        owed = _done(found) and told == [True, False]
+        paid = owed or any(word in said[cut:] for word in self._file.paying)
         if not (paid and before and replace(found.slots, date=None) == Slots()) or bill is None:
             return None
         return replace(
@@ -170,7 +181,8 @@ class Leads:
             place = units.covering(span.start, span.end)
             if place is None or place[1] > lead.end or span.kind not in _DATED:
                 continue
-            over = span.surface.startswith(self._file.elapsed) or span.surface in lead.accounts.now
+            said = heard.transcript.text[span.start : units.ends[lead.end - 1]]
+            over = said.startswith(self._file.elapsed) or span.surface in lead.accounts.now
             if not over and not lead.accounts.happens(units, place[1]):
                 yield Evidence(span.start, span.end, span.surface, span.rule)
 
@@ -189,9 +201,17 @@ class Leads:
         spoken = any(word in clause[match.end : len(clause) - len(told)] for word in self._file.spoken)
         if not open_ or mentioned or spoken or place is None or place[1] > lead.end:
             return found
+        other = _called(_SAID_TO_BE.search(clause, match.end), find)
+        if other is not None and other.candidates and other.choice != match.choice:  # two are named: which is asked
+            who = Mention(SlotName.PAYEE, Evidence(other.start, other.end, other.heard, _RULE))
+            return replace(found, unresolved=(*found.unresolved, who), payees=other)
         named = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
         missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
         return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match)
+
+
+def _done(found: Understood) -> bool:
+    return found.rule is not None and _DO in found.rule
 
 
 def _called(name: re.Match[str] | None, find: FindPayee | None) -> PayeeMatch | None:

@@ -25,6 +25,7 @@ _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
 """What stands between a bill and the month it is for."""
+_OF: Final = "の"
 _OF_A_DAY: Final = frozenset({"の", "", " "})
 """What stands between a day and a part of it."""
 _MAX_WORDS: Final = 4
@@ -163,13 +164,19 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
     owned = text.startswith(_POSSESSIVES, span.end) or text.endswith(_POSSESSIVES, 0, units.ends[end - 1])
     if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
         return True
-    if rules.happens(units, end) or rules.borrowed(units, begin, end):
+    if rules.happens(units, end) or rules.borrowed(units, begin, end) or _its_month(rules, units, begin, end):
         return True
     if bill is not None and elapsed(rules, units, begin, end) and _of_the_bill(text, span, bill.evidence):
         return True
     if elapsed(rules, units, begin, end) and _spent_on(rules, heard, units, begin):
         return True
     return any(units.words[begin - size : begin] in rules.speaking for size in range(1, min(_MAX_WORDS, begin) + 1))
+
+
+def _its_month(rules: Accounts, units: Units, begin: int, end: int) -> bool:
+    """Whether a month that is over or goes on tells what is paid for: 「今月の家賃」."""
+    of = end + 1 < len(units.words) and units.words[end] == _OF
+    return of and bool(rules.things.scan(units.words, end + 1)) and elapsed(rules, units, begin, end)
 
 
 def _its_morning(rules: Accounts, heard: Annotation, span: Span, day: Slot[DateValue] | None) -> bool:

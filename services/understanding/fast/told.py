@@ -12,7 +12,7 @@ from schemas.ids import PayeeId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind
-from services.understanding.fast.accounts import DENIAL
+from services.understanding.fast.accounts import DENIAL, DENIED
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.lattice import Edge
 from services.understanding.fast.left import unknown
@@ -29,6 +29,8 @@ _MOST_NAMES: Final = 6
 _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
+_NOT_MEANT: Final = frozenset({DENIAL, DENIED})
+"""Words beside what is not meant: 「会社の花子じゃなくて」."""
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 
@@ -128,6 +130,10 @@ def against(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
     """Whether words that nobody understood object to what waits, or name a payee or an amount that is not its own."""
     tries = (grammar.phrases.objecting, grammar.phrases.relative)
     if any(any(reading.phrases(trie)) for trie in tries):
+        return True
+    if not grammar.spaced and any(
+        e.symbol in _NOT_MEANT for row in reading.phrases(grammar.accounts.repairs) for e in row
+    ):
         return True
     match, terms = heard.payees, context.terms
     clear = match is not None and match.outcome is MatchOutcome.CLEAR

@@ -137,6 +137,8 @@ class Unmatched:
         slots, find = told_with
         unread = unread_words(self._grammar, heard, context, reading)
         words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
+        name = slots.payee.evidence.surface if slots.payee is not None and not self._grammar.spaced else ""
+        words = [each for each in words if each.surface not in name]  # 「佐藤です、佐藤健」
         if slots.payee is not None and find is not None:  # "kate newman, my colleague" is one
             named = [find(each.surface) for each in words]
             best = [one.candidates[0] if one is not None and one.candidates else None for one in named]
