@@ -5,6 +5,7 @@ other: each begins with a fresh bank and a clock set to its `now`.
 """
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -245,7 +246,7 @@ def _case_as_words(case: Case) -> Case:
 def json_schema() -> str:
     """The JSON schema of a case, as it is committed beside the documentation."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Case.model_json_schema()
-    return orjson.dumps(schema, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode() + "\n"
+    return json.dumps(schema, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def dump_jsonl(cases: tuple[Case, ...]) -> bytes:
