@@ -46,7 +46,6 @@ class HeardSilence:
 
     utterance: int
     wait_ms: float
-    kind: str
     lasted_ms: float | None = None
 
 
@@ -122,8 +121,7 @@ class _SentenceEar:
                 case DecodeRequest():
                     await self._decode(signal)
                 case Eager():
-                    wait = signal.wait_ms / _STRETCHED
-                    self._found.append(HeardSilence(self._number, wait, signal.completeness.value))
+                    self._found.append(HeardSilence(self._number, signal.wait_ms / _STRETCHED))
                 case Resumed() if self._found:
                     self._found[-1].lasted_ms = self._listener.now_ms - self._quiet_since
                 case Ended() | Discarded():

@@ -109,6 +109,10 @@ class Natural:
         features = FeatureExtractor(feature_size=int(config["feature_size"]))
         return cls(model, tokenizer, features, str(config["task"]), marks)
 
+    def prompt(self, language: str, task: str) -> list[int]:
+        """What begins a transcript of a task. Raises RecognizerUnavailable where a token is missing."""
+        return [self.id(name) for name in ("<|startoftranscript|>", f"<|{language}|>", task, "<|notimestamps|>")]
+
     def id(self, token: str) -> int:
         """Of a token. Raises RecognizerUnavailable where there is none."""
         found = self.tokenizer.token_to_id(token)
@@ -123,13 +127,11 @@ class NaturalDecoder:
     def __init__(self, natural: Natural, folder: Path, language: str) -> None:
         self._natural, self._joiner = natural, joiner(language)
         self._ear = Ear(folder / language)
-        begin, plain = ("<|startoftranscript|>", f"<|{language}|>"), "<|notimestamps|>"
-        self._prompt, marked = (
-            [natural.id(name) for name in (*begin, task, plain)] for task in (natural.task, "<|transcribe|>")
-        )
+        self._prompt = natural.prompt(language, natural.task)
         end = natural.id("<|endoftext|>")
         self._never = sorted(i for i in natural.marks.values() if i != end)
         self._forced = Forced(natural.model, self._prompt, end, self._never)
+        marked = natural.prompt(language, "<|transcribe|>")
         self._onward = OnwardReader(natural.model, natural.tokenizer, marked, end)
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
@@ -152,13 +154,16 @@ class NaturalDecoder:
         """See `Decoder`."""
         if samples.size > TRAINED_S * SAMPLE_RATE:
             return None
-        encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
-        return self._onward.behind(self._ids(text[:1].upper() + text[1:]), encoded)
+        return self._onward.behind(self._ids(text[:1].upper() + text[1:]), self._states(samples))
 
     def _encoded(self, samples: Samples) -> tuple[ctranslate2.StorageView, Floats]:
         """What both heads go by, and what the CTC head hears in it."""
-        encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
+        encoded = self._states(samples)
         return encoded, self._ear.head.log_probs(np.array(encoded)[0])
+
+    def _states(self, samples: Samples) -> ctranslate2.StorageView:
+        """What the encoder makes of the speech: (1, positions, width)."""
+        return self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
 
     def _mel(self, samples: Samples) -> NDArray[np.float32]:
         """(1, 80, frames) of the speech and a little silence."""

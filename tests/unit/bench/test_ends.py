@@ -8,11 +8,11 @@ from deploy.bench.ends import figures_of
 
 def test_holds_that_last_as_long_as_the_wait_are_cut() -> None:
     held = [
-        HeardSilence(0, 400.0, "unknown", 300.0),
-        HeardSilence(0, 400.0, "unknown", 450.0),
-        HeardSilence(1, 900.0, "unknown", 800),
+        HeardSilence(0, 400.0, 300.0),
+        HeardSilence(0, 400.0, 450.0),
+        HeardSilence(1, 900.0, 800),
     ]
-    ended = [HeardSilence(0, 400.0, "unknown"), HeardSilence(1, 600.0, "unknown")]
+    ended = [HeardSilence(0, 400.0), HeardSilence(1, 600.0)]
     figures = figures_of([*held, *ended])
     assert (figures["sentences"], figures["holds"]) == (2, 3)
     assert figures["sentences_cut"] == 0.5
@@ -25,5 +25,5 @@ def test_holds_that_last_as_long_as_the_wait_are_cut() -> None:
 
 
 def test_without_holds_nobody_is_cut() -> None:
-    figures = figures_of([HeardSilence(0, 400.0, "unknown")])
+    figures = figures_of([HeardSilence(0, 400.0)])
     assert (figures["sentences_cut"], figures["holds_cut"]) == (0.0, 0.0)
