@@ -1,9 +1,8 @@
-"""Reading manifests: JSON lines or an array, CSV or TSV, a folder of audio with sidecars; and what others write."""
+"""Reading manifests: JSON lines or an array, tables, a folder of audio with sidecars; and what others write."""
 
 import codecs
-import csv
 import lzma
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, Final
@@ -11,9 +10,10 @@ from typing import IO, Any, Final
 import orjson
 from pydantic import ValidationError
 
-from app.qa.replay import formats
+from app.qa.replay import formats, tables
 from app.qa.replay.audio import HEADERLESS
 from app.qa.replay.manifest import MAX_CASES, Case, Manifest
+from app.qa.replay.tables import FAULT
 from schemas.errors import MalformedMessage, NotFound, TellerlineError, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
 
@@ -31,27 +31,7 @@ CALL_FILE: Final = "call.json"
 """A folder that holds this file is one multi-turn call."""
 MAX_TOLD: Final = 20
 """Faults of a manifest that an error names."""
-FAULT: Final = "\x00fault"
-"""Key of an object that stands for a line that can't be read."""
 _CASE_KEYS: Final = frozenset({"id", "locale", "customer", "facts", "now", "tags"})
-_TURN_COLUMNS: Final = ("audio", "text", "dtmf", "channel", "encoding", "rate", "start", "end", "after_s")
-_NAME_COLUMNS: Final = ("transcript", "intent", "decision", "outcome", "reply", "route", "payee")
-_COLUMNS: Final = frozenset(
-    {
-        *_TURN_COLUMNS,
-        *_NAME_COLUMNS,
-        "id",
-        "call",
-        "turn",
-        "locale",
-        "customer",
-        "now",
-        "amount_minor",
-        "currency",
-        "booked",
-    }
-)
-
 Raw = dict[str, Any]
 
 
@@ -208,54 +188,6 @@ def _object_or_fault(where: str, data: bytes) -> Raw:
         return {FAULT: error.message}
 
 
-def _csv(path: Path) -> Iterator[tuple[str, Raw]]:
-    """A row is a turn; rows that share `call` are one call, in the order of `turn` (or of the file)."""
-    calls: dict[str, list[tuple[int, str, Raw, Raw]]] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows_in = csv.DictReader(file, dialect="excel-tab" if path.suffix.lower() == ".tsv" else "excel")
-        strange = [name for name in rows_in.fieldnames or () if name not in _COLUMNS and not name.startswith("tags.")]
-        if formats.is_common_voice(set(rows_in.fieldnames or ())):
-            for number, row in enumerate(rows_in, 2):
-                where = f"{path.name}:{number}"
-                yield where, formats.common_voice(row, path.parent, where)
-            return
-        if strange:
-            yield path.name, {FAULT: f"{path.name}:1: unknown columns {', '.join(map(repr, strange))}"}
-        for number, row in enumerate(rows_in, 2):
-            where = f"{path.name}:{number}"
-            cells = {k: v for k, v in row.items() if k and v}
-            case = {k: cells[k] for k in ("locale", "customer", "now") if k in cells}
-            case["tags"] = {k.removeprefix("tags."): v for k, v in cells.items() if k.startswith("tags.")}
-            key = cells.get("call") or cells.get("id") or f"row-{number}"
-            turn = int(cells["turn"]) if cells.get("turn", "").isdigit() else number
-            try:
-                calls.setdefault(key, []).append((turn, where, case, _csv_turn(where, cells)))
-            except MalformedMessage as error:
-                yield where, {FAULT: error.message}
-    for key, rows in calls.items():
-        rows.sort(key=lambda row: row[0])
-        _, where, case, _ = rows[0]
-        yield where, case | {"id": key, "turns": [row[3] for row in rows]}
-
-
-def _csv_turn(where: str, cells: Mapping[str, str]) -> Raw:
-    turn: Raw = {k: cells[k] for k in _TURN_COLUMNS if k in cells}
-    if turn.get("channel", "").isdigit():
-        turn["channel"] = int(turn["channel"])
-    expect: Raw = {k: cells[k] for k in _NAME_COLUMNS if k in cells}
-    for column in ("intent", "decision", "outcome", "reply", "route"):
-        if "|" in expect.get(column, ""):
-            expect[column] = expect[column].split("|")
-    if "amount_minor" in cells:
-        if not cells["amount_minor"].isdigit():
-            raise MalformedMessage(f"{where}: amount_minor is not a whole number")
-        amount = {"amount_minor": int(cells["amount_minor"]), "currency": cells.get("currency")}
-        expect["slots"] = {"amount": amount}
-        if cells.get("booked", "").lower() in {"yes", "true", "1"}:
-            expect["money"] = [amount | {"payee": cells.get("payee")}]
-    return turn | ({"expect": expect} if expect else {})
-
-
 def _folder(path: Path) -> Iterator[tuple[str, Raw]]:
     """Every recording below the folder is a case; `name.json` beside it says what to expect, `name.txt` what was said.
 
@@ -295,4 +227,8 @@ def _sidecar(base: Path, audio: Path) -> tuple[str, Raw]:
     return str(relative), raw
 
 
-_TABLES: Final[dict[str, Callable[[Path], Iterable[tuple[str, Raw]]]]] = {".csv": _csv, ".tsv": _csv}
+_TABLES: Final[dict[str, Callable[[Path], Iterable[tuple[str, Raw]]]]] = {
+    ".csv": tables.separated,
+    ".tsv": tables.separated,
+    ".parquet": tables.parquet,
+}

@@ -1,6 +1,7 @@
 """Manifests as others write them, and everything that is wrong with one told at once."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -138,3 +139,10 @@ def test_the_documentation_names_every_field() -> None:
     schema = json.loads(json_schema())
     fields = {name for part in (schema, *schema["$defs"].values()) for name in part.get("properties", {})}
     assert not [name for name in sorted(fields) if f"`{name}`" not in page]
+
+
+def test_parquet_without_what_reads_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "m.parquet").write_bytes(b"PAR1")
+    with pytest.raises(MalformedMessage, match="make ray"):
+        load(tmp_path / "m.parquet")
