@@ -117,6 +117,8 @@ class Gateways(BaseModel):
 
     count: int = Field(default=1, ge=1)
     drain_seconds: float = Field(default=30.0, ge=0, le=3_600)
+    apart: bool = False
+    """Never two on a machine: each has the port that its machine's environment names."""
     further: tuple[Callable[[Gateway], APIRouter], ...] = ()
 
 
@@ -150,6 +152,7 @@ def gateways(wanted: Gateways) -> Any:
         GatewayReplica,
         name=GATEWAY,
         num_replicas=wanted.count,
+        max_replicas_per_node=1 if wanted.apart else None,
         ray_actor_options={"num_cpus": GATEWAY_CPUS},
         logging_config=QUIET,
         graceful_shutdown_timeout_s=wanted.drain_seconds + GOODBYE_S + MARGIN_S,

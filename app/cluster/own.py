@@ -13,10 +13,15 @@ SHARED_BYTES: Final = 256 * 1024 * 1024
 """Memory in which decodes' sound crosses; a second of it has 64 kB."""
 
 
+def named() -> bool:
+    """Whether there is a cluster that others started, of more machines than this one."""
+    return bool(os.environ.get("RAY_ADDRESS"))  # noqa: TID251 - Ray's own setting
+
+
 @contextmanager
 def ray_here(cpus: float) -> Iterator[None]:
     """The cluster that RAY_ADDRESS names, which others use too, or one of our own."""
-    if not os.environ.get("RAY_ADDRESS"):  # noqa: TID251 - Ray's own setting
+    if not named():
         with own_ray(cpus):
             yield
         return

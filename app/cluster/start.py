@@ -1,4 +1,4 @@
-"""`tellerline serve --on ray`: a cluster of this machine's own, and what runs on it."""
+"""`tellerline serve --on ray`: on the cluster that RAY_ADDRESS names, or on one of this machine's own."""
 
 import signal
 import threading
@@ -18,7 +18,7 @@ from app.cluster.deployments import (
     gateways,
     recognizers,
 )
-from app.cluster.own import own_ray
+from app.cluster.own import named, ray_here
 from app.serve import free
 from app.settings import Settings, read_settings
 from schemas.errors import ConfigInvalid, NotReady
@@ -27,9 +27,9 @@ from schemas.errors import ConfigInvalid, NotReady
 def run(ingress: Gateways, hearing: Recognizers) -> None:
     """Serve until told to stop, what the settings name. Raises ConfigInvalid, NotReady."""
     settings = read_settings()
-    ingress = ingress.model_copy(update={"drain_seconds": settings.drain_seconds})
-    named = {name: getattr(settings, name) for name in ("asr_model", "asr_workers", "asr_device")}
-    hearing = hearing.model_copy(update=named)
+    ingress = ingress.model_copy(update={"drain_seconds": settings.drain_seconds, "apart": named()})
+    chosen = {name: getattr(settings, name) for name in ("asr_model", "asr_workers", "asr_device")}
+    hearing = hearing.model_copy(update=chosen)
     _check(settings, ingress.count)
     ended = threading.Event()
     with cluster(ingress.count * GATEWAY_CPUS + max(hearing.least, hearing.most) * RECOGNIZER_CPUS):
@@ -44,8 +44,8 @@ def run(ingress: Gateways, hearing: Recognizers) -> None:
 
 @contextmanager
 def cluster(cpus: float) -> Iterator[None]:
-    """Ray Serve on this machine. Its own proxy has nothing to do here, and is not started."""
-    with own_ray(cpus):
+    """Ray Serve. Its own proxy has nothing to do here, and is not started."""
+    with ray_here(cpus):
         try:
             serve.start(proxy_location="Disabled", logging_config=QUIET)
             yield
@@ -67,5 +67,5 @@ def _check(settings: Settings, count: int) -> None:
         raise ConfigInvalid("several gateways are one service by their database: write TELLERLINE_DATABASE_URL")
     if count > 1 and settings.audiosocket:
         raise ConfigInvalid("TELLERLINE_AUDIOSOCKET is one place: only one gateway may listen there")
-    for number in range(count):
+    for number in range(0 if named() else count):  # elsewhere, a node's own environment says where it listens
         free("TELLERLINE_HOST, TELLERLINE_PORT", settings.host, settings.port + number)

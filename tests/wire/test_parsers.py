@@ -81,7 +81,7 @@ async def pool() -> AsyncIterator[DecoderPool]:
 async def test_damaged_files_are_read_or_refused_and_crash_no_decoder(pool: DecoderPool) -> None:
     ended: list[str] = []
 
-    @settings(max_examples=200, deadline=None, database=None)
+    @settings(max_examples=80, deadline=None, database=None)
     @given(damaged())
     def each(data: bytes) -> None:
         files.append(data)

@@ -64,9 +64,10 @@ class NoisyRecogniser:
     def __init__(self, names: Sequence[str], dice: Dice) -> None:
         lexicon = sorted(word for word in phones.lexicon() if len(word) in _WORD_LENGTHS)
         common = dice.some(lexicon, _KNOWN_WORDS)
-        self.words = [*dict.fromkeys((*names, *common))]
+        called = dict.fromkeys(names)
+        self.words = [*(called | dict.fromkeys(common))]
         self.sounds = [keys(word).sounds[0] for word in self.words]
-        self.prior = [0.0 if n < len(set(names)) else -2.5 for n in range(len(self.words))]
+        self.prior = [0.0 if place < len(called) else -2.5 for place in range(len(self.words))]
 
     @lru_cache(maxsize=20_000)  # noqa: B019 - lives as long as the benchmark
     def near(self, sound: str) -> tuple[tuple[int, float], ...]:
