@@ -31,6 +31,8 @@ CARD_SHARE: Final = 0.25
 QUEUED: Final = 64
 """Decodes that wait in one gateway for a place at a recogniser; what comes then is refused."""
 MARGIN_S: Final = 5.0
+ONE_LOOP: Final = {"env_vars": {"RAY_SERVE_RUN_USER_CODE_IN_SEPARATE_THREAD": "0"}}
+"""Decoders have threads of their own: the loop that Ray asks in is free."""
 QUIET: Final = {"log_level": "WARNING", "enable_access_log": False}
 
 
@@ -79,7 +81,9 @@ class GatewayReplica:
         settings = read_settings()
         rank = serve.get_replica_context().rank.local_rank
         settings = settings.model_copy(update={"port": settings.port + rank})
-        recognizer = HandleRecognizer(serve.get_deployment_handle(RECOGNIZER, app_name=RECOGNIZER))
+        handle = serve.get_deployment_handle(RECOGNIZER, app_name=RECOGNIZER)
+        handle._init(_run_router_in_separate_loop=False)  # noqa: SLF001 - a decode would change threads twice
+        recognizer = HandleRecognizer(handle)
         self._stop = asyncio.Event()
         self._serving = asyncio.get_running_loop().create_task(
             serve_calls(recognizer, further=further, settings=settings, stop=self._stop)
@@ -136,7 +140,7 @@ def recognizers(wanted: Recognizers) -> Any:
             "downscale_delay_s": 120.0,
             "look_back_period_s": 12.0,
         },
-        ray_actor_options={"num_cpus": RECOGNIZER_CPUS, **card},
+        ray_actor_options={"num_cpus": RECOGNIZER_CPUS, "runtime_env": ONE_LOOP, **card},
         logging_config=QUIET,
         max_ongoing_requests=wanted.asr_workers * (1 + WAITING_PER_WORKER),
         max_queued_requests=QUEUED,

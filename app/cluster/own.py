@@ -11,6 +11,10 @@ import ray
 
 SHARED_BYTES: Final = 256 * 1024 * 1024
 """Memory in which decodes' sound crosses; a second of it has 64 kB."""
+SYSTEM: Final = {
+    "worker_niceness": 0,  # 15 by default: calls would wait for all else on the machine
+    "max_direct_call_object_size": 2 * 1024 * 1024,  # up to half a minute of sound goes along with the call
+}
 
 
 def named() -> bool:
@@ -44,7 +48,7 @@ def own_ray(cpus: float) -> Iterator[None]:
             object_store_memory=SHARED_BYTES,
             include_dashboard=False,
             _temp_dir=f"{folder}/ray",  # which Ray opens to everyone: the folder around it is closed
-            _system_config={"worker_niceness": 0},  # 15 by default: calls would wait for all else on the machine
+            _system_config=SYSTEM,
         )
         try:
             yield

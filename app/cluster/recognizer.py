@@ -70,6 +70,7 @@ class HandleRecognizer:
     async def close(self) -> None:
         """Ask no more; the replicas are others' too, and go on."""
         self._closed = True
+        await self._handle.shutdown_async()
 
     async def _odds(
         self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool

@@ -113,8 +113,8 @@ async def through_a_loss(order: str, customers: Sequence[str], bases: Sequence[s
     callers = [KeptCaller(name, bases if n % 2 else [*bases[1:], bases[0]]) for n, name in enumerate(customers)]
     calls = [asyncio.create_task(caller.call(order)) for caller in callers]
     try:
-        async with asyncio.timeout(SILENT_S):
-            await asyncio.gather(*(caller.read_back.wait() for caller in callers))
+        if (silent := await _without(callers)) is not None:
+            raise SystemExit(f"no read-back was heard; but {silent.words}")
         await asyncio.sleep(1.0)  # the read-backs are known to be heard
         died = time.monotonic()
         await asyncio.to_thread(kill)
@@ -130,6 +130,15 @@ async def through_a_loss(order: str, customers: Sequence[str], bases: Sequence[s
     told = [caller.settled[-1] if caller.settled else "none" for caller in callers]
     back = tuple(caller.resumed - died for caller in callers if caller.resumed is not None)
     return Kept(sum(caller.lost > 0 for caller in callers), back, {state: told.count(state) for state in set(told)})
+
+
+async def _without(callers: Sequence[KeptCaller]) -> KeptCaller | None:
+    """One who has no read-back, where there is one, once there was time for it."""
+    waiting = [asyncio.create_task(caller.read_back.wait()) for caller in callers]
+    _, late = await asyncio.wait(waiting, timeout=SILENT_S)
+    for task in late:
+        task.cancel()
+    return next((caller for caller in callers if not caller.read_back.is_set()), None)
 
 
 async def _resumed(callers: Sequence[KeptCaller]) -> None:

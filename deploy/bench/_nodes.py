@@ -20,7 +20,12 @@ from deploy.bench import CHECKOUT
 START_S: Final = 180.0
 CPUS: Final = 2
 """Of a node: a gateway and a recogniser."""
-_QUIET: Final = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0", "PYTHONPATH": CHECKOUT}
+_SET: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",  # which means: of several nodes
+    "PYTHONPATH": CHECKOUT,
+}
 _STATE: Final = "TELLERLINE_STATE_DIR"
 
 
@@ -107,7 +112,7 @@ def _ray(*arguments: str, environment: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def _running(command: list[str], environment: Mapping[str, str]) -> Iterator[None]:
-    whole = {**os.environ, **_QUIET, **environment}  # noqa: TID251 - handed on to the child
+    whole = {**os.environ, **_SET, **environment}  # noqa: TID251 - handed on to the child
     process = subprocess.Popen(command, env=whole, stdout=subprocess.DEVNULL)
     try:
         yield

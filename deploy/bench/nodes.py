@@ -1,4 +1,4 @@
-"""`tellerline bench nodes`: what Ray's nodes cost, and what callers feel when a gateway's process or a node dies."""
+"""`tellerline bench nodes`: what a decode's way through Ray costs, and what callers feel when a node dies."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -29,17 +29,19 @@ def bench(
     calls: Annotated[int, typer.Option(help="Calls at once, each with a read-back.", min=2, max=200)] = 40,
 ) -> None:
     """Kill a gateway's process, then a whole node, under calls that wait for a yes; then have everyone say it."""
+    from deploy.bench._crossing import crossing
     from deploy.bench._nodes import service_on_nodes
 
     if reason := unavailable():
         raise ConfigInvalid(reason)
     names = [f"caller-{number}" for number in range(calls)]
+    figures = crossing()
     with private_cluster(durable=True) as place, TemporaryDirectory(prefix="tl-", dir="/tmp") as folder:
         url = place.format(database="postgres")
         asyncio.run(_opened(url, names))
         with service_on_nodes(2, Path(folder), _settings(url)) as nodes:
             bases = [node.base for node in nodes]
-            figures = _lost("process", 12, url, names, bases, partial(nodes[0].kill, "ServeReplica:gateway"))
+            figures |= _lost("process", 12, url, names, bases, partial(nodes[0].kill, "ServeReplica:gateway"))
             nodes[0].await_ready()
             figures |= _lost("node", 13, url, names, bases, nodes[0].kill)
     publish("nodes", f"{calls} typed calls with a read-back, two gateways on two nodes of Ray", figures, json)
