@@ -18,8 +18,8 @@ import httpx
 from deploy.bench import CHECKOUT
 
 START_S: Final = 180.0
-CPUS: Final = 2
-"""Of a node: a gateway and a recogniser."""
+CPUS: Final = 4
+"""Of a node, on paper: room for a gateway, and for all recognisers, which Ray may pile on one."""
 _SET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",
