@@ -14,6 +14,9 @@ SHARED_BYTES: Final = 256 * 1024 * 1024
 SYSTEM: Final = {
     "worker_niceness": 0,  # 15 by default: calls would wait for all else on the machine
     "max_direct_call_object_size": 2 * 1024 * 1024,  # up to half a minute of sound goes along with the call
+    "task_events_report_interval_ms": 0,  # a record of every decode, for a dashboard that is off
+    "enable_metrics_collection": False,  # of Ray's own: ours are the gateways'
+    "raylet_report_resources_period_milliseconds": 500,
 }
 
 

@@ -15,7 +15,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import publish
 from schemas.call import Patience
 
-LEVELS: Final = (1, 5, 10, 15, 20, 25, 30, 40, 50, 60, 80, 100)
+LEVELS: Final = "1,5,10,15,20,25,30,40,50,60,80,100"
 ROUNDS: Final = 3
 """Utterances of each caller at each level."""
 MOST_MS: Final = 500.0
@@ -27,6 +27,7 @@ def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     url: Annotated[str | None, typer.Option(help="A running service; one is started where none is named.")] = None,
     up_to: Annotated[int, typer.Option(help="No more calls at once than this.", min=1)] = 100,
+    levels: Annotated[str, typer.Option(help="So many calls at once, one level after another.")] = LEVELS,
 ) -> None:
     """Raise the calls at once until the 95th percentile of the answers crosses 500 ms."""
     from app.demo.run import service
@@ -41,7 +42,7 @@ def bench(
         heard = [call.utterance for call in alone if all(_WHOLE.search(rule) for rule in call.endings)]
         figures: dict[str, Figure] = {"calls_at_p95_500_ms": 0, "commands": len(heard)}
         figures["misread"] = len(simple) - len(heard)
-        for level in (level for level in LEVELS if level <= up_to):
+        for level in (level for level in map(int, levels.split(",")) if level <= up_to):
             played = [heard[i % len(heard)] for i in range(level * ROUNDS)]
             found = figures_of(asyncio.run(play_round(base, played, Way(detection(Patience())), level)))
             p95 = float(found["p95_ms"] or 0.0)
