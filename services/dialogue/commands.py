@@ -71,13 +71,23 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         amounts = task.amounts
         task = merged(waiting, heard, limit)
         task = replace(task, amounts=amounts) if named(heard, dialogue_rules().again) else task
-    elif task.bill is None and state.memory.recent and named(heard, dialogue_rules().that_bill):
-        task = replace(task, bill=state.memory.recent.bill)
-    elif task.source is None and state.memory.recent and named(heard, dialogue_rules().of_that):
-        task = replace(task, source=state.memory.recent.account)
-    elif task.account is None and state.memory.recent and named(heard, dialogue_rules().of_other):
-        task = replace(task, account=_other_than(state.memory.recent.account, facts))
+    elif state.memory.recent is not None:
+        task = _of_recent(task, state.memory.recent, heard, facts)
     return advance(replace(state.memory, recent=task), task, facts)
+
+
+def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
+    """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
+    rules = dialogue_rules()
+    if task.bill is None and named(heard, rules.that_bill):
+        return replace(task, bill=recent.bill)
+    if task.source is None and named(heard, rules.of_that):
+        return replace(task, source=recent.account)
+    if task.target is None and named(heard, rules.to_that):
+        return replace(task, target=recent.account or recent.target)
+    if task.account is None and named(heard, rules.of_other):
+        return replace(task, account=_other_than(recent.account, facts))
+    return task
 
 
 def _of_waiting(waiting: Task, task: Task, heard: Understood) -> Task:

@@ -20,6 +20,7 @@ class DialogueRules(RuleFile):
     patience: int
     that_bill: frozenset[str]
     of_that: frozenset[str]
+    to_that: frozenset[str]
     of_other: frozenset[str]
     again: frozenset[str]
     besides: frozenset[str]

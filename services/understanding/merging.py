@@ -6,7 +6,19 @@ from typing import Any, Final
 
 from schemas.consent import Terms
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Route, Slot, Slots, Understood
+from schemas.intent import (
+    MONEY_MOVING,
+    Annotation,
+    Context,
+    Evidence,
+    Intent,
+    Mention,
+    Route,
+    Slot,
+    SlotName,
+    Slots,
+    Understood,
+)
 from schemas.span import MoneyValue
 from services.understanding.fast.accounts import COUNTED
 
@@ -57,6 +69,9 @@ def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
     ):
         kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # a bill instead of a transfer
         one = replace(one, missing=())
+    if one.intent is Intent.BILL_PAYMENT and "bill" in kept and "goes_to" in later and "bill" not in later:
+        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # somebody instead of a bill
+        one = replace(one, intent=Intent.TRANSFER_MONEY, missing=() if "amount" in later else (SlotName.AMOUNT,))
     slots = Slots(**(kept | values(two.slots)))
     unresolved = (*(m for m in one.unresolved if kind(m.slot.value) not in later), *two.unresolved)
     there = {name for name in Slots.__slots__ if getattr(slots, name) is not None}
