@@ -65,6 +65,15 @@ class Called:
                     owners = [o for o, families in having.items() if of in families or o in related(of)]
                     if owners and not denied(text, end):
                         return begin, end, owners
+        return self._added(text, related)
+
+    def _added(self, text: str, related: Callable[[str], Collection[int]]) -> tuple[int, int, list[int]] | None:
+        """Where a family name, or a relationship, is added behind a given name: 「健のほう、佐藤の」."""
+        for found in _added_behind().finditer(text):
+            having, of = self._givens.get(found["given"], {}), found["of"]
+            owners = [owner for owner, families in having.items() if of in families or owner in related(of)]
+            if owners and not denied(text, found.end()):
+                return found.start(), found.end(), owners
         return None
 
     def _given_at(self, text: str, start: int, said: str) -> Iterator[tuple[int, dict[int, set[str]]]]:
@@ -108,6 +117,17 @@ def _parted() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
+def _added_behind() -> re.Pattern[str]:
+    """A given name, and behind a mark the family name or the relationship of whom is meant."""
+    rules = japanese_finder()
+    called, places = f"(?:{_any_of(rules.parted_honorifics)})?", _any_of(rules.parted_places)
+    behind = f"(?:の?(?:{places})|の(?=[、。]|$))"
+    return re.compile(
+        f"(?<![{KANJI}ァ-ヺー])(?P<given>{_NAME}){called}(?:{places})?[、。]\\s*(?P<of>{_NAME}?){called}{behind}"
+    )
+
+
+@lru_cache(maxsize=1)
 def _endings() -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, name_rules().honorifics)))
 
@@ -131,5 +151,6 @@ def _bank_names(bank: str) -> tuple[str, ...]:
     heard = rules.bank_sounds.get(short)
     spoken = (heard, heard.translate(_TO_KATAKANA)) if heard else ()
     ends = (word, *rules.bank_short.get(word, ()), "")
-    each = (name + end for name in (short, *spoken) for end in ends)
+    each = [name + end for name in (short, *spoken) for end in ends]
+    each += ends[:-1] if word and word != rules.bank_words[2] else []  # 「信金のほう」: of what kind it is
     return (bank, *dict.fromkeys(each)) if len(short) > 1 else (bank,)

@@ -46,6 +46,7 @@ class Accounts:
     speaking: frozenset[tuple[str, ...]]
     elapsed: Trie
     gone: Trie
+    past_days: Trie
     lent: Trie
     now: frozenset[str]
     morning: frozenset[str]
@@ -160,6 +161,7 @@ _PLAIN: Final = (
     "put_by",
     "elapsed",
     "gone",
+    "past_days",
     "lent",
     "unannounced",
     "links",

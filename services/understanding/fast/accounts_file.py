@@ -41,6 +41,7 @@ class AccountsFile(RuleFile):
     things: tuple[str, ...] = ()
     speaking: tuple[str, ...] = ()
     elapsed: tuple[str, ...] = ()
+    past_days: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     lent: tuple[str, ...] = ()
     now: frozenset[str] = frozenset()

@@ -26,6 +26,8 @@ _MAX_PURPOSE: Final = 7
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
 """What stands between a bill and the month it is for."""
 _OF: Final = "の"
+_AS_THEN: Final = ("の", "と同", "と一", "とお", "みた")
+"""Behind a day that is over, where it tells what is paid for, or how it was then: 「先月と同じ額」."""
 _OF_A_DAY: Final = frozenset({"の", "", " "})
 """What stands between a day and a part of it."""
 _MAX_WORDS: Final = 4
@@ -174,7 +176,10 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
 
 
 def _its_month(rules: Accounts, units: Units, begin: int, end: int) -> bool:
-    """Whether a month that is over or goes on tells what is paid for: 「今月の家賃」."""
+    """Whether a month that is over or goes on tells what is paid for, or any day that is over: 「昨日の飲み代」."""
+    behind = "".join(units.words[end : end + 2])
+    if behind.startswith(_AS_THEN) and any(edge.end == end for edge in rules.past_days.scan(units.words, begin)):
+        return True
     of = end + 1 < len(units.words) and units.words[end] == _OF
     return of and bool(rules.things.scan(units.words, end + 1)) and elapsed(rules, units, begin, end)
 
