@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -25,6 +26,8 @@ from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 
+_AGAIN_S: Final = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class Retention:
@@ -37,13 +40,15 @@ class Retention:
     recording_days: int
 
     async def run(self) -> None:
-        """At once, and whenever a day begins, until cancelled; a pass that fails is logged and comes again."""
+        """At once, and whenever a day begins, until cancelled; a pass that fails is logged and soon comes again."""
         while True:
+            wait_s = self.until_tomorrow_s()
             try:
                 await self.run_once()
             except (TellerlineError, OSError) as error:
                 log.warning("a purge failed: %s", type(error).__name__)
-            await asyncio.sleep(self.until_tomorrow_s())
+                wait_s = min(wait_s, _AGAIN_S)
+            await asyncio.sleep(wait_s)
 
     async def run_once(self) -> None:
         """One pass. Raises StoreUnavailable, OSError."""

@@ -166,7 +166,7 @@ async def test_a_pass_that_fails_comes_again(
     monkeypatch.setattr("app.retention.asyncio.sleep", sleep)
     with pytest.raises(Stop):
         await Retention(audit, tmp_path, ManualClock(NOON), 1, 1).run()
-    assert passes == ["transcripts", "43200 s"] * 2
+    assert passes == ["transcripts", "60 s"] * 2
 
 
 async def test_nothing_is_kept_at_first_and_what_was_kept_is_forgotten_at_the_next_start(tmp_path: Path) -> None:
