@@ -18,7 +18,7 @@ from schemas.ids import Locale, language
 from schemas.span import Span, jsonable
 from services.normalization import Normalizer
 from services.payees import relationship_words
-from services.response.phrases import templates
+from services.response import templates
 from services.understanding.fast.rules import NounsFile
 
 _NOW: Final = datetime(2026, 1, 15, 12, tzinfo=UTC)
