@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from app.recordings.files import HEAD_FILE, RecordingHead
 from schemas.audit import AuditRecord
-from schemas.errors import TellerlineError
+from schemas.errors import NotFound, TellerlineError
 from schemas.ids import CustomerId
 from services.ports import Clock
 from services.record.audit import ChainedAudit
@@ -68,11 +68,13 @@ class Retention:
 async def erase(audit: ChainedAudit, keys: AuditKeys, customer: CustomerId, recordings: Path, clock: Clock) -> int:
     """Forget all that a customer said, and put that on record; how many recordings there were.
 
-    Raises StoreUnavailable, OSError.
+    Raises NotFound where nothing of the customer was there, StoreUnavailable, OSError.
     """
     subject = keys.subject(customer)
     calls = await on_disk.run(None, _remove, recordings, lambda call: _subject(call) == subject)
-    await audit.erase(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
+    known = await audit.erase(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
+    if not known and not calls:
+        raise NotFound("nothing of this customer is on record under this audit key; what another sealed stays")
     return calls
 
 
