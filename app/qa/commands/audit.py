@@ -59,7 +59,8 @@ def erase(
 ) -> None:
     """Make all that a customer said unreadable for ever: the keys of their words on record, and their recordings.
 
-    Fails where nothing of them is there, as under another audit key than that of their records. The records stay, and the chain holds. Needs the gateway's own settings.
+    Fails where nothing of them is there, as under another audit key than that of their records.
+    The records stay, and the chain holds. Needs the gateway's own settings.
     """
     from app.keys import audit_keys
     from app.retention import erase as forget

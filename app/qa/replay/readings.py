@@ -36,6 +36,8 @@ class Carriers(RuleFile):
     carriers: dict[str, dict[str, tuple[str, ...]]]
     alike: tuple[tuple[str, ...], ...]
     bounds: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    senses: dict[str, dict[str, tuple[str, ...]]]
 
 
 @lru_cache(maxsize=1)
@@ -72,14 +74,26 @@ def misread(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 
 def missaid(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """In words, which replies with money leave a value out, or say it where another one like it was; "" if none do."""
+    """In words, which replies with money leave a value out, say it where another one was, or have another sense."""
     wrong = [
-        f"{reply.replace(_REPLY, ' ')} {fault}"
-        for reply, was in before.items()
-        if _REPLY in reply and reply in after
-        for fault in _confused(_marks(was), _marks(after[reply]))
+        f"{lang} {name} {fault}"
+        for (lang, name), was, now in (
+            (reply.split(_REPLY), was, after[reply])
+            for reply, was in before.items()
+            if _REPLY in reply and reply in after
+        )
+        for fault in (*_confused(_marks(was), _marks(now)), *_turned(lang, name, was, now))
     ]
-    return f"{len(wrong)} values are said as another: {_some(wrong)}" if wrong else ""
+    return f"{len(wrong)} replies say something else: {_some(wrong)}" if wrong else ""
+
+
+def _turned(lang: str, name: str, before: str, after: str) -> Iterator[str]:
+    if not name.startswith(_rules().outcomes):
+        return
+    for sense, words in _rules().senses.get(lang, {}).items():
+        was, now = (any(word in text for word in words) for text in (before, after))
+        if was != now:
+            yield f"{'has' if now else 'lacks'} {sense}"
 
 
 def _confused(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
