@@ -47,7 +47,10 @@ def verify(
         typer.echo(f"broken: {error.message}", err=True)
         raise typer.Exit(1) from error
     if put_aside := tampered_with(settings.state_dir):
-        typer.echo(f"broken: a spool was tampered with, or is under another audit key, see {', '.join(map(str, put_aside))}", err=True)
+        typer.echo(
+            f"broken: a spool was tampered with, or is under another audit key, see {', '.join(map(str, put_aside))}",
+            err=True,
+        )
         raise typer.Exit(1)
     typer.echo(f"{head.seq} records, head {head.hash}")
 
