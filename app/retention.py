@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from app.recordings.files import HEAD_FILE, RecordingHead
 from schemas.audit import AuditRecord
-from schemas.errors import TellerlineError
+from schemas.errors import NotFound, TellerlineError
 from schemas.ids import CustomerId
 from services.ports import Clock
 from services.record.audit import ChainedAudit
@@ -24,6 +25,8 @@ from services.record.audit_keys import AuditKeys
 from services.timing import on_disk
 
 log = logging.getLogger(__name__)
+
+_AGAIN_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,15 @@ class Retention:
     recording_days: int
 
     async def run(self) -> None:
-        """At once, and whenever a day begins, until cancelled; a pass that fails is logged and comes again."""
+        """At once, and whenever a day begins, until cancelled; a pass that fails is logged and soon comes again."""
         while True:
+            wait_s = self.until_tomorrow_s()
             try:
                 await self.run_once()
             except (TellerlineError, OSError) as error:
                 log.warning("a purge failed: %s", type(error).__name__)
-            await asyncio.sleep(self.until_tomorrow_s())
+                wait_s = min(wait_s, _AGAIN_S)
+            await asyncio.sleep(wait_s)
 
     async def run_once(self) -> None:
         """One pass. Raises StoreUnavailable, OSError."""
@@ -63,11 +68,13 @@ class Retention:
 async def erase(audit: ChainedAudit, keys: AuditKeys, customer: CustomerId, recordings: Path, clock: Clock) -> int:
     """Forget all that a customer said, and put that on record; how many recordings there were.
 
-    Raises StoreUnavailable, OSError.
+    Raises NotFound where nothing of the customer was there, StoreUnavailable, OSError.
     """
     subject = keys.subject(customer)
     calls = await on_disk.run(None, _remove, recordings, lambda call: _subject(call) == subject)
-    await audit.erase(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
+    known = await audit.erase(customer, AuditRecord("customer.erased", None, clock.now(), {"recordings": calls}))
+    if not known and not calls:
+        raise NotFound("nothing of this customer is on record under this audit key; what another sealed stays")
     return calls
 
 

@@ -180,9 +180,9 @@ class ConfirmationExpired(MoneyRefused):
 
 
 class ConfirmationUsed(MoneyRefused):
-    """The confirmation was already spent, or the proposal voided."""
+    """The confirmation was already spent, or the proposal voided or taken up by another call."""
 
-    code = "confirmation_used"
+    code, spoken = "confirmation_used", "error.confirmation_used"
 
 
 class NotDelivered(MoneyRefused):

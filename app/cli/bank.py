@@ -68,8 +68,9 @@ async def _carried_out(
     from collections import Counter
 
     from services.banking.directory_import import DirectoryImport
+    from services.timing import SystemClock
 
-    bringing, changes = DirectoryImport(store), Counter[tuple[str, str]]()
+    bringing, changes = DirectoryImport(store, SystemClock().now().date()), Counter[tuple[str, str]]()
     for family in families:
         missing, would = await bringing.check(family)
         faults += missing

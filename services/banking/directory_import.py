@@ -7,6 +7,7 @@ confirmation that was read back before still counts.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -79,12 +80,20 @@ def _identity(record: DirectoryRecord) -> tuple[str, ...]:
 class DirectoryImport:
     """Writes households, each in a transaction of its own, or only says what would change."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, today: date) -> None:
+        """`today` is UTC's; somewhere a day is begun already that it has not reached."""
         self._store = store
+        self._latest = today + timedelta(days=1)
 
     async def check(self, household: Household) -> tuple[list[LineFault], Changes]:
         """What is missing for a household to be written, and what writing it would change."""
-        return await self._store.look(partial(_check, household))
+        early = [
+            LineFault(line, f"last_paid: {record.last_paid} is still to come; leave it out where nothing was paid")
+            for line, record in household.records
+            if isinstance(record, PayeeRecord) and record.last_paid is not None and record.last_paid > self._latest
+        ]
+        faults, changes = await self._store.look(partial(_check, household))
+        return early + faults, changes
 
     async def write(self, household: Household) -> Changes:
         """Write it. Raises StoreUnavailable; a household is written whole or not at all."""

@@ -1,6 +1,7 @@
 """The one door for money: propose, read back, a bound yes, submit. What stays unsettled the reconciler settles."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
@@ -112,6 +113,7 @@ class SqlLedger:
     async def resume(self, customer: CustomerId, call: CallId) -> Proposal | None:
         """Move the live proposal to a new call, in one transaction; it must be read back and confirmed anew.
 
+        Its idempotency key goes with it: were it booked before, in what this database has lost, the bank would know.
         None when there is none, or when another call took it first.
         """
         now = self._clock.now()
@@ -123,12 +125,12 @@ class SqlLedger:
             old = entry.proposal
             if old.call == call:
                 return old
-            why = {"reason": "resumed", "updated_at": micros(now)}
+            fresh = self._proposals.renewed(old, call)
+            why = {"reason": "resumed", "bank_key": f"to-{fresh.id}", "updated_at": micros(now)}
             if not transfers.move(customer, connection, old.id, transfers.TO_CANCELLED, why):
                 return None  # another call was faster
-            fresh = self._proposals.renewed(old, call)
             transfers.cancel_open(customer, connection, call, "replaced", now)
-            transfers.insert(customer, connection, new_entry(customer, fresh), now)
+            transfers.insert(customer, connection, replace(new_entry(customer, fresh), bank_key=entry.bank_key), now)
             return fresh
 
         taken = await self._store.transact("ledger.resume", resuming)

@@ -48,7 +48,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class ProposalResumed:
-    """A proposal of a call that was cut off is now this call's."""
+    """A proposal of another call, which may have been cut off, is now this call's."""
 
     proposal: Proposal
 

@@ -78,7 +78,7 @@ def undelivered(state: DialogueState, proposal: ProposalId) -> Step:
 
 
 def resumed(state: DialogueState, event: ProposalResumed, facts: Facts) -> Step:
-    """Read back what a dropped call left open, as if it had been asked for in this one."""
+    """Read back what another call left open, as if it had been asked for in this one."""
     if not isinstance(state.phase, Idle):
         return state, Clarify(reply("confirm.start_again"))
     it = _read_back(task_for(event.proposal.order), event.proposal, facts)

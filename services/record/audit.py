@@ -148,15 +148,20 @@ class ChainedAudit:
         found: dict[str, AuditValue] = orjson.loads(text)
         return found
 
-    async def erase(self, customer: CustomerId, record: AuditRecord) -> None:
+    async def erase(self, customer: CustomerId, record: AuditRecord) -> bool:
         """Make everything personal of a customer unreadable for ever, and put that on record, both or neither.
 
+        Whether anything of the customer was on record: under another master key nothing is, and all of it stays.
         What was said before and is not on record yet, in whichever spool it waits, loses its words when it comes.
         """
         subject, until = self._keys.subject(customer), {"until": micros(record.at)}
+        found = False
 
         def erasing(connection: sa.Connection) -> Sequence[Given]:
+            nonlocal found
             lock_head(connection)  # what is being written now comes before it, and is shredded, or after it
+            of_theirs = (t.records.c.subject == subject) & (t.records.c.event != record.event)
+            found = connection.execute(sa.select(t.records.c.seq).where(of_theirs).limit(1)).first() is not None
             connection.execute(sa.delete(t.seeds).where(t.seeds.c.subject == subject))
             if not insert_new(connection, t.erased, {"subject": subject} | until):
                 connection.execute(sa.update(t.erased).where(t.erased.c.subject == subject).values(until))
@@ -164,6 +169,7 @@ class ChainedAudit:
 
         await self.append_with("audit.erase", erasing)
         await self._store.erased("audit.erase")
+        return found
 
     async def forget(self, through: date) -> int:
         """Make everything personal said on the UTC day `through` or before unreadable for ever; customer days lost."""

@@ -192,7 +192,7 @@ class Spool:
     def _put_aside(self, whole: bytes) -> None:
         """Keep a copy of the file under a name that says what is the matter, once."""
         aside = self._path.with_name(f"{self._path.name}.broken.{hashlib.sha256(whole).hexdigest()[:16]}")
-        log.error("a spool was tampered with; it is kept as %s", aside.name)
+        log.error("a spool was tampered with, or is under another audit key; it is kept as %s", aside.name)
         if aside.exists():
             return
         file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)

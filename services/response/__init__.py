@@ -1,6 +1,6 @@
 """From a reply's id and values to one short sentence that can be spoken and read."""
 
-from services.response.phrases import BLANK, PhraseBook, outlines, speak, template_params
+from services.response.phrases import BLANK, PhraseBook, outlines, speak, template_params, templates
 from services.response.renderer import ResponseRenderer, said_as
 from services.response.reply import AgentReply, ReplyState, ReplyStep
 
@@ -15,4 +15,5 @@ __all__ = [
     "said_as",
     "speak",
     "template_params",
+    "templates",
 ]

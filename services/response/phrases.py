@@ -57,6 +57,11 @@ def template_params(lang: str) -> dict[str, frozenset[str]]:
     return {id_: frozenset(m.group(1) for m in _FIELD.finditer(text)) for id_, text in templates.items()}
 
 
+def templates(lang: str) -> dict[str, str]:
+    """Every reply of a language by its id, as it is written. Raises RulesInvalid."""
+    return _rules(lang)[0].templates
+
+
 def outlines(lang: str, **known: str) -> dict[str, str]:
     """Every reply of a language by its id, with BLANK where a value goes that is not `known`. Raises RulesInvalid."""
     templates = _rules(lang)[0].templates

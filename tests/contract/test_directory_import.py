@@ -1,6 +1,7 @@
 """A bank's customers come in by file: faults by line, the same file twice changes nothing, on each kind of database."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from schemas.directory import DirectoryLine
 from services.banking.banks.directory import Directory
 from services.banking.directory_import import Changes, DirectoryImport, LineFault, households
 from services.store import Store
-from tests.harness.money import RunClock
+from tests.harness.money import START, RunClock
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = [orjson.loads(line) for line in (ROOT / "deploy/examples/customers.jsonl").read_bytes().splitlines()]
@@ -22,7 +23,7 @@ async def brought(store: Store, lines: list[dict[str, Any]]) -> tuple[list[LineF
     """All faults, or what was written."""
     records = [(number, DirectoryLine.model_validate(line).root) for number, line in enumerate(lines, 1)]
     families, faults = households(records)
-    bringing, changes = DirectoryImport(store), Changes()
+    bringing, changes = DirectoryImport(store, START.date()), Changes()
     for family in families:
         missing, _ = await bringing.check(family)
         faults += missing
@@ -91,6 +92,8 @@ async def test_lines_that_do_not_fit_are_told_and_nothing_is_written(store: Stor
         bill | {"id": "b2", "payee": "nobody"},
         bill | {"id": "b3", "minimum_minor": 9999999},
     ]
+    payee = next(line for line in EXAMPLE if line["type"] == "payee")
+    lines += [payee | {"id": f"p{days}", "last_paid": str(START.date() + timedelta(days))} for days in (1, 2)]
     lines += [{"type": "card", "customer": "C-9", "id": "c", "name": "card", "last4": "0000"}]
     faults, _ = await brought(store, lines)
     count = len(EXAMPLE)
@@ -98,7 +101,9 @@ async def test_lines_that_do_not_fit_are_told_and_nothing_is_written(store: Stor
     assert "line 1" in told[count + 1]
     assert "nobody" in told[count + 2]
     assert "least" in told[count + 3]
-    assert "C-9" in told[count + 4]
+    assert count + 4 not in told, "of tomorrow, which somewhere has begun"
+    assert "last_paid" in told[count + 5]
+    assert "C-9" in told[count + 6]
     assert await Directory(store, RunClock()).payees(ASHA) == []
 
 

@@ -7,7 +7,8 @@ import pytest
 from schemas.banking import TransferState
 from schemas.errors import ConfirmationInvalid, ConfirmationUsed, NotDelivered
 from schemas.ids import CallId
-from tests.harness.money import ANN, BOB, CALL, OTHER_CALL, House, build, order, states
+from services.banking.tables import transfers
+from tests.harness.money import ANN, BOB, CALL, OTHER_CALL, House, build, change, held, order, states
 
 
 async def test_a_proposal_outlives_its_call_but_not_its_seal(house: House) -> None:
@@ -28,6 +29,20 @@ async def test_a_proposal_outlives_its_call_but_not_its_seal(house: House) -> No
     await restarted.ledger.delivered(ANN, OTHER_CALL, fresh.id)
     assert (await restarted.ledger.confirm(ANN, OTHER_CALL, fresh.id, fresh.seal)).state is TransferState.SUCCEEDED
     assert await restarted.ledger.resume(ANN, CallId("call-3")) is None
+
+
+async def test_what_was_booked_in_a_part_that_the_database_lost_is_not_booked_by_another_call(house: House) -> None:
+    old, before = await house.proposed(order()), await held(house.store)
+    for call, proposal in ((CALL, old), (OTHER_CALL, None)):
+        heard = proposal or await house.ledger.resume(ANN, call)
+        assert heard is not None
+        await house.ledger.delivered(ANN, call, heard.id)
+        assert (await house.ledger.confirm(ANN, call, heard.id, heard.seal)).state is TransferState.SUCCEEDED
+        if proposal is not None:
+            moved = await held(house.store)
+            assert moved != before
+            await change(house.store, transfers, state="proposed", owed_at=None)  # an older copy was put in its place
+    assert await held(house.store) == moved
 
 
 def _fields(value: object) -> dict[str, object]:

@@ -112,7 +112,7 @@ async def taken_up(trial: PlainTrial, around: BankAround, said: str, first: Runn
     """The client calls again: another gateway reads the same back, and one yes is one booking."""
     async with call(trial, around) as talking:
         again = await heard(talking)
-        assert again.startswith("Your last call was cut off")
+        assert again.startswith("You have yet to answer this.")
         assert again.endswith(said)
         assert (await serving(trial)).place.name != first.place.name
         for _ in range(2):

@@ -115,7 +115,7 @@ async def a_dropped_call_is_taken_up_and_booked_once(a: Process, b: Process, url
         await heard(new)
         old.socket.transport.abort()
     async with b.calling(ALEX) as again:
-        assert (await heard(again)).startswith("Your last call was cut off")
+        assert (await heard(again)).startswith("You have yet to answer this.")
         await again.send(typed("yes"))
         await heard(again)
     assert await transfers(url) == before + 1
@@ -194,5 +194,5 @@ async def _dies(gateway: Process, call: Caller, new: Process) -> None:
     with pytest.raises(ConnectionClosed):
         await call.for_a_while(30)
     async with new.calling(ALEX) as again:
-        assert (await heard(again)).startswith("Your last call was cut off")
+        assert (await heard(again)).startswith("You have yet to answer this.")
         await agreed(again)

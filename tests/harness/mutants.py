@@ -202,7 +202,7 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
     ),
     "hanging up stops a submission": (Edit(confirmer, "asyncio.shield(self._kept(work))", "self._kept(work)"),),
     "a resumed proposal lives on in its old call": (
-        Edit(ledger, "if not transfers.move(customer, connection, old.id, transfers.TO_CANCELLED, why):", "if False:"),
+        Edit(ledger, "old.id, transfers.TO_CANCELLED, why)", "old.id, ((transfers.OPEN,), transfers.OPEN), why)"),
     ),
     "a resumed proposal counts as heard": (
         Edit(proposals, "nonce=nonce, delivered_at=None)", "nonce=nonce)"),

@@ -23,7 +23,7 @@ from tests.harness.served import Served, served
 from tests.wire import test_resumed_calls as resumed
 from tests.wire.test_resumed_calls import ALEX, drop, ordered, states
 
-PREFACE = "Your last call was cut off"
+PREFACE = "You have yet to answer this."
 
 
 async def over(call: Caller) -> int:

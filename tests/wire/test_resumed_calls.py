@@ -7,8 +7,10 @@ import pytest
 import sqlalchemy as sa
 
 from app.line import typed
-from schemas.ids import CustomerId
+from schemas.decision import Reply
+from schemas.ids import CustomerId, Locale, RuleId
 from services.banking.tables import transfers
+from services.response import speak
 from services.store import Store
 from tests.harness.calls import calling, gateway, heard
 from tests.harness.gateway import Caller
@@ -17,8 +19,8 @@ from tests.harness.served import Served
 
 ALEX = "alex-morgan"
 ORDERS = {
-    "en-US": (ALEX, "send fifty dollars to catherine nguyen", "yes", "Your last call was cut off"),
-    "ja-JP": ("takahashi-misaki", "大家さんに三千円送って", "はい", "先ほどのお電話が途中で切れました"),
+    "en-US": (ALEX, "send fifty dollars to catherine nguyen", "yes", "You have yet to answer this."),
+    "ja-JP": ("takahashi-misaki", "大家さんに三千円送って", "はい", "こちらのご返答をまだ伺っておりません。"),
 }
 LOCALES = pytest.mark.parametrize("locale", ORDERS)
 
@@ -93,6 +95,28 @@ async def test_a_yes_before_the_second_read_back_was_heard_moves_nothing(locale:
     assert "succeeded" not in await states(tmp_path)
 
 
+@LOCALES
+@pytest.mark.parametrize("first", ["older", "newer"])
+async def test_of_two_open_calls_the_newer_books_once_whoever_answers_first(
+    locale: Locale, first: str, tmp_path: Path
+) -> None:
+    customer, _, yes, preface = ORDERS[locale]
+    async with gateway(tmp_path) as running, calling(running, customer, locale) as older:
+        said = await ordered(running, locale, older)
+        async with calling(running, customer, locale) as newer:
+            assert (await heard(newer)).startswith(preface), "that the older call was cut off would not be true"
+            for call in (older, newer) if first == "older" else (newer, older):
+                await call.send(typed(yes))
+                await heard(call)
+            await older.send(typed(yes))
+            await heard(older)
+            told = [event["text"] for event in older.of("response.output_text.done")]
+            assert told[1] == speak(Reply(RuleId("error.confirmation_used")), locale)
+            assert told.count(said) == 1, "what another call has is offered again"
+            assert [event["state"] for event in newer.of("tellerline.ledger")] == ["succeeded"]
+    assert await states(tmp_path) == ["cancelled", "succeeded"]
+
+
 async def test_what_was_taken_up_can_be_corrected(tmp_path: Path) -> None:
     async with gateway(tmp_path) as running:
         async with calling(running, ALEX, "en-US") as call:
@@ -116,7 +140,7 @@ async def test_after_its_time_it_is_gone(tmp_path: Path, monkeypatch: pytest.Mon
         assert await ledger.open_proposal(CustomerId("alex-morgan")) is None
         async with calling(running, ALEX, "en-US") as call:
             await call.send(typed("what's my balance"))
-            assert "cut off" not in await heard(call)
+            assert "yet to answer" not in await heard(call)
             assert not call.of("tellerline.readback")
 
 
@@ -126,7 +150,7 @@ async def test_who_hangs_up_is_not_reminded(tmp_path: Path) -> None:
             await ordered(running, "en-US", call)
         async with calling(running, ALEX, "en-US") as call:
             await call.send(typed("what's my balance"))
-            assert "cut off" not in await heard(call)
+            assert "yet to answer" not in await heard(call)
     assert await states(tmp_path) == ["cancelled"]
 
 

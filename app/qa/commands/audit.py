@@ -47,7 +47,10 @@ def verify(
         typer.echo(f"broken: {error.message}", err=True)
         raise typer.Exit(1) from error
     if put_aside := tampered_with(settings.state_dir):
-        typer.echo(f"broken: a spool was tampered with, see {', '.join(map(str, put_aside))}", err=True)
+        typer.echo(
+            f"broken: a spool was tampered with, or is under another audit key, see {', '.join(map(str, put_aside))}",
+            err=True,
+        )
         raise typer.Exit(1)
     typer.echo(f"{head.seq} records, head {head.hash}")
 
@@ -59,6 +62,7 @@ def erase(
 ) -> None:
     """Make all that a customer said unreadable for ever: the keys of their words on record, and their recordings.
 
+    Fails where nothing of them is there, as under another audit key than that of their records.
     The records stay, and the chain holds. Needs the gateway's own settings.
     """
     from app.keys import audit_keys

@@ -1,8 +1,8 @@
 """The installation, examined before it is opened to callers: every part that the settings name is asked for real."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 import httpx
@@ -36,16 +36,23 @@ async def examine_installation(settings: Settings) -> Report:
     report = Report()
     report.add("settings", Severity.OK, settings.environment.value)
     for subject, check in _CHECKS:
-        try:
-            async with asyncio.timeout(_ANSWER_S):
-                await check(settings, report)
-        except TimeoutError:
-            report.add(subject, Severity.FAIL, f"no answer within {_ANSWER_S:.0f} s")
-        except TellerlineError as error:
-            report.add(subject, Severity.FAIL, str(error))
-        except httpx.HTTPError as error:
-            report.add(subject, Severity.FAIL, type(error).__name__)
+        async with _asked(report, subject, _ANSWER_S):
+            await check(settings, report)
     return report
+
+
+@asynccontextmanager
+async def _asked(report: Report, subject: str, patience_s: float) -> AsyncIterator[None]:
+    """What goes wrong within is a finding about `subject`."""
+    try:
+        async with asyncio.timeout(patience_s):
+            yield
+    except TimeoutError:
+        report.add(subject, Severity.FAIL, f"no answer within {patience_s:.0f} s")
+    except TellerlineError as error:
+        report.add(subject, Severity.FAIL, str(error))
+    except httpx.HTTPError as error:
+        report.add(subject, Severity.FAIL, type(error).__name__)
 
 
 async def _rules(_settings: Settings, report: Report) -> None:
@@ -97,12 +104,11 @@ async def _money(settings: Settings, report: Report) -> None:
             report.add("customers", Severity.FAIL, "nobody: `tellerline bank import FILE` brings them")
             return
         report.add("customers", Severity.OK, str(count))
-        bank = await core_bank(stack, settings, store, SystemClock())
-        profile = await bank.profile(first)
-        health = Severity.OK if profile.accounts else Severity.WARN
-        report.add(
-            "core bank", health, f"{settings.bank.value}: {len(profile.accounts)} accounts of the first customer"
-        )
+        async with _asked(report, "core bank", _ANSWER_S / 2):
+            bank = await core_bank(stack, settings, store, SystemClock())
+            held = len((await bank.profile(first)).accounts)
+            health = Severity.OK if held else Severity.WARN
+            report.add("core bank", health, f"{settings.bank.value}: {held} accounts of the first customer")
 
 
 async def _customers(store: Store) -> tuple[CustomerId | None, int]:

@@ -11,7 +11,7 @@ from app.qa.replay.journal import Run
 from app.qa.replay.judge import judge
 from app.qa.replay.manifest import by_people
 from app.qa.replay.other_copies import few, nearly, other_copies
-from app.qa.replay.readings import loosened, misread
+from app.qa.replay.readings import loosened, misread, missaid
 from app.qa.replay.reasons import late, misheard, why
 from app.qa.replay.record import TurnRecord
 from app.qa.replay.verdicts import SAID, FieldChange, changes, looser, rules_of
@@ -138,8 +138,9 @@ class RunDiff:
                 found += [PolicyBreach(policy, misheard(score)) for score in self.scores if score.worse_hearing]
             if policy is FailOn.SLOWER:
                 found += [PolicyBreach(policy, late(stage)) for stage in self.slower]
-            if policy is FailOn.MONEY and (other := misread(self.before.words, self.after.words)):
-                found.append(PolicyBreach(policy, other))
+            if policy is FailOn.MONEY:
+                told = (held(self.before.words, self.after.words) for held in (misread, missaid))
+                found += [PolicyBreach(policy, words) for words in told if words]
             if policy is FailOn.LABELS and (wider := loosened(self.before.slack, self.after.slack)):
                 found.append(PolicyBreach(policy, wider))
         return tuple(found)

@@ -1,8 +1,9 @@
-"""What every word that has a value is taken for, and what policies bound: what two runs are held to beside their calls.
+"""What every word that has a value is taken for, what replies say, and what policies bound: what two runs are held to.
 
 A word that no recording says is watched by this alone.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -11,23 +12,37 @@ from typing import Final
 
 import orjson
 
+from rules.act import money_policy
 from rules.load import RuleFile, load
 from schemas.ids import Locale, language
 from schemas.span import Span, jsonable
 from services.normalization import Normalizer
 from services.payees import relationship_words
+from services.response import templates
 from services.understanding.fast.rules import NounsFile
 
 _NOW: Final = datetime(2026, 1, 15, 12, tzinfo=UTC)
 """A Thursday in the middle of a month."""
 _SAID: Final = "said"
+_REPLY: Final = " reply "
+_FIELD: Final = re.compile(r"(\w*)\W*\{(\w+)\}([^\s{、。]*)")
+"""A value in a reply, with the word before it and what is joined to it."""
 _SHOWN: Final = 3
 
 
 class Carriers(RuleFile):
-    """rules/qa/carriers.yaml: by language and meaning, what a word is read within."""
+    """rules/qa/carriers.yaml: by language and meaning, what a word is read within; values that may be confused."""
 
     carriers: dict[str, dict[str, tuple[str, ...]]]
+    alike: tuple[tuple[str, ...], ...]
+    bounds: tuple[str, ...]
+    outcomes: tuple[str, ...]
+    senses: dict[str, dict[str, tuple[str, ...]]]
+
+
+@lru_cache(maxsize=1)
+def _rules() -> Carriers:
+    return load("qa/carriers.yaml", Carriers)
 
 
 @lru_cache(maxsize=8)
@@ -42,6 +57,9 @@ def readings(locales: frozenset[Locale]) -> Mapping[str, str]:
         nouns = load(f"intents/{lang}/nouns.yaml", NounsFile)
         for kind in ("accounts", "cards", "bills"):
             found |= _classes(f"{lang} {kind}", getattr(nouns, kind))
+        found |= {f"{lang}{_REPLY}{name}": text for name, text in templates(lang).items()}
+    policy = money_policy().model_dump(mode="json", include=set(_rules().bounds))
+    found |= {f"the bound {name}": str(value) for name, value in policy.items()}
     return found | {f"relationships “{word}”": name for word, name in relationship_words().items()}
 
 
@@ -50,9 +68,48 @@ def misread(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     lost = [
         f"{words} {was} → {after.get(words) or 'nothing'}"
         for words, was in before.items()
-        if was and after.get(words) != was
+        if was and after.get(words) != was and _REPLY not in words
     ]
     return f"{len(lost)} words are taken for something else: {_some(lost)}" if lost else ""
+
+
+def missaid(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """In words, which replies with money leave a value out, say it where another one was, or have another sense."""
+    wrong = [
+        f"{lang} {name} {fault}"
+        for (lang, name), was, now in (
+            (reply.split(_REPLY), was, after[reply])
+            for reply, was in before.items()
+            if _REPLY in reply and reply in after
+        )
+        for fault in (*_confused(_marks(was), _marks(now)), *_turned(lang, name, was, now))
+    ]
+    return f"{len(wrong)} replies say something else: {_some(wrong)}" if wrong else ""
+
+
+def _turned(lang: str, name: str, before: str, after: str) -> Iterator[str]:
+    if not name.startswith(_rules().outcomes):
+        return
+    for sense, words in _rules().senses.get(lang, {}).items():
+        was, now = (any(word in text for word in words) for text in (before, after))
+        if was != now:
+            yield f"{'has' if now else 'lacks'} {sense}"
+
+
+def _confused(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+    amounts, *_ = _rules().alike
+    for group in _rules().alike:
+        for name in set(group) & set(before):
+            others = {before[other] for other in group if other in before and other != name} - {before[name], ""}
+            if name not in after and not before.keys().isdisjoint(amounts):
+                yield f"leaves {name} out"
+            elif after.get(name) in others:
+                yield f"says “{after[name]}” of {name}"
+
+
+def _marks(template: str) -> Mapping[str, str]:
+    """By value what tells its part in a sentence: the word before it, or what is joined to it."""
+    return {name: before if " " in template else behind for before, name, behind in _FIELD.findall(template)}
 
 
 def loosened(before: Mapping[str, float], after: Mapping[str, float]) -> str:
@@ -70,7 +127,7 @@ def _some(lines: list[str]) -> str:
 
 
 def _said(normalizer: Normalizer, lang: str) -> Iterator[str]:
-    carriers = load("qa/carriers.yaml", Carriers).carriers.get(lang, {})
+    carriers = _rules().carriers.get(lang, {})
     yield from carriers.get(_SAID, ())
     for meaning, word in normalizer.words:
         yield from (carrier.replace("{}", word) for carrier in carriers.get(meaning, ()))

@@ -46,6 +46,7 @@ OWN: Final = "tellerline."
 class _Typed:
     """Words of the user in the one item that was added since the last reply, and when they came."""
 
+    item: str
     words: str
     at: float
 
@@ -141,13 +142,12 @@ class Realtime:
     @_take.register
     def _(self, event: client.ItemCreate) -> Given:
         item = shown(event.item, event.item.id or f"item_{self._clock.new_id()}")
-        last = self._items.last
+        last, words, alone = self._items.last, words_of(event.item), self._added == 0
+        self._typed, self._added = None, self._added + 1  # also where it is refused: something else was said
         before = self._items.add(item, event.previous_item_id)
-        words = words_of(event.item)
         at_the_end = event.previous_item_id in {None, last or ROOT}
-        alone = self._added == 0 and words is not None and 0 < len(words) <= MAX_TYPED
-        self._typed = _Typed(words, self._clock.monotonic()) if at_the_end and alone and words else None
-        self._added += 1
+        if at_the_end and alone and words is not None and 0 < len(words) <= MAX_TYPED:
+            self._typed = _Typed(item.id, words, self._clock.monotonic())
         return Given(
             answers=(
                 server.ItemAdded(previous_item_id=before, item=item),
@@ -170,6 +170,8 @@ class Realtime:
     @_take.register
     def _(self, event: client.ItemDelete) -> Given:
         self._items.remove(event.item_id)
+        if self._typed is not None and self._typed.item == event.item_id:
+            self._typed = None
         sent = self._replies.of(event.item_id)
         return Given(_unheard(sent.reply) if sent else (), (server.ItemDeleted(item_id=event.item_id),))
 

@@ -120,11 +120,21 @@ async def test_erasing_by_command(tmp_path: Path) -> None:
             pass
     assert seeds(tmp_path) == 1
     where = {"TELLERLINE_STATE_DIR": str(tmp_path)}
-    asked, done, verified = [
-        await asyncio.to_thread(CliRunner().invoke, main, ["audit", *wanted], input="n\n", env=where)
-        for wanted in (["erase", own], ["erase", own, "--yes"], ["verify"])
+    rotated = where | {"TELLERLINE_AUDIT_KEY": "k" * 32}
+    asked, strange, another, again, done, verified = [
+        await asyncio.to_thread(CliRunner().invoke, main, ["audit", *wanted], input="n\n", env=env)
+        for wanted, env in (
+            (["erase", own], where),
+            (["erase", "alex-morgen", "--yes"], where),
+            *[(["erase", own, "--yes"], rotated)] * 2,
+            (["erase", own, "--yes"], where),
+            (["verify"], where),
+        )
     ]
     assert asked.exit_code == 1
+    for nothing in (strange, another, again):
+        assert isinstance(nothing.exception, NotFound), "whose words stay is not told that they are gone"
+        assert "forgotten" not in nothing.output
     assert done.exit_code == 0, done.output
     assert verified.exit_code == 0, verified.output
     assert seeds(tmp_path) == 0
@@ -166,7 +176,7 @@ async def test_a_pass_that_fails_comes_again(
     monkeypatch.setattr("app.retention.asyncio.sleep", sleep)
     with pytest.raises(Stop):
         await Retention(audit, tmp_path, ManualClock(NOON), 1, 1).run()
-    assert passes == ["transcripts", "43200 s"] * 2
+    assert passes == ["transcripts", "60 s"] * 2
 
 
 async def test_nothing_is_kept_at_first_and_what_was_kept_is_forgotten_at_the_next_start(tmp_path: Path) -> None:

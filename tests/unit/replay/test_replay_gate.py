@@ -201,3 +201,31 @@ def test_a_policy_without_a_bound_is_none(change: dict[str, object]) -> None:
     merged = {k: {**whole[k], **v} if isinstance(v, dict) else v for k, v in change.items()}
     with pytest.raises(ValueError, match="Policy"):
         Policy.model_validate(whole | merged)
+
+
+EN, JA = "en reply confirm.own", "ja reply confirm.transfer"
+
+
+@pytest.mark.parametrize(
+    ("reply", "put", "told"),
+    [
+        (EN, "I'll move {amount} from {target} to {source} {when}.", "says “from” of target"),
+        (EN, "I'll move {amount} to {target} {when}.", "leaves source out"),
+        (JA, "{source}へ、{amount}を{when}お振り込みします。{payee}からのお引き落としです。", "of payee"),
+        ("en reply confirm.bill", "I'll pay it for {bill} from {source} {when}.", "leaves amount out"),
+        (EN, "Out of {source}, {target} gets {amount} {when}. OK?", ""),
+        (JA, "{amount}を{when}、{source}からのお引き落としで、{payee}様へお振り込みします。", ""),
+        ("en reply transfer.done", "Done: {amount} is on its way to {to}. Please send it again.", "has asking again"),
+        ("en reply transfer.done", "The bank declined {amount} to {to}.", "has a refusal"),
+        ("ja reply transfer.unknown", "お振り込みの結果を確認しております。", "lacks asking again"),
+        ("en reply transfer.failed", "Your bank said no. No money was moved.", ""),
+        ("en reply payees.not_found", "I don't find that.", ""),
+        ("the bound code_attempts", "100", "the bound code_attempts 3 → 100"),
+    ],
+)
+def test_a_reply_may_be_worded_otherwise_but_not_say_one_value_as_another(reply: str, put: str, told: str) -> None:
+    words = dict(readings(frozenset({Locale("en-US"), Locale("ja-JP")})))
+    assert reply in words
+    found = compare(Run(HEAD, (), words=words), Run(HEAD, (), words=words | {reply: put})).findings([FailOn.MONEY])
+    assert bool(found) == bool(told)
+    assert told in "".join(finding.says for finding in found)

@@ -142,6 +142,15 @@ HISTORIES: dict[str, Callable[[str], list[Event]]] = {
         ASKS,
     ],
     "unasked": lambda words: creates(text_item("user", words)),
+    "taken back": lambda words: [
+        *creates(text_item("user", words, id="typed")),
+        {"type": "conversation.item.delete", "item_id": "typed"},
+        ASKS,
+    ],
+    "before what was refused": lambda words: [
+        *creates(text_item("user", words, id="said"), text_item("user", "no", id="said")),
+        ASKS,
+    ],
     "aside": lambda words: [
         *creates(text_item("user", words)),
         {"type": "response.create", "response": {"conversation": "none", "input": [text_item("user", words)]}},

@@ -1,0 +1,29 @@
+"""The installation's doctor names the part that is broken, not the one beside it."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.migrate import database
+from app.qa.doctor import installation
+from app.qa.doctor.findings import Severity
+from app.settings import Settings
+from schemas.directory import CustomerRecord
+from services.banking.directory_import import DirectoryImport, Household
+
+
+async def test_a_core_that_is_not_there_is_no_fault_of_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(
+        _env_file=None, state_dir=tmp_path, bank="fineract", fineract_url="http://127.0.0.1:9/api",
+        fineract_user="teller", fineract_password="one",
+    )  # fmt: skip
+    asha = CustomerRecord(type="customer", customer="C-1", name="Asha", locale="en-GB", zone="Europe/London", route="1")
+    async with database(settings) as store:
+        await DirectoryImport(store, date(2026, 1, 15)).write(Household("C-1", [(1, asha)]))
+    monkeypatch.setattr(installation, "_CHECKS", (("database", installation._money),))
+    found = {one.subject: one.health for one in (await installation.examine_installation(settings)).findings}
+    assert found["database"] is Severity.OK
+    assert found["core bank"] is Severity.FAIL
