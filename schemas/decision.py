@@ -35,6 +35,12 @@ class Reply:
     id: RuleId
     params: dict[str, ReplyParam] = field(default_factory=dict)
 
+    @property
+    def parts(self) -> tuple[RuleId, ...]:
+        """The templates of the replies within it, in their order, to any depth."""
+        inner = [part for part in self.params.values() if isinstance(part, Reply)]
+        return tuple(id_ for part in inner for id_ in (part.id, *part.parts))
+
 
 @dataclass(frozen=True, slots=True)
 class ReadBalance:

@@ -175,13 +175,14 @@ class ReplyText:
     """A sentence (or more) to be said. Said in the order given; the first ends the caller's wait.
 
     `template` is the id of the reply template that it was rendered from; null for a generated answer. `values` are the
-    amounts, days and names in it, as they are said, in order.
+    amounts, days and names in it, as they are said, in order; `parts` the templates of the replies within it.
     """
 
     text: str
     citations: tuple[Citation, ...] = ()
     template: RuleId | None = None
     values: tuple[str, ...] = ()
+    parts: tuple[RuleId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class ResponseRenderer:
 def said_as(reply: Reply, locale: Locale) -> ReplyText:
     """A reply's sentence."""
     book = PhraseBook.for_locale(locale)
-    return ReplyText(book.say(reply), template=reply.id, values=book.values(reply))
+    return ReplyText(book.say(reply), template=reply.id, values=book.values(reply), parts=reply.parts)
 
 
 def _awaits(decision: Decision, *, asks: bool) -> Awaits:

@@ -35,6 +35,8 @@ from schemas.turn import (
 
 NOTHING_HEARD: Final = "nothing"
 """The decision on record where a recording held no words: the call goes on as if no turn had been."""
+WARNING: Final = "warn."
+"""What the templates of warnings begin with."""
 LOST_ORDER: Final = MoneyMove(amount_minor=0, currency="XXX")
 """What was booked where nobody saw its proposal."""
 
@@ -114,6 +116,7 @@ class Collector:
             money=tuple(self._money),
             reply=next((said.template for said in self._said if said.template), None),
             spoken=" ".join(said.text for said in self._said),
+            doubts=tuple(part for said in self._said for part in said.parts if part.startswith(WARNING)),
             told=tuple(sorted(value for said in self._said for value in said.values)),
             models=tuple(
                 ModelCall(purpose=m.purpose, model=m.model, prompt=m.prompt, outcome=m.outcome)

@@ -107,7 +107,8 @@ class TurnRecord(Record):
     A turn that was not `reached` was never said: the call had parted from the recorded one before; where and how says
     the `parting` of the turn after which it did.
     `effects` is what it changed at the bank: minor units by account, 1 where a card was locked and -1 where unlocked.
-    `told` are the amounts, days and names that were said, in the order of the alphabet.
+    `told` are the amounts, days and names that were said, in the order of the alphabet; `doubts` the warnings in the
+    read-back, as that the account's holder has another name.
     `owed` is what earlier turns of the call should have booked and did not: a repeated question may book it late.
     """
 
@@ -140,6 +141,7 @@ class TurnRecord(Record):
     reply: str | None = None
     spoken: str = ""
     told: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     models: tuple[ModelCall, ...] = ()
     error: str | None = None
     reason: str = ""

@@ -15,7 +15,8 @@ from schemas.money import EXPONENTS
 MONEY_SLOTS: Final = frozenset({"amount", "payee", "source", "target", "bill", "portion"})
 """Slots whose value decides where money goes and how much of it."""
 READ_BACK, BOOKED, EFFECTS, SAID, ERROR = "read back", "booked", "changed at the bank", "values said", "error"
-_OUTCOMES: Final = frozenset({READ_BACK, BOOKED, EFFECTS, SAID})
+DOUBTS = "doubts said"
+_OUTCOMES: Final = frozenset({READ_BACK, BOOKED, EFFECTS, SAID, DOUBTS})
 _MONEY: Final = frozenset({*_OUTCOMES, *(f"slot {name}" for name in MONEY_SLOTS)})
 _PLAIN: Final = ("intent", "decision", "outcome", "reply", "route")
 
@@ -67,8 +68,9 @@ def changes(before: TurnRecord, after: TurnRecord, expect: Expectation | None) -
     nothing = Value(None)
     found = (FieldChange(name, old.get(name, nothing), new.get(name, nothing)) for name in {**old, **new})
     kept = [change for change in found if change.before != change.after]
-    unlike = before.heard != after.heard or before.reply != after.reply or before.slots != after.slots
-    return tuple(change for change in kept if not (change.name == SAID and unlike))
+    unlike = before.heard != after.heard or before.slots != after.slots
+    besides = {SAID: unlike or before.reply != after.reply, DOUBTS: unlike or before.proposal != after.proposal}
+    return tuple(change for change in kept if not besides.get(change.name, False))
 
 
 def values(turn: TurnRecord) -> Iterator[tuple[str, Value]]:
@@ -86,6 +88,7 @@ def values(turn: TurnRecord) -> Iterator[tuple[str, Value]]:
     yield READ_BACK, Value(_moves((turn.proposal,) if turn.proposal else ()), _not(turn, expect, _WRONG_READ_BACK))
     yield BOOKED, Value(_moves(turn.money), _not(turn, expect, _WRONG_MONEY))
     yield EFFECTS, Value(", ".join(f"{name} {by:+}" for name, by in turn.effects.items()) or None)
+    yield DOUBTS, Value(", ".join(turn.doubts) or None)
     yield SAID, Value(", ".join(turn.told or figures(turn.spoken)) or None)
 
 

@@ -65,6 +65,12 @@ def test_a_bank_that_does_something_else_than_before_is_told() -> None:
     assert "changed at the bank: card-1 locked +1 → none" in compared.findings((FailOn.MONEY,))[0].says
 
 
+def test_a_warning_that_is_left_out_of_a_read_back_is_told() -> None:
+    before = turn(doubts=("warn.no_match",), proposal=MoneyMove(amount_minor=5000, currency="USD", payee="p1"))
+    compared = one(before, before.model_copy(update={"doubts": ()}))
+    assert "doubts said: warn.no_match → none" in compared.findings((FailOn.MONEY,))[0].says
+
+
 @pytest.mark.parametrize(("effects", "right"), [({"a USD": -5000}, True), ({"a USD": -5001}, False), ({}, True)])
 def test_more_money_that_leaves_than_was_booked_is_a_false_accept(effects: dict[str, int], right: bool) -> None:
     move = MoneyMove(amount_minor=5000, currency="USD", payee="p1", source="a")
