@@ -285,7 +285,8 @@ async def test_reviews_are_sealed_and_go_with_the_recording(app: RunningApp) -> 
     assert b"twice" not in sealed
     clock = ManualClock(app.gateway.clock.now() + timedelta(days=8))
     chain = app.gateway.audit._chain  # type: ignore[attr-defined] # the spooled audit's own
-    assert await erase(chain, audit_keys(app.gateway.settings), CustomerId("takahashi-misaki"), folder, clock) == 0
+    with pytest.raises(NotFound):
+        await erase(chain, audit_keys(app.gateway.settings), CustomerId("takahashi-misaki"), folder, clock)
     assert len((await get(app, ""))["turns"]) == 5
     await Retention(chain, folder, clock, 0, 7).run_once()
     assert (await get(app, ""))["turns"] == []
