@@ -73,6 +73,13 @@ class RecognizerReplica:
         return True
 
 
+def recognizer_handle() -> Any:
+    """Serve's handle of the recognisers, to be used in one loop, which has to outlive it."""
+    handle = serve.get_deployment_handle(RECOGNIZER, app_name=RECOGNIZER)
+    handle._init(_run_router_in_separate_loop=False)  # noqa: SLF001 - a decode would change threads twice
+    return handle
+
+
 class GatewayReplica:
     """One gateway, whose callers come to its own port: no frame of a call passes through Ray."""
 
@@ -81,9 +88,7 @@ class GatewayReplica:
         settings = read_settings()
         rank = serve.get_replica_context().rank.local_rank
         settings = settings.model_copy(update={"port": settings.port + rank})
-        handle = serve.get_deployment_handle(RECOGNIZER, app_name=RECOGNIZER)
-        handle._init(_run_router_in_separate_loop=False)  # noqa: SLF001 - a decode would change threads twice
-        recognizer = HandleRecognizer(handle)
+        recognizer = HandleRecognizer(recognizer_handle())
         self._stop = asyncio.Event()
         self._serving = asyncio.get_running_loop().create_task(
             serve_calls(recognizer, further=further, settings=settings, stop=self._stop)

@@ -16,9 +16,7 @@ SECONDS: Final = 2
 
 def crossing() -> dict[str, Figure]:
     """What is waited for a decode beside the decode itself, milliseconds."""
-    from ray import serve
-
-    from app.cluster.deployments import RECOGNIZER, Recognizers, recognizers
+    from app.cluster.deployments import RECOGNIZER, Recognizers, recognizer_handle, recognizers
     from app.cluster.recognizer import HandleRecognizer
     from app.cluster.start import cluster, deploy
     from deploy.bench._corpus import load, utterances
@@ -29,9 +27,7 @@ def crossing() -> dict[str, Figure]:
         deploy(RECOGNIZER, recognizers(Recognizers(asr_workers=1)))
 
         async def run() -> dict[str, Figure]:
-            handle = serve.get_app_handle(RECOGNIZER)
-            handle._init(_run_router_in_separate_loop=False)  # noqa: SLF001 - as a gateway has it
-            here, there = recogniser(workers=1), HandleRecognizer(handle)
+            here, there = recogniser(workers=1), HandleRecognizer(recognizer_handle())
             await here.warm_up()
             await there.warm_up()
             found = await _by_turns(here, there, said[: SECONDS * SAMPLE_RATE])

@@ -11,25 +11,14 @@ import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from app.auth.dependencies import HEADERS, SIGNATURE
-from app.auth.signature import SignedRequest, sign
 from app.line import Event, calls_url, heard_out, session, typed
 from services.timing.clock import SystemClock
+from tests.harness.processes import signed
 
-BRIDGE: Final = ("bridge", "bridge-secret-" + "s" * 32)
-"""The name and the key that callers' handshakes are signed with."""
 SILENT_S: Final = 60.0
 AGAIN_S: Final = 0.05
 """How long a client waits between two gateways that it tries."""
 _nonces = itertools.count()
-
-
-def signed(customer: str) -> dict[str, str]:
-    """A bridge's handshake of now, for one of its callers."""
-    now, nonce = str(int(SystemClock().now().timestamp())), f"kept-{next(_nonces)}-{time.monotonic_ns()}"
-    request = SignedRequest(BRIDGE[0], "GET", "/v1/calls", now, nonce, customer, b"", "")
-    values = (request.key_id, request.timestamp, request.nonce, request.customer)
-    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(BRIDGE[1].encode(), request)}
 
 
 @dataclass
@@ -52,7 +41,7 @@ class KeptCaller:
         asked = False
         for base in itertools.cycle(self.bases):
             try:
-                async with connect(calls_url(base), compression=None, additional_headers=signed(self.customer)) as line:
+                async with connect(calls_url(base), compression=None, additional_headers=self._signed()) as line:
                     self._socket = line
                     await self._send(session("en-US"))
                     if not asked:
@@ -63,6 +52,9 @@ class KeptCaller:
                 self.lost += asked
                 self._socket = None
             await asyncio.sleep(AGAIN_S)
+
+    def _signed(self) -> dict[str, str]:
+        return signed(self.customer, f"kept-{next(_nonces)}-{time.monotonic_ns()}", SystemClock().now())
 
     async def yes(self) -> None:
         """Say it on the line that there is, and hear out what it came to. Raises TimeoutError."""

@@ -3,7 +3,6 @@
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from typing import Final
 import httpx
 
 from deploy.bench import CHECKOUT
+from tests.harness.phone_asterisk import free_port
 
 START_S: Final = 180.0
 CPUS: Final = 4
@@ -29,12 +29,14 @@ _SET: Final = {
 _STATE: Final = "TELLERLINE_STATE_DIR"
 
 
-def free_port() -> int:
-    """A port of loopback that nobody has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+def processes_with(setting: str) -> dict[int, str]:
+    """The command lines, by id, of all processes whose environment has NAME=VALUE: it is inherited."""
+    marker, found = f"{setting}\0".encode(), dict[int, str]()
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if marker in (place / "environ").read_bytes():
+                found[int(place.name)] = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return found
 
 
 @dataclass(frozen=True)
@@ -44,18 +46,9 @@ class RayNode:
     base: str
     state: Path
 
-    def processes(self) -> dict[int, str]:
-        """All of it, by id: what the first one's environment was, the others' is."""
-        marker, found = f"{_STATE}={self.state}\0".encode(), dict[int, str]()
-        for place in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                if marker in (place / "environ").read_bytes():
-                    found[int(place.name)] = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        return found
-
     def kill(self, named: str = "") -> None:
         """End every process whose command line has `named` in it, at once."""
-        for number, name in self.processes().items():
+        for number, name in processes_with(f"{_STATE}={self.state}").items():
             if named in name:
                 with suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)

@@ -15,12 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.migrate import migrate
 from app.qa.figures import Figure
+from deploy.bench._customer import bench_customer
 from deploy.bench._figures import percentile, publish
 from deploy.bench._instant_bank import InstantBank
 from deploy.bench._phases import phases_of
 from deploy.bench._postgres import private_cluster, unavailable
 from rules.act import money_policy
-from rules.bank import DemoAccount, DemoCustomer, DemoLimits, DemoPayee
+from rules.bank import DemoPayee
 from schemas.banking import TransferOrder, TransferState
 from schemas.errors import ConfigInvalid
 from schemas.ids import AccountId, CallId, CustomerId, PayeeId
@@ -142,25 +143,8 @@ def _customer(number: int) -> CustomerId:
 
 
 async def _open(store: Store) -> None:
-    people = []
-    for number in range(CUSTOMERS):
-        own = _customer(number)
-        people.append(
-            DemoCustomer(
-                id="bench",
-                version=1,
-                customer=own,
-                name="Bench",
-                locale="en-US",
-                zone="UTC",
-                accounts=(DemoAccount(id=f"{own}-main", name="main", last4="0000", currency="USD", opening=10**11),),
-                cards=(),
-                payees=(DemoPayee(id="payee", name="Payee", bank="Bank", last4="0000", currency="USD"),),
-                bills=(),
-                limits=(DemoLimits(currency="USD", per_transfer=10**6, per_day=10**11, step_up_above=10**6),),
-                transactions=(),
-            )
-        )
+    payee = DemoPayee(id="payee", name="Payee", bank="Bank", last4="0000", currency="USD")
+    people = [bench_customer(_customer(number), payee) for number in range(CUSTOMERS)]
     await open_demo_bank(store, SystemClock(), people)
 
 

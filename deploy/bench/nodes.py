@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final
 
-import orjson
 import sqlalchemy as sa
 import typer
 
@@ -18,9 +17,7 @@ from schemas.errors import ConfigInvalid
 
 if TYPE_CHECKING:
     from deploy.bench._kept import Kept
-    from rules.bank import DemoCustomer
 
-KEYS: Final = {"CONFIRMATION_KEY": "c0" + "fe1234567890abcd" * 4, "AUDIT_KEY": "a0" + "dit987654321fedc" * 4}
 ORDER: Final = "send {} dollars to rosa quill"
 
 
@@ -48,11 +45,10 @@ def bench(
 
 
 def _settings(url: str) -> dict[str, str]:
-    from deploy.bench._kept import BRIDGE
+    from tests.harness.processes import SHARED
 
-    plain = {"ENVIRONMENT": "demo", "LOG_LEVEL": "ERROR", "SPEECH": "none", "CALLS_PER_MINUTE": "1000000"}
-    settings = {**plain, **KEYS, "DATABASE_URL": url, "IVR_KEYS": orjson.dumps({BRIDGE[0]: BRIDGE[1]}).decode()}
-    return {f"TELLERLINE_{name}": value for name, value in settings.items()}
+    mine = {"ENVIRONMENT": "demo", "LOG_LEVEL": "ERROR", "CALLS_PER_MINUTE": "1000000", "DATABASE_URL": url}
+    return {f"TELLERLINE_{name}": value for name, value in {**SHARED, **mine}.items()}
 
 
 def _lost(
@@ -79,35 +75,19 @@ def _figures(kept: "Kept", booked: dict[str, int]) -> dict[str, Figure]:
 async def _opened(url: str, names: Sequence[str]) -> None:
     """A bank with these customers, each of whom knows one payee."""
     from app.migrate import migrate
+    from deploy.bench._customer import bench_customer
+    from rules.bank import DemoPayee
     from services.banking.banks.seed import open_demo_bank
     from services.store import Store
     from services.timing.clock import SystemClock
 
+    payee = DemoPayee(id="rosa-quill", name="Rosa Quill", bank="Harbor Bank", last4="0000", currency="USD")
     store = Store(url, pool_size=2)
     try:
         await migrate(store)
-        await open_demo_bank(store, SystemClock(), [_customer(name) for name in names])
+        await open_demo_bank(store, SystemClock(), [bench_customer(name, payee) for name in names])
     finally:
         await store.close()
-
-
-def _customer(name: str) -> "DemoCustomer":
-    from rules.bank import DemoAccount, DemoCustomer, DemoLimits, DemoPayee
-
-    return DemoCustomer(
-        id="bench",
-        version=1,
-        customer=name,
-        name="Bench",
-        locale="en-US",
-        zone="UTC",
-        accounts=(DemoAccount(id=f"{name}-main", name="checking", last4="0000", currency="USD", opening=10**8),),
-        cards=(),
-        payees=(DemoPayee(id="rosa-quill", name="Rosa Quill", bank="Harbor Bank", last4="0000", currency="USD"),),
-        bills=(),
-        limits=(DemoLimits(currency="USD", per_transfer=10**6, per_day=10**8, step_up_above=10**6),),
-        transactions=(),
-    )
 
 
 async def _booked(url: str, minor: int) -> dict[str, int]:

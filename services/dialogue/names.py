@@ -12,8 +12,6 @@ from schemas.payee import Payee
 from services.dialogue.events import Facts
 from services.dialogue.rules import dialogue_rules
 
-_LONG_KIND: Final = 2
-"""Characters of the word for a kind of bank that is said short: 信用金庫, 信金."""
 _VOWELS: Final = dict(zip("アイウエオ", "AIUEO", strict=True))
 
 
@@ -168,9 +166,10 @@ def marks(facts: Facts, choices: tuple[str, ...]) -> tuple[tuple[str, ...], ...]
 
 def _said_of(payee: Payee) -> dict[str, None]:
     """In order and without repetition."""
-    vague = dialogue_rules().vague
+    rules = dialogue_rules()
+    vague = rules.vague
     ending = next((end for end in vague if not payee.bank.isascii() and payee.bank.endswith(end)), "")
     parts = [word for word in payee.bank.split() if word.casefold() not in vague] if payee.bank.isascii() else []
-    kinds = (ending, ending[0] + ending[2]) if len(ending) > _LONG_KIND else (ending,)  # 信用金庫, 信金
+    kinds = (ending, rules.vague_short.get(ending, ""))
     words = (payee.bank, payee.bank.removesuffix(ending), *kinds, *parts, payee.relationship, *payee.aliases)
     return dict.fromkeys(word.casefold() for word in words if word)

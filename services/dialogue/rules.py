@@ -28,6 +28,7 @@ class DialogueRules(RuleFile):
     which_card: frozenset[str]
     by_reading: frozenset[str]
     vague: tuple[str, ...]
+    vague_short: dict[str, str]
     reask_amount: tuple[str, ...]
     read_again: tuple[str, ...]
     fragment: int

@@ -62,7 +62,7 @@ class Called:
             for end, having in self._given_at(text, found.start("given"), found["given"]):
                 for begin in range(found.start("of"), found.end("of")):
                     of = text[begin : found.end("of")]
-                    owners = [o for o, families in having.items() if of in families or o in related(of)]
+                    owners = _owners(having, of, related)
                     if owners and not denied(text, end):
                         return begin, end, owners
         return self._added(text, related)
@@ -70,8 +70,7 @@ class Called:
     def _added(self, text: str, related: Callable[[str], Collection[int]]) -> tuple[int, int, list[int]] | None:
         """Where a family name, or a relationship, is added behind a given name: 「健のほう、佐藤の」."""
         for found in _added_behind().finditer(text):
-            having, of = self._givens.get(found["given"], {}), found["of"]
-            owners = [owner for owner, families in having.items() if of in families or owner in related(of)]
+            owners = _owners(self._givens.get(found["given"], {}), found["of"], related)
             if owners and not denied(text, found.end()):
                 return found.start(), found.end(), owners
         return None
@@ -106,6 +105,11 @@ def _fold(text: str) -> str:
 
 def _any_of(words: Sequence[str]) -> str:
     return "|".join(map(re.escape, words))
+
+
+def _owners(having: Mapping[int, Collection[str]], of: str, related: Callable[[str], Collection[int]]) -> list[int]:
+    """Of the owners of a given name, each with its families, those whose family or relationship is `of`."""
+    return [owner for owner, families in having.items() if of in families or owner in related(of)]
 
 
 @lru_cache(maxsize=1)
@@ -152,5 +156,5 @@ def _bank_names(bank: str) -> tuple[str, ...]:
     spoken = (heard, heard.translate(_TO_KATAKANA)) if heard else ()
     ends = (word, *rules.bank_short.get(word, ()), "")
     each = [name + end for name in (short, *spoken) for end in ends]
-    each += ends[:-1] if word and word != rules.bank_words[2] else []  # 「信金のほう」: of what kind it is
+    each += ends[:-1] if word and word != rules.bank_common else []
     return (bank, *dict.fromkeys(each)) if len(short) > 1 else (bank,)

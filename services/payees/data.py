@@ -113,6 +113,7 @@ class JapaneseFinder(FinderRules):
     closings: tuple[str, ...]
     of_a_bank: tuple[str, ...]
     bank_words: tuple[str, ...]
+    bank_common: str
     bank_short: dict[str, tuple[str, ...]]
     bank_sounds: dict[str, str]
     parted_honorifics: tuple[str, ...]

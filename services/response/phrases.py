@@ -53,8 +53,7 @@ def _rules(lang: str) -> tuple[RepliesFile, FormsFile]:
 
 def template_params(lang: str) -> dict[str, frozenset[str]]:
     """Every reply id of a language with the parameters that its template needs. Raises RulesInvalid."""
-    templates = _rules(lang)[0].templates
-    return {id_: frozenset(m.group(1) for m in _FIELD.finditer(text)) for id_, text in templates.items()}
+    return {id_: frozenset(m.group(1) for m in _FIELD.finditer(text)) for id_, text in templates(lang).items()}
 
 
 def templates(lang: str) -> dict[str, str]:
@@ -64,8 +63,7 @@ def templates(lang: str) -> dict[str, str]:
 
 def outlines(lang: str, **known: str) -> dict[str, str]:
     """Every reply of a language by its id, with BLANK where a value goes that is not `known`. Raises RulesInvalid."""
-    templates = _rules(lang)[0].templates
-    return {id_: _FIELD.sub(lambda m: known.get(m[1], BLANK), text) for id_, text in templates.items()}
+    return {id_: _FIELD.sub(lambda m: known.get(m[1], BLANK), text) for id_, text in templates(lang).items()}
 
 
 def speak(reply: Reply, locale: Locale) -> str:

@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("ray", reason="Ray is an extra: `make test-ray`")
 
 from app.demo.run import run, service
+from deploy.bench._nodes import processes_with
 
 pytestmark = pytest.mark.timeout(400)
 KEY = "b0" + "7a1c5e9d3f8264" * 4
@@ -28,13 +29,8 @@ class OnRay:
     folder: Path
 
     def processes(self) -> dict[int, str]:
-        """Of ours, by their ids: what is in their environment is inherited from the first one."""
-        found: dict[int, str] = {}
-        for place in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                if f"TMPDIR={self.folder}\0".encode() in (place / "environ").read_bytes():
-                    found[int(place.name)] = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        return found
+        """Of ours, by their ids."""
+        return processes_with(f"TMPDIR={self.folder}")
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,12 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from app.auth.dependencies import HEADERS, SIGNATURE
-from app.auth.signature import SignedRequest, sign
 from app.line import typed
 from services.banking.banks.tables import postings
 from services.timing.clock import SystemClock
 from tests.harness.calls import heard
 from tests.harness.gateway import Caller
-from tests.harness.processes import ROOT, SECRET, VERSIONS, Process, gateway_process, previous, tree_of
+from tests.harness.processes import ROOT, VERSIONS, Process, gateway_process, previous, signed, tree_of
 from tests.harness.stores import administer, emptied
 
 ALEX, IMOGEN = "alex-morgan", "imogen-hartley"
@@ -52,15 +50,6 @@ async def refused(process: Process, headers: dict[str, str]) -> int:
         return error.response.status_code
 
 
-def signed(nonce: str) -> dict[str, str]:
-    """A bridge's handshake of now."""
-    request = SignedRequest(
-        "bridge", "GET", "/v1/calls", str(int(SystemClock().now().timestamp())), nonce, IMOGEN, b"", ""
-    )
-    values = (request.key_id, request.timestamp, request.nonce, request.customer)
-    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(SECRET.encode(), request)}
-
-
 @pytest.fixture
 async def pair(postgres_server: str, quick_folder: Path) -> AsyncIterator[tuple[Process, Process, str]]:
     url = await emptied(postgres_server)
@@ -87,7 +76,7 @@ async def calls_at_once_are_counted_by_both(a: Process, b: Process) -> None:
 
 
 async def nonces_count_once(a: Process, b: Process) -> None:
-    headers = signed("nonce-0001")
+    headers = signed(IMOGEN, "nonce-0001", SystemClock().now())
     assert [await refused(a, headers), await refused(b, headers), await refused(a, headers)] == [0, 401, 401]
 
 

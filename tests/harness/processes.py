@@ -11,12 +11,15 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import httpx
 from websockets.asyncio.client import connect
 
+from app.auth.dependencies import HEADERS, SIGNATURE
+from app.auth.signature import SignedRequest, sign
 from app.line import demo_token, session
 from tests.harness.gateway import Caller
 
@@ -32,6 +35,14 @@ SHARED: Final = {
     "LOG_LEVEL": "WARNING",
     "SPEECH": "none",
 }
+
+
+def signed(customer: str, nonce: str, now: datetime) -> dict[str, str]:
+    """A bridge's handshake for one of its callers."""
+    at = str(int(now.timestamp()))
+    request = SignedRequest("bridge", "GET", "/v1/calls", at, nonce, customer, b"", "")
+    values = (request.key_id, request.timestamp, request.nonce, request.customer)
+    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(SECRET.encode(), request)}
 
 
 @dataclass(frozen=True)

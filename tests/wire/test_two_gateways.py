@@ -15,8 +15,6 @@ import sqlalchemy as sa
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from app.auth.dependencies import HEADERS, SIGNATURE
-from app.auth.signature import SignedRequest, sign
 from app.line import typed
 from schemas.banking import BankOutcome, TransferState
 from schemas.ids import CallId, CustomerId
@@ -27,12 +25,12 @@ from services.store import micros
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, heard
 from tests.harness.gateway import Caller
+from tests.harness.processes import SECRET, signed
 from tests.harness.rows import rows
 from tests.harness.served import Served, served
 from tests.harness.stores import emptied
 
 ALEX = "alex-morgan"
-SECRET = "bridge-secret-" + "s" * 32
 SHARED = {"confirmation_key": "c0" + "fe1234567890abcd" * 4, "audit_key": "a0" + "dit987654321fedc" * 4}
 ORDER = "send fifty dollars to catherine nguyen"
 
@@ -76,14 +74,6 @@ async def read_back(running: Served) -> AsyncIterator[Caller]:
         yield call
 
 
-def signed(running: Served, customer: str, nonce: str) -> dict[str, str]:
-    """A bridge's handshake of now, for one of its callers."""
-    now = str(int(running.gateway.clock.now().timestamp()))
-    request = SignedRequest("bridge", "GET", "/v1/calls", now, nonce, customer, b"", "")
-    values = (request.key_id, request.timestamp, request.nonce, request.customer)
-    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(SECRET.encode(), request)}
-
-
 async def test_a_yes_on_both_at_once_is_one_booking(pair: Pair) -> None:
     async with read_back(pair.first) as old, calling(pair.second, ALEX, "en-US") as new:
         assert (await heard(new)).startswith("You have yet to answer this.")
@@ -109,7 +99,7 @@ async def test_calls_at_both_at_once_leave_one_proposal_alive(pair: Pair) -> Non
 
 
 async def test_a_signed_request_counts_once_whichever_gateway_it_reaches(pair: Pair) -> None:
-    headers = signed(pair.first, ALEX, "nonce-0001")
+    headers = signed(ALEX, "nonce-0001", pair.first.gateway.clock.now())
     async with connect(pair.first.calls, compression=None, additional_headers=headers):
         pass
     with pytest.raises(InvalidStatus) as refused:
@@ -124,7 +114,7 @@ async def test_a_gateway_that_goes_away_sends_newcomers_on_and_lets_calls_finish
         async with httpx.AsyncClient() as client:
             assert (await client.get(f"{pair.first.http}/readyz")).status_code == 503
             assert (await client.get(f"{pair.second.http}/readyz")).status_code == 200
-        headers = signed(pair.first, "imogen-hartley", "nonce-0002")
+        headers = signed("imogen-hartley", "nonce-0002", pair.first.gateway.clock.now())
         with pytest.raises(InvalidStatus) as refused:
             await connect(pair.first.calls, compression=None, additional_headers=headers)
         assert refused.value.response.status_code == 503
