@@ -169,6 +169,7 @@ class Understood:
     to be meant; `unread` the words of a money command that no rule has read.
     `doubted` names the slots of which several values were said, each a reading, and one is meant.
     `consent` is the proof that all of it agrees to what waits: CONFIRM without it is a yes to nothing.
+    `begun`: no rule has read it all, and some rule's sentences begin so.
     """
 
     intent: Intent | None
@@ -185,6 +186,7 @@ class Understood:
     unread: tuple[Evidence, ...] = ()
     consent: Consent | None = None
     doubted: tuple[SlotName, ...] = ()
+    begun: bool = False
 
     @property
     def proposed(self) -> bool:

@@ -79,9 +79,13 @@ def _split(calls: Sequence[Measured]) -> dict[str, Figure]:
 
 
 def _sounds(calls: Sequence[Measured]) -> dict[str, Figure]:
-    """To the first audible sample, where replies were spoken, and how much of it is the mouth's, by kind of reply."""
+    """To the first audible sample, where replies were spoken, and how much of it is the mouth's, by kind of reply.
+
+    What can't be undone waits for the end of the answer, and is no frequent one.
+    """
     most = frequent_replies()
-    kinds = {"": calls, "frequent_": [c for c in calls if c.reply and (c.reply in most or _reads_back(c.reply))]}
+    soon = [c for c in calls if c.reply and not any(map(is_binding, c.endings))]
+    kinds = {"": calls, "frequent_": [c for c in soon if c.reply in most or _reads_back(c.reply or "")]}
     kinds |= {f"{kind}_": [c for c in calls if c.reply == kind] for kind in sorted({c.reply for c in calls if c.reply})}
     figures: dict[str, Figure] = {}
     for kind, some in kinds.items():

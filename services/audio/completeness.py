@@ -55,8 +55,8 @@ class CompletenessJudge:
         return kind
 
     def asks(self, said: Interpretation, partial: str) -> bool:
-        """Whether it matters what may follow these words, which were said after the last `partial`."""
-        told = bool(said.transcript.text.strip()) and self._patience.fixed_ms is None
+        """Whether it matters what may follow these words: behind a beginning, more does. `partial` was last."""
+        told = bool(said.transcript.text.strip()) and self._patience.fixed_ms is None and not said.understood.begun
         return told and self._rules.onward is not None and self.judge(said, partial) is Completeness.UNKNOWN
 
     def wait(self, kind: Completeness, text: str = "", onward: Onward | None = None) -> tuple[int, RuleId]:

@@ -3,7 +3,17 @@
 from dataclasses import replace
 
 from schemas.banking import PayeeVerification, TransferState
-from schemas.decision import Clarify, Confirm, Decision, Execute, ReadBalance, ReadPayees, Reply, SubmitTransfer
+from schemas.decision import (
+    Clarify,
+    Confirm,
+    Decision,
+    Execute,
+    LockCard,
+    ReadBalance,
+    ReadPayees,
+    Reply,
+    SubmitTransfer,
+)
 from schemas.intent import Intent, Route
 from schemas.transfer import TransferReceipt
 from services.dialogue.dialogue import decide
@@ -37,6 +47,8 @@ def _outcome(decision: Execute, facts: Facts) -> Event | None:
             return ActionDone(action, accounts=facts.profile.accounts)
         case ReadPayees() as action:
             return ActionDone(action)
+        case LockCard(card) as action:
+            return ActionDone(action, card=next((known for known in facts.profile.cards if known.id == card), None))
         case SubmitTransfer(proposal):
             return TransferSettled(TransferReceipt(proposal, TransferState.SUCCEEDED))
         case _:

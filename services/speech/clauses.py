@@ -80,7 +80,7 @@ def _inner(text: str, where: Cuts) -> tuple[frozenset[int], frozenset[int]]:
     found: set[int] = set()
     led: set[int] = set()
     stop = f"[{re.escape(where.sentence)}]"
-    for lead in re.finditer(rf"(?:^|(?<={stop})\s?)(?P<lead>{where.lead})", text) if where.lead else ():
+    for lead in re.finditer(rf"(?:^|(?<={stop})\s?)(?P<lead>{'|'.join(where.lead)})", text) if where.lead else ():
         end = re.compile(rf"{stop}(?:\s|$)" if where.blank else stop).search(text, lead.end())
         until = end.start() if end else len(text)
         found.update(part.start() for part in re.compile(where.parts).finditer(text, lead.end() + 1, until))

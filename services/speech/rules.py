@@ -10,7 +10,7 @@ from rules.load import RuleFile, load
 class Cuts(BaseModel):
     """Where a text may be cut into clauses. `blank`: only where a blank, or the end, follows the mark.
 
-    `lead`: how sentences begin that are cut behind it, and at each of `parts` from there on. Neither where it is empty.
+    `lead`: how sentences begin that are cut behind it, and at each of `parts` from there on, if any.
     `within`: where their long values are cut too, where so much of one is before it.
     `openings`: what is said before sentences that begin so, and stands nowhere in them.
     """
@@ -22,7 +22,7 @@ class Cuts(BaseModel):
     first: int
     least: int
     blank: bool
-    lead: str = ""
+    lead: tuple[str, ...] = ()
     parts: str = ""
     within: str = ""
     openings: dict[str, str] = {}

@@ -69,7 +69,9 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
     if sure < reader.offered[best] or intent is Intent.FAREWELL:  # too soon a goodbye ends the call
         return None
     reading = read(grammar, heard, context)
-    meant = Understood(intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes)
+    meant = Understood(
+        intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes, begun=found.begun
+    )
     if elsewhere(grammar, reading, context, intent) or _left_alone(grammar, reading, intent):
         return None
     if intent in MONEY_MOVING:

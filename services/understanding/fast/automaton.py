@@ -11,6 +11,8 @@ from typing import Final
 from services.understanding.fast.lattice import FILLER, Edge, Lattice
 from services.understanding.fast.tree import Alt, Atom, Node, Rep, Seq, atoms
 
+START: Final = 1
+"""The set of the start alone."""
 MAX_MEMO: Final = 20_000
 """Successor sets remembered; forgotten together when there are more."""
 
@@ -85,9 +87,9 @@ class Automaton:
     def run(self, lattice: Lattice, start: int, end: int, first: int, also: Iterable[int] = ()) -> list[int]:
         """The state sets after each unit of `start` … `end`, beginning with `first` there and at the units `also`."""
         sets = [0] * (len(lattice) + 1)
-        sets[start] = 1
+        sets[start] = START
         for at in also:
-            sets[at] = 1
+            sets[at] = START
         follow, of_symbol = self._follow_of, self._of_symbol
         for at in range(start, end):
             here = sets[at]

@@ -8,7 +8,7 @@ from typing import Final
 from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent, Route, SlotName, Understood
-from services.understanding.fast.automaton import Capture
+from services.understanding.fast.automaton import START, Capture
 from services.understanding.fast.confidence import confidence
 from services.understanding.fast.grammar import RANK, Grammar, Template
 from services.understanding.fast.left import settled
@@ -62,10 +62,7 @@ class Matching:
     def within(self, hearing: MatchInput, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
         """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
         rules, lattice = self._grammar, hearing.reading.lattice
-        run = start, hearing.first
-        sets = hearing.runs.get(run)
-        if sets is None:
-            sets = hearing.runs[run] = rules.automaton.run(lattice, start, len(hearing.reading.words), hearing.first)
+        sets = self._sets(hearing, start)
         accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
         if not accepted:
             return None, ()
@@ -95,6 +92,19 @@ class Matching:
             rank = (RANK[template.rule_class], NEARNESS[template.when], len(meaning.unresolved))
             made.append((rank, meaning))
         return choose(made, rules.confidence.precedence), vetoes
+
+    def begun(self, hearing: MatchInput) -> bool:
+        """Whether sentences that count begin with all units."""
+        return self._sets(hearing, 0)[len(hearing.reading.words)] > START
+
+    def _sets(self, hearing: MatchInput, start: int) -> list[int]:
+        """The automaton's state sets from unit `start` on, run once."""
+        run = start, hearing.first
+        sets = hearing.runs.get(run)
+        if sets is None:
+            lattice, size = hearing.reading.lattice, len(hearing.reading.words)
+            sets = hearing.runs[run] = self._grammar.automaton.run(lattice, start, size, hearing.first)
+        return sets
 
     def _read(self, captures: Sequence[Capture]) -> frozenset[int]:
         """The units that belong to a word of the grammar: where words have no spaces, a veto within one is none."""

@@ -86,7 +86,8 @@ class Understander:
             found = self._behind(hearing) or self._asked_last(hearing)
         found = named_behind(self._grammar, hearing, found, partial(self._after_clauses, hearing))
         if found is None or self._conditional(hearing, found):
-            return self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
+            meant = self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
+            return replace(meant, begun=found is None and self._matching.begun(hearing))
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
         found = with_payee(as_source(found, context), heard, reading, self._grammar, hearing.find_payee)

@@ -52,6 +52,12 @@ def test_what_may_follow_matters_only_after_words_of_no_rule(patience: Patience,
     assert [judge.asks(said, "") for said in heard] == [asks, False, False, False]
 
 
+def test_the_beginning_of_a_sentence_is_waited_on_however_whole_it_sounds() -> None:
+    judge, words = CompletenessJudge(EN_US, Patience()), Transcript.typed("could i", EN_US)
+    assert judge.asks(Interpretation(words, understood=Understood(None)), "")
+    assert not judge.asks(Interpretation(words, understood=Understood(None, begun=True)), "")
+
+
 @pytest.mark.parametrize(("locale", "words", "expected"), ENDINGS, ids=str)
 def test_words_tell_how_long_to_wait(locale: str, words: str, expected: str) -> None:
     assert by_ear(words, Locale(locale)) is Completeness(expected)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from schemas.banking import TransferState
-from schemas.decision import Confirm, Execute, ReadBalance, SubmitTransfer
+from schemas.decision import Confirm, Execute, LockCard, ReadBalance, SubmitTransfer
 from schemas.ids import PayeeId, ProposalId
 from schemas.intent import Intent, Route
 from schemas.transfer import TransferReceipt
@@ -67,12 +67,21 @@ def test_balances_as_they_were_last_known() -> None:
     assert foreseen(DialogueState(), asked, FACTS) == getattr(told, "reply", None) is not None
 
 
+def test_the_card_that_will_be_locked_is_told_of_and_stays_open() -> None:
+    told = foreseen(DialogueState(), said(Intent.CARD_LOCK), FACTS)
+    state, lock = decide(DialogueState(), said(Intent.CARD_LOCK), FACTS)
+    assert isinstance(lock, Execute)
+    assert isinstance(lock.action, LockCard)
+    _, done = decide(state, ActionDone(lock.action, card=PROFILE.cards[0]), FACTS)
+    assert told == getattr(done, "reply", None) is not None
+    assert not PROFILE.cards[0].locked
+
+
 def test_a_question_is_known_and_what_the_bank_alone_knows_is_not() -> None:
     nobody = said(Intent.TRANSFER_MONEY, amount=dollars(50))
     assert foreseen(DialogueState(), nobody, FACTS) == getattr(decide(DialogueState(), nobody, FACTS)[1], "reply", 0)
     assert foreseen(DialogueState(), NOTHING_MADE_OF_IT, FACTS) is not None
     assert foreseen(DialogueState(), said(Intent.RECENT_TRANSACTIONS), FACTS) is None
-    assert foreseen(DialogueState(), said(Intent.CARD_LOCK), FACTS) is None
 
 
 def test_an_order_that_goes_on_is_not_doubted() -> None:

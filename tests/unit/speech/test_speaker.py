@@ -67,6 +67,25 @@ def test_an_order_is_cut_behind_its_lead_and_between_its_parts() -> None:
     assert words("You have no open bills.", EN_US) == ["You have no open bills."]
 
 
+FORESEEN = {"balance.one", "transfer.done"}
+"""What begins with a value in some language, and is made while the caller's turn ends."""
+
+
+def test_a_reply_with_a_value_begins_with_what_is_kept() -> None:
+    """Names of cards and payees are made while it is heard; what has no value is said in one go."""
+    assert words("Which card should I lock: debit card ending in 1 1 8 7 or credit card?", EN_US) == [
+        "Which card should I lock:",
+        "debit card ending in one one eight seven —",
+        "or credit card?",
+    ]
+    assert words("デビットカードはすでに停止しております。", JA_JP)[0] == "はい、"
+    assert words("サトウ ケン様、それともサトウ ハナコ様、どちらですか。", JA_JP)[0] == "恐れ入りますが、"
+    kept = repeating()
+    for locale, lang in (EN_US, "en"), (JA_JP, "ja"):
+        told = {id_: clauses(outlines(lang)[id_], locale)[0].words for id_ in frequent_replies()}
+        assert {id_ for id_, first in told.items() if (locale, first) not in kept} <= FORESEEN
+
+
 def test_every_read_back_begins_with_what_is_kept_then_with_a_name_alone() -> None:
     kept = repeating()
     orders = {id_ for id_, outline in outlines("en").items() if id_.startswith("confirm.") and BLANK in outline}
