@@ -25,7 +25,7 @@ __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "s
 
 # A busy machine is no failure: how long an example takes is measured by the benchmarks.
 # What is drawn is the same in every run: a change is judged by itself, and long searches are runs of their own.
-settings.register_profile("tellerline", deadline=None, derandomize=True, database=None)
+settings.register_profile("tellerline", max_examples=50, deadline=None, derandomize=True, database=None)
 settings.load_profile("tellerline")
 
 

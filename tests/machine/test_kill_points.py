@@ -241,8 +241,8 @@ def everywhere(_number: int, _point: str) -> bool:
 
 
 def some(scenario: Scenario, usual: set[str]) -> Chosen:
-    """Every second point, and of all scenarios but the longest each that is none of the `usual`."""
-    return lambda number, point: number % 2 == 0 or (point not in usual and scenario not in LONGEST)
+    """Every third point, and of all scenarios but the longest each that is none of the `usual`."""
+    return lambda number, point: number % 3 == 0 or (point not in usual and scenario not in LONGEST)
 
 
 def at_the_settling(_number: int, point: str) -> bool:
@@ -283,7 +283,7 @@ def fresh(sqlite_template: Path, quick_folder: Path) -> Callable[[], str]:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_killed_at_every_point(scenario: Scenario, fresh: Callable[[], str], quick_folder: Path) -> None:
-    """A transfer at all; others at every second of its points, and at all of their own; the longest at every second."""
+    """A transfer at all; others at every third of its points, and at all of their own; the longest at every third."""
     usual = set() if scenario is a_transfer else set(points(fresh(), a_transfer, Path(mkdtemp(dir=quick_folder))))
     passed = sweep(fresh, scenario, quick_folder, reads=False, chosen=some(scenario, usual))
     writes = {point.partition(":")[0] for point in passed}
@@ -311,7 +311,7 @@ def opened_postgresql(server: str) -> str:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("scenario", SCENARIOS[1:], ids=lambda scenario: scenario.__name__)
 def test_killed_at_the_other_points(scenario: Scenario, fresh: Callable[[], str], quick_folder: Path) -> None:
-    assert sweep(fresh, scenario, quick_folder, reads=False, chosen=lambda number, _point: number % 2 == 1)
+    assert sweep(fresh, scenario, quick_folder, reads=False, chosen=lambda number, _point: number % 3 > 0)
 
 
 @pytest.mark.slow

@@ -55,8 +55,8 @@ def test_the_same_strings_are_made_again() -> None:
     assert list(garbled(file, 50)) != list(garbled(file, 50, SEED + 1))
 
 
-def test_a_thousand_strings_raise_nothing() -> None:
-    assert list(faults(garble_file(PIECES), 1_000, SEED)) == []
+def test_five_hundred_strings_raise_nothing() -> None:
+    assert list(faults(garble_file(PIECES), 500, SEED)) == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +34,7 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
 
 def test_what_is_taken_is_right_and_most_is_taken(judge: Judge) -> None:
     taken, right, said, covered = 0, 0, Counter[str](), Counter[str]()
-    for row in _rows("wanted.jsonl"):
+    for row in islice(_rows("wanted.jsonl"), 0, None, 2):
         understood, _ = judge.hear(row["text"])
         intent = understood.intent.value if understood.intent else None
         mine = understood.route in _TAKEN and intent is not None
@@ -48,7 +49,7 @@ def test_what_is_taken_is_right_and_most_is_taken(judge: Judge) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "each"), [("never_moves_about_transfers.jsonl", 6), ("never_moves_elsewhere.jsonl", 24)]
+    ("name", "each"), [("never_moves_about_transfers.jsonl", 12), ("never_moves_elsewhere.jsonl", 48)]
 )
 def test_what_must_never_move_money_is_never_read_back(judge: Judge, name: str, each: int) -> None:
     sentences = [row["text"] for row in _rows(name)][::each]
