@@ -1,4 +1,7 @@
-"""The voice that the settings name, and what it has ready before it is asked."""
+"""The voice that the settings name, and what it has ready before it is asked.
+
+`python -m app.speech` has the embedded one say the replies that are heard most, and lays their sound beside the voices.
+"""
 
 import asyncio
 import importlib.util
@@ -16,9 +19,10 @@ from services.ports import Clock, Synthesizer
 from services.response import BLANK, outlines
 from services.speech.clauses import clauses
 from services.speech.engine import SpeechEngine
-from services.speech.kokoro import KokoroEngine, KokoroSettings
+from services.speech.kokoro import VOICE_DIR, KokoroEngine, KokoroSettings
 from services.speech.recorded import RecordedSynthesizer
 from services.speech.remote import RemoteEngine, SpeechEndpoint
+from services.speech.said import SAID, SaidClauses, read_said, write_said
 from services.speech.silent import SilentSynthesizer
 from services.speech.speaker import Speaker
 
@@ -52,7 +56,7 @@ class Voice:
 def voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
     """The voice of the settings; `stack` closes it. Raises SpeechUnavailable, ConfigInvalid, RulesInvalid."""
     engine, said = _engine(settings, clock)
-    speaker = Speaker(engine, repeating()) if engine is not None else None
+    speaker = None if engine is None else _speaker(engine)
     if speaker is not None:
         stack.push_async_callback(speaker.close)
     spoken: Synthesizer = speaker or SilentSynthesizer()
@@ -60,6 +64,13 @@ def voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
         spoken = RecordedSynthesizer(settings.speech_recordings, spoken)
         said = f"recordings in {settings.speech_recordings}, then {said}"
     return Voice(spoken, speaker, said)
+
+
+def _speaker(engine: SpeechEngine) -> Speaker:
+    """One that knows what this very voice said when it was laid."""
+    made = Speaker(engine, repeating())
+    made.know(read_said(VOICE_DIR / SAID, engine.version))
+    return made
 
 
 async def warm_voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
@@ -130,3 +141,23 @@ def frequent(replies: tuple[str, ...]) -> list[tuple[Locale, str]]:
 def _outlines(locale: Locale) -> dict[str, str]:
     """Replies as most callers hear them: without values, and of orders that are for now."""
     return outlines(language(locale), when=outlines(language(locale))["when.now"])
+
+
+async def say_frequent(engine: SpeechEngine) -> SaidClauses:
+    """The sound of the replies that are heard most. Raises SpeechUnavailable."""
+    wanted = dict.fromkeys(frequent(frequent_replies()))
+    return {
+        (locale, words): tuple([sound async for sound in engine.sound(words, locale, "")]) for locale, words in wanted
+    }
+
+
+async def _lay() -> None:
+    engine = KokoroEngine()
+    try:
+        write_said(VOICE_DIR / SAID, engine.version, await say_frequent(engine))
+    finally:
+        await engine.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_lay())

@@ -81,8 +81,9 @@ class KokoroEngine:
 
     @property
     def version(self) -> str:
-        """The model's name; its voices are named at each call."""
-        return VERSION
+        """The model and who speaks where nobody is asked for."""
+        voices = (self._settings.by_locale.get(locale) or voice for locale, voice in VOICES.items())
+        return " ".join((VERSION, *voices))
 
     async def sound(
         self, words: str, locale: Locale, voice: str, *, any_time: bool = False

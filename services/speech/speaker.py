@@ -12,6 +12,7 @@ from services.speech.call_voice import KeepingVoice
 from services.speech.clauses import clauses
 from services.speech.clausewise import clausewise
 from services.speech.engine import Sound, SpeechEngine
+from services.speech.said import SaidClauses
 
 _LOOK_S: Final = 0.1
 """How often who prepares looks whether nobody waits for the engine."""
@@ -38,6 +39,11 @@ class Speaker:
     def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
         """The sound of `text` clause by clause. Raises SpeechUnavailable, Busy, after what could be said."""
         return clausewise(clauses(text, locale), lambda words: self.sound(self.key(words, locale, voice)))
+
+    def know(self, said: SaidClauses) -> None:
+        """Have what was said before ready, of what repeats."""
+        for (locale, words), sounds in said.items():
+            self._keep(self.key(words, locale, ""), sounds)
 
     def for_call(self) -> KeepingVoice:
         """A voice that keeps what one call says, until it is closed."""
