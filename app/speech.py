@@ -152,7 +152,7 @@ async def say_frequent(engine: SpeechEngine) -> SaidClauses:
 
 
 async def _lay() -> None:
-    engine = KokoroEngine()
+    engine = KokoroEngine(KokoroSettings(stand_back=0))
     try:
         write_said(VOICE_DIR / SAID, engine.version, await say_frequent(engine))
     finally:

@@ -40,7 +40,7 @@ def write_said(file: Path, version: str, said: SaidClauses) -> None:
 def read_said(file: Path, version: str) -> SaidClauses:
     """What this very version said; nothing where there is no such file, or it is torn or another's."""
     said: dict[tuple[Locale, str], tuple[Sound, ...]] = {}
-    with suppress(*_TORN), np.load(file, allow_pickle=False) as held:
+    with suppress(*_TORN), file.open("rb") as opened, np.load(opened, allow_pickle=False) as held:
         told, pcm, at = json.loads(held["told"].tobytes()), held["pcm"].tobytes(), 0
         for locale, words, rate, *sizes in told["clauses"] if told["version"] == version else ():
             ends = np.cumsum([at, *sizes]).tolist()
