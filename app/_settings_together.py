@@ -43,8 +43,9 @@ def faults(settings: "Settings") -> Iterator[str]:
     yield from _shadowed(settings)
     if checks.twice(settings.ivr_keys.values()):
         yield "TELLERLINE_IVR_KEYS: two bridges have one key: write a key for each"
-    if checks.twice([settings.confirmation_key, *settings.confirmation_keys_before]):
-        yield "TELLERLINE_CONFIRMATION_KEYS_BEFORE holds the key in use, or one twice: write the earlier ones alone"
+    for name in ("confirmation_key", "audit_key"):
+        if checks.twice([getattr(settings, name), *getattr(settings, f"{name}s_before")]):
+            yield f"{PREFIX}{name.upper()}S_BEFORE holds the key in use, or one twice: write the earlier ones alone"
 
 
 def _halves(settings: "Settings") -> Iterator[str]:
@@ -137,6 +138,7 @@ def _keys(settings: "Settings") -> Iterator[str]:
     """Each drawn at random, and for one thing alone."""
     others = {
         "AUDIT_KEY": [settings.audit_key],
+        "AUDIT_KEYS_BEFORE": list(settings.audit_keys_before),
         "CODE_WEBHOOK_KEY": [settings.code_webhook_key],
         "IVR_KEYS": list(settings.ivr_keys.values()),
     }

@@ -16,7 +16,8 @@ from app.callers import Callers
 from app.compiled import compile_rules
 from app.ears import recognizer as load_recognizer
 from app.identity import bridges, identity
-from app.keys import audit_keys, secret
+from app.keys import audit_keys, confirmation_keys, secret
+from app.keys_needed import audit_keys_gone, audit_keys_needed
 from app.limits import Bounds, limits
 from app.migrate import database
 from app.models import answerer, extractor, passages
@@ -28,6 +29,7 @@ from app.shadow.line import ShadowLine, beside_calls
 from app.speech import Voice, warm_voice
 from app.state_folder import in_state_folder
 from rules.bank import DemoCustomer, demo_customers
+from schemas.errors import TellerlineError
 from services.answering.quote import Library, QuotingAnswerer
 from services.audio.decoder_pool import DecoderPool
 from services.audio.vad import SileroVad
@@ -153,7 +155,18 @@ async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _
     store = await stack.enter_async_context(database(settings))
     keys = audit_keys(settings)
     chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+    beside(stack, _tell_keys_gone(settings, chain, keys))
     return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock))
+
+
+async def _tell_keys_gone(settings: Settings, chain: ChainedAudit, keys: AuditKeys) -> None:
+    """Calls go on without them: what is under them is only neither read nor erased."""
+    try:
+        gone = audit_keys_gone(await audit_keys_needed(chain, settings.recordings), keys)
+    except (TellerlineError, OSError) as error:
+        gone = f"whether audit keys are missing is not known: {type(error).__name__}"
+    if gone:
+        log.error("%s", gone)
 
 
 def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:
@@ -191,7 +204,8 @@ def _records(
     stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock
 ) -> SpooledAudit:
     """The audit log; what the database did not take follows in the background, what its time is over for goes."""
-    where = settings.state_dir, "audit", keys.of(b"tellerline.spool.audit.1"), audit_spool.SIZE
+    key, *before = keys.of(b"tellerline.spool.audit.1")
+    where = settings.state_dir, "audit", key, audit_spool.SIZE, before
     with in_state_folder(settings):
         audit = SpooledAudit(chain, clock, own(*where), left_behind(*where))
     stack.push_async_callback(audit.close)
@@ -212,11 +226,12 @@ async def _banking(
     """What calls act with: the ledger, before the bank that the settings name."""
     bank = await core_bank(stack, settings, kept.store, clock, customers)
     books = Books(kept.store, kept.audit, _promises(stack, settings, kept.store, clock, kept.keys))
-    return _settling(stack, money_services(bank, books, sender, _seals(settings), clock), kept.chain, clock)
+    return _settling(stack, money_services(bank, books, sender, confirmation_keys(settings), clock), kept.chain, clock)
 
 
 def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
-    where = settings.state_dir, "promises", keys.of(b"tellerline.spool.promises.1"), promises.SIZE
+    key, *before = keys.of(b"tellerline.spool.promises.1")
+    where = settings.state_dir, "promises", key, promises.SIZE, before
     with in_state_folder(settings):
         made = Promises(store, clock, own(*where), left_behind(*where))
     stack.callback(made.close)
@@ -231,12 +246,6 @@ def _settling(stack: AsyncExitStack, made: MoneyServices, chain: ChainedAudit, c
     keep_running(stack, outbox.drain, RECORD_EVERY_S)
     keep_running(stack, Reconciler(made.deps).run_once, RECONCILE_EVERY_S)
     return made.banking
-
-
-def _seals(settings: Settings) -> list[bytes]:
-    """The key that seals confirmations, then those before it."""
-    key = secret(settings, "confirmation_key", settings.confirmation_key)
-    return [key, *(earlier.get_secret_value().encode() for earlier in settings.confirmation_keys_before)]
 
 
 async def _recognizer(

@@ -90,6 +90,7 @@ class Settings(BaseSettings):
     confirmation_key: Secret = SecretStr("")
     confirmation_keys_before: tuple[Secret, ...] = Field(default=(), max_length=8)
     audit_key: Secret = SecretStr("")
+    audit_keys_before: tuple[Secret, ...] = Field(default=(), max_length=8)
 
     asr_model: Name = Field(default="bundled", validation_alias="ASR_MODEL")
     asr_workers: int = Field(default=2, ge=1, le=64)
@@ -230,7 +231,7 @@ def _unknown() -> list[str]:
 def _quoted() -> list[str]:
     """A shell takes quotes off; what a container is given with `--env-file` keeps them, and would mean them."""
     free = {PREFIX + name for name in ("DATABASE_PASSWORD", "FINERACT_PASSWORD", "CONFIRMATION_KEYS_BEFORE")}
-    free |= {PREFIX + name for name in ("IVR_KEYS", "SPEECH_VOICES")}
+    free |= {PREFIX + name for name in ("AUDIT_KEYS_BEFORE", "IVR_KEYS", "SPEECH_VOICES")}
     given = [name for name in names() if name not in free and checks.quoted(os.environ.get(name, ""))]  # noqa: TID251 - as above
     return [f"{name} is in quotes: write it without them" for name in given]
 

@@ -10,6 +10,8 @@ import sqlalchemy as sa
 
 from app.auth.jwks import HttpKeys, public_keys
 from app.bootstrap import core_bank
+from app.keys import audit_keys, confirmation_keys
+from app.keys_needed import audit_keys_gone, audit_keys_needed, audit_keys_said, seals_needed, seals_said
 from app.migrate import database
 from app.models import passages
 from app.qa.doctor.findings import Report, Severity
@@ -22,11 +24,14 @@ from schemas.errors import TellerlineError
 from schemas.ids import CustomerId, RuleId, language
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
+from services.record.audit import ChainedAudit
+from services.record.heads import FileHead
 from services.response import speak
 from services.store import Store
 from services.timing import SystemClock
 
 _ANSWER_S: Final = 10.0
+CONFIRMATION_KEYS: Final = "TELLERLINE_CONFIRMATION_KEYS_BEFORE"
 
 Check = Callable[[Settings, Report], Awaitable[None]]
 
@@ -111,6 +116,21 @@ async def _money(settings: Settings, report: Report) -> None:
             report.add("core bank", health, f"{settings.bank.value}: {held} accounts of the first customer")
 
 
+async def _keys(settings: Settings, report: Report) -> None:
+    """What is sealed under which keys, and whether all of these are there."""
+    async with database(settings) as store:
+        keys, sealing = audit_keys(settings), confirmation_keys(settings)
+        chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+        needed = await audit_keys_needed(chain, settings.recordings)
+        gone = audit_keys_gone(needed, keys)
+        report.add("audit keys", Severity.FAIL if gone else Severity.OK, gone or audit_keys_said(needed, keys))
+        strange, counts = await seals_needed(store, sealing)
+        said = f"{strange} transfers wait under a key that is not here: write it into {CONFIRMATION_KEYS}"
+        report.add(
+            "confirmation keys", Severity.FAIL if strange else Severity.OK, said if strange else seals_said(counts)
+        )
+
+
 async def _customers(store: Store) -> tuple[CustomerId | None, int]:
     def counting(connection: sa.Connection) -> tuple[CustomerId | None, int]:
         first = connection.execute(sa.select(sa.func.min(t.customers.c.id))).scalar_one()
@@ -155,6 +175,7 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("speech", _speech),
     ("knowledge", _knowledge),
     ("database", _money),
+    ("keys", _keys),
     ("identity", _identity),
     ("one-time codes", _codes),
     ("models", _models),
