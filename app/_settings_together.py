@@ -43,9 +43,12 @@ def faults(settings: "Settings") -> Iterator[str]:
     yield from _shadowed(settings)
     if checks.twice(settings.ivr_keys.values()):
         yield "TELLERLINE_IVR_KEYS: two bridges have one key: write a key for each"
-    for name in ("confirmation_key", "audit_key"):
-        if checks.twice([getattr(settings, name), *getattr(settings, f"{name}s_before")]):
+    for name in ("confirmation_key", "audit_key", "twilio_token", "plivo_token", "audiohook_secret"):
+        before: tuple[SecretStr, ...] = getattr(settings, f"{name}s_before")
+        if checks.twice([getattr(settings, name), *before]):
             yield f"{PREFIX}{name.upper()}S_BEFORE holds the key in use, or one twice: write the earlier ones alone"
+        if not all(key.get_secret_value() for key in before):
+            yield f"{PREFIX}{name.upper()}S_BEFORE holds an empty one: write the earlier ones alone"
 
 
 def _halves(settings: "Settings") -> Iterator[str]:
