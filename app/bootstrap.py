@@ -54,7 +54,7 @@ from services.record.audit_spool import SpooledAudit
 from services.record.heads import FileHead
 from services.record.spool import broken, left_behind, own
 from services.store import Store
-from services.timing import SystemClock, on_disk
+from services.timing import Steadiness, SystemClock, on_disk
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ async def gateway(
         ears = beside(stack, _recognizer(stack, settings, metrics, recognizer))
         kept = await _storage(stack, settings, clock)
         await _count_broken_spools(stack, settings, metrics)
-        issuer, authenticator = identity(stack, settings, kept.store, clock, client)
+        issuer, authenticator = identity(stack, settings, kept.store, clock, client, kept.steady.doubted)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
         decoding = beside(stack, _decoders(stack))
@@ -115,7 +115,7 @@ async def gateway(
             admission=Admission(settings.max_calls, metrics),
             limits=limits(stack, settings, kept.store, clock, metrics),
             authenticator=authenticator,
-            statements=Statements(bridges(settings), Nonces(kept.store, KEPT), clock),
+            statements=Statements(bridges(settings), Nonces(kept.store, KEPT, kept.steady.doubted), clock),
             web=client,
             callers=callers,
             recognizer=await ears,
@@ -149,6 +149,7 @@ class _Storage:
     keys: AuditKeys
     chain: ChainedAudit
     audit: SpooledAudit
+    steady: Steadiness
 
 
 async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _Storage:
@@ -156,7 +157,8 @@ async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _
     keys = audit_keys(settings)
     chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
     beside(stack, _tell_keys_gone(settings, chain, keys))
-    return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock))
+    steady = Steadiness(clock, await store.clock())
+    return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock, steady), steady)
 
 
 async def _tell_keys_gone(settings: Settings, chain: ChainedAudit, keys: AuditKeys) -> None:
@@ -201,7 +203,7 @@ def sandbox(store: Store, clock: Clock) -> CoreBank:
 
 
 def _records(
-    stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock
+    stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock, steady: Steadiness
 ) -> SpooledAudit:
     """The audit log; what the database did not take follows in the background, what its time is over for goes."""
     key, *before = keys.of(b"tellerline.spool.audit.1")
@@ -210,7 +212,8 @@ def _records(
         audit = SpooledAudit(chain, clock, own(*where), left_behind(*where))
     stack.push_async_callback(audit.close)
     keep_running(stack, audit.drain, RECORD_EVERY_S)
-    retention = Retention(chain, settings.recordings, clock, settings.transcript_days, settings.recording_days)
+    days = settings.transcript_days, settings.recording_days
+    retention = Retention(chain, settings.recordings, clock, *days, steady.doubted)
     keep_running(stack, retention.run)
     return audit
 
@@ -226,7 +229,8 @@ async def _banking(
     """What calls act with: the ledger, before the bank that the settings name."""
     bank = await core_bank(stack, settings, kept.store, clock, customers)
     books = Books(kept.store, kept.audit, _promises(stack, settings, kept.store, clock, kept.keys))
-    return _settling(stack, money_services(bank, books, sender, confirmation_keys(settings), clock), kept.chain, clock)
+    made = money_services(bank, books, sender, confirmation_keys(settings), clock)
+    return _settling(stack, made, kept, clock)
 
 
 def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
@@ -238,13 +242,13 @@ def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Cl
     return made
 
 
-def _settling(stack: AsyncExitStack, made: MoneyServices, chain: ChainedAudit, clock: Clock) -> Banking:
+def _settling(stack: AsyncExitStack, made: MoneyServices, kept: _Storage, clock: Clock) -> Banking:
     """The door, and what settles and records in the background while the gateway runs."""
-    outbox = Outbox(chain, clock)
+    outbox = Outbox(kept.chain, clock)
     stack.push_async_callback(outbox.close)
     stack.push_async_callback(made.ledger.close)
     keep_running(stack, outbox.drain, RECORD_EVERY_S)
-    keep_running(stack, Reconciler(made.deps).run_once, RECONCILE_EVERY_S)
+    keep_running(stack, Reconciler(made.deps, kept.steady.doubted).run_once, RECONCILE_EVERY_S)
     return made.banking
 
 

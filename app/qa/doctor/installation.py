@@ -28,7 +28,7 @@ from services.record.audit import ChainedAudit
 from services.record.heads import FileHead
 from services.response import speak
 from services.store import Store
-from services.timing import SystemClock
+from services.timing import TOLERATED_S, SystemClock
 
 _ANSWER_S: Final = 10.0
 CONFIRMATION_KEYS: Final = "TELLERLINE_CONFIRMATION_KEYS_BEFORE"
@@ -101,6 +101,10 @@ async def _money(settings: Settings, report: Report) -> None:
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(database(settings))
         report.add("database", Severity.OK, store.place)
+        clock = SystemClock()
+        apart = abs(((await store.clock() or clock.now()) - clock.now()).total_seconds())
+        if apart > TOLERATED_S:
+            report.add("clock", Severity.WARN, f"{apart:.0f} s apart from the database's: put the wrong one right")
         first, count = await _customers(store)
         if settings.environment is Environment.DEMO and first is None:
             report.add("customers", Severity.NOTE, "the demo's own come at its first start")
