@@ -132,8 +132,7 @@ def production_faults(settings: "Settings") -> Iterator[str]:
         yield f"TELLERLINE_MAX_CALL_SECONDS: too short to pay a bill in: write {MIN_CALL_S} or more"
     yield from _keys(settings)
     for name in ("jwks_url", "code_webhook_url", "fineract_url"):
-        url: str = getattr(settings, name)
-        if url.startswith("http://") and not url.removeprefix("http://").startswith(places.LOOPBACK):
+        if places.in_the_clear(getattr(settings, name)):
             yield f"{PREFIX}{name.upper()} is not encrypted: write an https:// address"
 
 

@@ -80,7 +80,7 @@ class Settings(BaseSettings):
 
     environment: Environment = Environment.DEMO
     host: Annotated[Name, AfterValidator(places.machine)] = "127.0.0.1"
-    port: int = Field(default=8080, ge=1, le=65535)
+    port: Annotated[int, BeforeValidator(checks.port)] = Field(default=8080, ge=1, le=65535)
     tls_certificate: Place | None = None
     tls_key: Place | None = None
     state_dir: Place = Path("var")
