@@ -12,15 +12,16 @@ from app.auth.jwks import HttpKeys, public_keys
 from app.bootstrap import core_bank
 from app.keys import audit_keys, confirmation_keys
 from app.keys_needed import audit_keys_gone, audit_keys_needed, audit_keys_said, seals_needed, seals_said
-from app.migrate import database
+from app.migrate import database, why
 from app.models import passages
 from app.qa.doctor.findings import Report, Severity
+from app.readiness import try_to_write
 from app.settings import Environment, Settings
 from app.speech import voice
 from rules.load import locales, ruleset_hash
 from schemas.audio import SAMPLE_RATE
 from schemas.decision import Reply
-from schemas.errors import TellerlineError
+from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId, RuleId, language
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
@@ -54,6 +55,8 @@ async def _asked(report: Report, subject: str, patience_s: float) -> AsyncIterat
             yield
     except TimeoutError:
         report.add(subject, Severity.FAIL, f"no answer within {patience_s:.0f} s")
+    except StoreUnavailable as error:
+        report.add(subject, Severity.FAIL, why(error) or str(error))
     except TellerlineError as error:
         report.add(subject, Severity.FAIL, str(error))
     except httpx.HTTPError as error:
@@ -100,8 +103,9 @@ async def _money(settings: Settings, report: Report) -> None:
     """The database, who is in it, and whether the core knows the first of them."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(database(settings))
-        report.add("database", Severity.OK, store.place)
         clock = SystemClock()
+        await try_to_write(store, clock)
+        report.add("database", Severity.OK, store.place)
         apart = abs(((await store.clock() or clock.now()) - clock.now()).total_seconds())
         if apart > TOLERATED_S:
             report.add("clock", Severity.WARN, f"{apart:.0f} s apart from the database's: put the wrong one right")
