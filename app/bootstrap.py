@@ -101,7 +101,7 @@ async def gateway(
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
         ears = beside(stack, _recognizer(stack, settings, metrics, recognizer))
         kept = await _storage(stack, settings, clock)
-        await _count_broken_spools(stack, settings, metrics)
+        await _look_at_spools(stack, settings, metrics, kept.audit)
         issuer, authenticator = identity(stack, settings, kept.store, clock, client, kept.steady.doubted)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
@@ -131,10 +131,11 @@ async def gateway(
         )
 
 
-async def _count_broken_spools(stack: AsyncExitStack, settings: Settings, metrics: Metrics) -> None:
+async def _look_at_spools(stack: AsyncExitStack, settings: Settings, metrics: Metrics, audit: SpooledAudit) -> None:
     """Apart from whoever asks for the metrics, whom the folder's disk could keep waiting, and all others with them."""
 
     async def count() -> None:
+        await on_disk.run(None, audit.look)
         metrics.spools_broken.set(await on_disk.run(None, lambda: len(broken(settings.state_dir))))
 
     await count()

@@ -42,6 +42,8 @@ class Readiness:
             raise NotReady("; ".join(missing))
 
     def _records(self) -> str:
+        if self._audit.gone:
+            return "records: the spool's file was removed from the state folder: start again"
         if self._audit.full:
             return "records: the spool is full"
         return "records: they wait in the spool" if self._audit.waiting else ""

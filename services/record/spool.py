@@ -58,7 +58,7 @@ class Spool:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._size, self._disk, self._state = size, Lock(), Lock()
+            self._size, self._disk, self._state, self.gone = size, Lock(), Lock(), False
             if os.fstat(self._file).st_size < _HEAD.size:
                 self._make()
             self._open()
@@ -76,10 +76,17 @@ class Spool:
         """The part of it that is taken, 0 … 1."""
         return self._end / self._size
 
+    def look(self) -> bool:
+        """Whether its file was removed: what it takes would end with this process."""
+        self.gone = os.fstat(self._file).st_nlink == 0
+        return self.gone
+
     def put(self, data: bytes) -> None:
         """Add an entry, durable when this returns. Raises StoreRefused where there is no room, or the disk fails."""
         assert data, "an empty one stands for what is broken"
         with self._disk:
+            if self.look():
+                raise StoreRefused("the spool's file was removed")
             number = self._first + len(self._entries)
             nonce = secrets.token_bytes(NONCE_BYTES)
             sealed = nonce + self._cipher.encrypt(nonce, data, self._bound(number, self._tag))

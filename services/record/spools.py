@@ -64,6 +64,15 @@ class Spools:
         """How full our own is, 0 … 1."""
         return self._own.fill
 
+    @property
+    def gone(self) -> bool:
+        """Whether our own can keep nothing any more, when it was last looked at."""
+        return self._own.gone
+
+    def look(self) -> None:
+        """Look at it; blocks."""
+        self._own.look()
+
     async def put(self, data: bytes) -> None:
         """As SpoolWriter.put. Raises StoreUnavailable."""
         await self._writer.put(data)

@@ -185,6 +185,15 @@ async def test_a_spool_with_a_hand_in_it_is_told_until_it_is_taken_away(tmp_path
     assert again.exit_code == 0
 
 
+async def test_a_state_folder_that_was_removed_lets_no_newcomers_in(tmp_path: Path) -> None:
+    async with running_app(tmp_path, FakeRecognizer(lambda _: "")) as app:
+        (tmp_path / "audit.0.spool").unlink()
+        await asyncio.to_thread(app.gateway.audit.look)  # type: ignore[attr-defined] # as it is every few seconds
+        told = await app.client.get("/readyz")
+        assert told.status_code == 503
+        assert "start again" in told.json()["error"]["message"]
+
+
 async def test_a_pass_that_fails_comes_again(
     audit: ChainedAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -192,6 +192,18 @@ def test_a_file_that_was_cut_short_has_room_again(tmp_path: Path, size: int) -> 
     assert entries(Spool(tmp_path / "a.spool", KEY, SIZE)) == [*kept, b"later"]
 
 
+def test_a_file_that_was_removed_takes_nothing_any_more(tmp_path: Path) -> None:
+    """Entries were taken, and gone with the process."""
+    spool = Spool(tmp_path / "a", KEY, SIZE)
+    spool.put(b"taken")
+    assert not spool.look()
+    (tmp_path / "a").unlink()
+    with pytest.raises(StoreRefused, match="removed"):
+        spool.put(b"lost")
+    assert spool.gone
+    assert entries(spool) == [b"taken"], "which the database may still take"
+
+
 def test_what_was_taken_is_overwritten(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "a", KEY, SIZE)
     for number in range(20):
