@@ -39,8 +39,8 @@ class Steadiness:
         if self._jump is None or abs(stands - self._jump[1]) > TOLERATED_S:
             self._jump = at, stands
             log.error(
-                "the clock jumped by %+.0f s: payments of a later day, and what is to be forgotten, wait for %.0f min,"
-                " or until it is put right", stands - self._anchor, BELIEVED_S / 60,
+                "the clock jumped by %+.0f min: payments of a later day, and what is to be forgotten, wait for %.0f"
+                " min, or until it is put right", (stands - self._anchor) / 60, BELIEVED_S / 60,
             )  # fmt: skip
         if at - self._jump[0] < BELIEVED_S:
             return True
