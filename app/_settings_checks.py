@@ -3,6 +3,8 @@
 import base64
 import binascii
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator
 from io import StringIO
 from itertools import pairwise
@@ -24,6 +26,8 @@ ENV_ENCODING: Final = "utf-8-sig"
 MIN_BASE64: Final = 16
 _KINDS: Final = 8
 """Different characters that a key has at least: 32 random hex digits have fewer once in ten million."""
+_REPLACED: Final = re.compile(r"\$\{([^}:]*)\}")
+"""What is replaced by another setting's value in a .env file, in whatever quotes."""
 _PERIOD: Final = 16
 """Characters that a key does not go on repeating: `change-me-change-me-…` stands in somebody's example."""
 
@@ -37,14 +41,26 @@ def env_names(file: Path) -> Iterator[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigInvalid(f"{file}: no file of UTF-8 that can be read ({type(error).__name__})") from error
     values: dict[str, str | None] = {}
+    above = set(os.environ)  # noqa: TID251 - what such a file may name
     for line in lines:
         if line.error:
             raise ConfigInvalid(f"{file}, line {line.original.line}: write NAME=value, or # before what is none")
         if line.key is not None:
             name = line.key.upper()  # settings are read in either case
+            if name.startswith(PREFIX) and (unset := _unset(line.value or "", above)):
+                raise ConfigInvalid(
+                    f"{file}, line {line.original.line}: {line.key} would have nothing in place of ${{{unset}}}, which"
+                    " is set nowhere: write it without, or into the environment"
+                )
+            above.add(line.key)
             if name.startswith(PREFIX) and values.setdefault(name, line.value) != line.value:
                 raise ConfigInvalid(f"{file}, line {line.original.line}: {line.key} has two values: write one of them")
             yield line.key
+
+
+def _unset(value: str, above: set[str]) -> str:
+    """What a value wants another's value for that is not there; empty where nothing."""
+    return next((name for name in _REPLACED.findall(value) if name not in above), "")
 
 
 def json_object(given: Any) -> Any:
@@ -77,6 +93,15 @@ def folder(given: Any) -> Any:
     """A folder's or a file's name; an empty one would be the folder that we happen to run in."""
     if given == "":
         raise ValueError("is empty: write a path, or leave the setting out")
+    if isinstance(given, str):
+        word(given)
+    return given
+
+
+def port(given: Any) -> Any:
+    """In digits alone: a container's own check reads it too."""
+    if isinstance(given, str) and not (given.isascii() and given.isdecimal()):
+        raise ValueError("write a number of 1 to 65535")
     return given
 
 
@@ -110,6 +135,8 @@ def secret(given: SecretStr) -> SecretStr:
         raise ValueError(f"needs at least {KEY_BYTES} bytes; `openssl rand -hex 32` makes one")
     if text.strip() and (text != text.strip() or quoted(text) or text.startswith(("$(", "`"))):
         raise ValueError("blanks or quotes around it, or a command that no shell ran: write the key alone")
+    if not text.isprintable():
+        raise ValueError("characters that do not print, as an editor may leave: write the key alone")
     return given
 
 

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 
 MAX_PORT: Final = 65_535
-LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _DRIVERS: Final = {"postgres": "postgresql+asyncpg", "postgresql": "postgresql+asyncpg"}
 _SSL: Final = frozenset({"disable", "allow", "prefer", "require", "verify-ca", "verify-full"})
-_HOST: Final = re.compile(r"[\w.-]+")
+_HOST: Final = re.compile(r"\w([\w-]*\w)?(\.\w([\w-]*\w)?)*\.?")
 _TELEPHONE: Final = re.compile(r"\+?[0-9]{3,15}|sips?:[^\s@<>\"']+@[^\s@<>\"']+")
 """A number as a carrier dials it, short ones of a PBX too, or an address that it calls by SIP."""
 _SPELLINGS: Final = {"sslmode": "ssl"}
@@ -27,7 +27,7 @@ def machine(text: str) -> str:
         try:
             ip_address(text)
         except ValueError:
-            raise ValueError("write an address or a name alone, such as 0.0.0.0, without a port") from None
+            raise ValueError("write an address or a name alone, such as 0.0.0.0 or ::, without a port") from None
     elif not _HOST.fullmatch(text):
         raise ValueError("write an address or a name alone, such as 0.0.0.0")
     return text
@@ -58,6 +58,12 @@ def address(text: str) -> str:
     return text
 
 
+def in_the_clear(text: str) -> bool:
+    """Whether an address is not encrypted and of another machine."""
+    parts = urlsplit(text)
+    return parts.scheme == "http" and parts.hostname not in _LOOPBACK
+
+
 def base(text: str) -> str:
     """An address that paths are put behind, or nothing."""
     if "?" in text:
@@ -84,6 +90,8 @@ def database(text: str) -> str:
     """A database that there is a driver for, or nothing; PostgreSQL's usual spellings get theirs."""
     if not text:
         return text
+    if text != text.strip() or "\n" in text:
+        raise ValueError("blanks or a line break around it: write the address alone")
     scheme, mark, rest = text.partition("://")
     scheme = _DRIVERS.get(scheme, scheme)
     if not mark or scheme not in {"postgresql+asyncpg", "sqlite"}:

@@ -43,8 +43,12 @@ def faults(settings: "Settings") -> Iterator[str]:
     yield from _shadowed(settings)
     if checks.twice(settings.ivr_keys.values()):
         yield "TELLERLINE_IVR_KEYS: two bridges have one key: write a key for each"
-    if checks.twice([settings.confirmation_key, *settings.confirmation_keys_before]):
-        yield "TELLERLINE_CONFIRMATION_KEYS_BEFORE holds the key in use, or one twice: write the earlier ones alone"
+    for name in ("confirmation_key", "audit_key", "twilio_token", "plivo_token", "audiohook_secret"):
+        before: tuple[SecretStr, ...] = getattr(settings, f"{name}s_before")
+        if checks.twice([getattr(settings, name), *before]):
+            yield f"{PREFIX}{name.upper()}S_BEFORE holds the key in use, or one twice: write the earlier ones alone"
+        if not all(key.get_secret_value() for key in before):
+            yield f"{PREFIX}{name.upper()}S_BEFORE holds an empty one: write the earlier ones alone"
 
 
 def _halves(settings: "Settings") -> Iterator[str]:
@@ -128,8 +132,7 @@ def production_faults(settings: "Settings") -> Iterator[str]:
         yield f"TELLERLINE_MAX_CALL_SECONDS: too short to pay a bill in: write {MIN_CALL_S} or more"
     yield from _keys(settings)
     for name in ("jwks_url", "code_webhook_url", "fineract_url"):
-        url: str = getattr(settings, name)
-        if url.startswith("http://") and not url.removeprefix("http://").startswith(places.LOOPBACK):
+        if places.in_the_clear(getattr(settings, name)):
             yield f"{PREFIX}{name.upper()} is not encrypted: write an https:// address"
 
 
@@ -137,6 +140,7 @@ def _keys(settings: "Settings") -> Iterator[str]:
     """Each drawn at random, and for one thing alone."""
     others = {
         "AUDIT_KEY": [settings.audit_key],
+        "AUDIT_KEYS_BEFORE": list(settings.audit_keys_before),
         "CODE_WEBHOOK_KEY": [settings.code_webhook_key],
         "IVR_KEYS": list(settings.ivr_keys.values()),
     }

@@ -16,7 +16,8 @@ from app.callers import Callers
 from app.compiled import compile_rules
 from app.ears import recognizer as load_recognizer
 from app.identity import bridges, identity
-from app.keys import audit_keys, secret
+from app.keys import audit_keys, confirmation_keys, secret
+from app.keys_needed import audit_keys_gone, audit_keys_needed
 from app.limits import Bounds, limits
 from app.migrate import database
 from app.models import answerer, extractor, passages
@@ -28,6 +29,7 @@ from app.shadow.line import ShadowLine, beside_calls
 from app.speech import Voice, warm_voice
 from app.state_folder import in_state_folder
 from rules.bank import DemoCustomer, demo_customers
+from schemas.errors import TellerlineError
 from services.answering.quote import Library, QuotingAnswerer
 from services.audio.decoder_pool import DecoderPool
 from services.audio.vad import SileroVad
@@ -52,7 +54,7 @@ from services.record.audit_spool import SpooledAudit
 from services.record.heads import FileHead
 from services.record.spool import broken, left_behind, own
 from services.store import Store
-from services.timing import SystemClock, on_disk
+from services.timing import Steadiness, SystemClock, on_disk
 
 log = logging.getLogger(__name__)
 
@@ -99,8 +101,8 @@ async def gateway(
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
         ears = beside(stack, _recognizer(stack, settings, metrics, recognizer))
         kept = await _storage(stack, settings, clock)
-        await _count_broken_spools(stack, settings, metrics)
-        issuer, authenticator = identity(stack, settings, kept.store, clock, client)
+        await _look_at_spools(stack, settings, metrics, kept.audit)
+        issuer, authenticator = identity(stack, settings, kept.store, clock, client, kept.steady.doubted)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
         decoding = beside(stack, _decoders(stack))
@@ -113,7 +115,7 @@ async def gateway(
             admission=Admission(settings.max_calls, metrics),
             limits=limits(stack, settings, kept.store, clock, metrics),
             authenticator=authenticator,
-            statements=Statements(bridges(settings), Nonces(kept.store, KEPT), clock),
+            statements=Statements(bridges(settings), Nonces(kept.store, KEPT, kept.steady.doubted), clock),
             web=client,
             callers=callers,
             recognizer=await ears,
@@ -129,10 +131,11 @@ async def gateway(
         )
 
 
-async def _count_broken_spools(stack: AsyncExitStack, settings: Settings, metrics: Metrics) -> None:
+async def _look_at_spools(stack: AsyncExitStack, settings: Settings, metrics: Metrics, audit: SpooledAudit) -> None:
     """Apart from whoever asks for the metrics, whom the folder's disk could keep waiting, and all others with them."""
 
     async def count() -> None:
+        await on_disk.run(None, audit.look)
         metrics.spools_broken.set(await on_disk.run(None, lambda: len(broken(settings.state_dir))))
 
     await count()
@@ -147,13 +150,26 @@ class _Storage:
     keys: AuditKeys
     chain: ChainedAudit
     audit: SpooledAudit
+    steady: Steadiness
 
 
 async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _Storage:
     store = await stack.enter_async_context(database(settings))
     keys = audit_keys(settings)
     chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
-    return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock))
+    beside(stack, _tell_keys_gone(settings, chain, keys))
+    steady = Steadiness(clock, await store.clock())
+    return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock, steady), steady)
+
+
+async def _tell_keys_gone(settings: Settings, chain: ChainedAudit, keys: AuditKeys) -> None:
+    """Calls go on without them: what is under them is only neither read nor erased."""
+    try:
+        gone = audit_keys_gone(await audit_keys_needed(chain, settings.recordings), keys)
+    except (TellerlineError, OSError) as error:
+        gone = f"whether audit keys are missing is not known: {type(error).__name__}"
+    if gone:
+        log.error("%s", gone)
 
 
 def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:
@@ -188,15 +204,17 @@ def sandbox(store: Store, clock: Clock) -> CoreBank:
 
 
 def _records(
-    stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock
+    stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock, steady: Steadiness
 ) -> SpooledAudit:
     """The audit log; what the database did not take follows in the background, what its time is over for goes."""
-    where = settings.state_dir, "audit", keys.of(b"tellerline.spool.audit.1"), audit_spool.SIZE
+    key, *before = keys.of(b"tellerline.spool.audit.1")
+    where = settings.state_dir, "audit", key, audit_spool.SIZE, before
     with in_state_folder(settings):
         audit = SpooledAudit(chain, clock, own(*where), left_behind(*where))
     stack.push_async_callback(audit.close)
     keep_running(stack, audit.drain, RECORD_EVERY_S)
-    retention = Retention(chain, settings.recordings, clock, settings.transcript_days, settings.recording_days)
+    days = settings.transcript_days, settings.recording_days
+    retention = Retention(chain, settings.recordings, clock, *days, steady.doubted)
     keep_running(stack, retention.run)
     return audit
 
@@ -212,31 +230,27 @@ async def _banking(
     """What calls act with: the ledger, before the bank that the settings name."""
     bank = await core_bank(stack, settings, kept.store, clock, customers)
     books = Books(kept.store, kept.audit, _promises(stack, settings, kept.store, clock, kept.keys))
-    return _settling(stack, money_services(bank, books, sender, _seals(settings), clock), kept.chain, clock)
+    made = money_services(bank, books, sender, confirmation_keys(settings), clock)
+    return _settling(stack, made, kept, clock)
 
 
 def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
-    where = settings.state_dir, "promises", keys.of(b"tellerline.spool.promises.1"), promises.SIZE
+    key, *before = keys.of(b"tellerline.spool.promises.1")
+    where = settings.state_dir, "promises", key, promises.SIZE, before
     with in_state_folder(settings):
         made = Promises(store, clock, own(*where), left_behind(*where))
     stack.callback(made.close)
     return made
 
 
-def _settling(stack: AsyncExitStack, made: MoneyServices, chain: ChainedAudit, clock: Clock) -> Banking:
+def _settling(stack: AsyncExitStack, made: MoneyServices, kept: _Storage, clock: Clock) -> Banking:
     """The door, and what settles and records in the background while the gateway runs."""
-    outbox = Outbox(chain, clock)
+    outbox = Outbox(kept.chain, clock)
     stack.push_async_callback(outbox.close)
     stack.push_async_callback(made.ledger.close)
     keep_running(stack, outbox.drain, RECORD_EVERY_S)
-    keep_running(stack, Reconciler(made.deps).run_once, RECONCILE_EVERY_S)
+    keep_running(stack, Reconciler(made.deps, kept.steady.doubted).run_once, RECONCILE_EVERY_S)
     return made.banking
-
-
-def _seals(settings: Settings) -> list[bytes]:
-    """The key that seals confirmations, then those before it."""
-    key = secret(settings, "confirmation_key", settings.confirmation_key)
-    return [key, *(earlier.get_secret_value().encode() for earlier in settings.confirmation_keys_before)]
 
 
 async def _recognizer(

@@ -1,5 +1,6 @@
 """Who calls: the identity provider that the settings name, or the demo's own, and the bridges whose word counts."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 
@@ -22,12 +23,17 @@ def bridges(settings: Settings) -> dict[str, bytes]:
 
 
 def identity(
-    stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, client: httpx.AsyncClient
+    stack: AsyncExitStack,
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    client: httpx.AsyncClient,
+    doubted: Callable[[], bool],
 ) -> tuple[DemoIssuer | None, Authenticator]:
     """Who knows callers by their tokens and signatures; the demo gives tokens of its own. `stack` ends its fetches."""
     rules = TokenRules(settings.token_issuer, settings.token_audience)
     requests = RequestVerifier(bridges(settings))
-    nonces = Nonces(store, timedelta(seconds=2 * WINDOW_S))
+    nonces = Nonces(store, timedelta(seconds=2 * WINDOW_S), doubted)
     if settings.jwks_url:
         tokens = TokenVerifier(HttpKeys(settings.jwks_url, client), rules, clock)
         stack.push_async_callback(tokens.close)

@@ -22,6 +22,18 @@ def secret(settings: Settings, name: str, given: SecretStr) -> bytes:
     return made
 
 
+def plain(given: tuple[SecretStr, ...]) -> tuple[str, ...]:
+    """Secrets as they are."""
+    return tuple(one.get_secret_value() for one in given)
+
+
+def confirmation_keys(settings: Settings) -> list[bytes]:
+    """The key that seals confirmations, then those before it."""
+    key = secret(settings, "confirmation_key", settings.confirmation_key)
+    return [key, *(earlier.encode() for earlier in plain(settings.confirmation_keys_before))]
+
+
 def audit_keys(settings: Settings) -> AuditKeys:
-    """The audit's keys, which also seal recordings."""
-    return AuditKeys(secret(settings, "audit_key", settings.audit_key))
+    """The audit's keys, the one in use and those before it, which also seal recordings."""
+    before = (earlier.encode() for earlier in plain(settings.audit_keys_before))
+    return AuditKeys(secret(settings, "audit_key", settings.audit_key), *before)

@@ -20,7 +20,7 @@ from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
 from app.bootstrap import Gateway
 from app.identity import bridges
-from app.keys import audit_keys
+from app.keys import audit_keys, plain
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
 from app.transports import demo, health, http, mobile
@@ -152,14 +152,19 @@ def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
     )
     expected, to, back = ExpectedCalls(gateway.clock), settings.transfer_to, settings.return_to
     credentials = {
-        "twilio": Credential(settings.twilio_token.get_secret_value(), "", to, back),
+        "twilio": Credential(
+            settings.twilio_token.get_secret_value(), "", to, back, plain(settings.twilio_tokens_before)
+        ),
         "telnyx": Credential(settings.telnyx_key.get_secret_value(), "", to, back),
-        "plivo": Credential(settings.plivo_token.get_secret_value(), settings.plivo_id, to, back),
+        "plivo": Credential(
+            settings.plivo_token.get_secret_value(), settings.plivo_id, to, back, plain(settings.plivo_tokens_before)
+        ),
     }
     app.include_router(carrier_doors.router(deps, credentials))
     app.include_router(asterisk_door.router(deps, expected, bridges(settings)))
     app.include_router(jambonz_door.router(deps, expected, bridges(settings)))
-    api = ApiKey(settings.audiohook_key, base64.b64decode(settings.audiohook_secret.get_secret_value()))
+    genesys = plain((settings.audiohook_secret, *settings.audiohook_secrets_before))
+    api = ApiKey(settings.audiohook_key, tuple(map(base64.b64decode, genesys)))
     app.include_router(audiohook_door.router(deps, api, gateway.statements.take_nonce))
     app.include_router(expected_routes.router(gateway, expected))
     if settings.audiosocket:

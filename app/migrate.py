@@ -34,9 +34,14 @@ async def migrate(store: Store, scripts: Path = MIGRATIONS) -> None:
             f"the database at {store.place} was made by another version of tellerline: {error}"
         ) from error
     except StoreUnavailable as error:
-        cause = error.__cause__
-        reason = " ".join(str(getattr(cause, "orig", None) or cause or error).split())
-        raise ConfigInvalid(f"the database at {store.place} can't be used: {reason}") from error
+        raise ConfigInvalid(f"the database at {store.place} can't be used: {why(error) or error}") from error
+
+
+def why(error: StoreUnavailable) -> str:
+    """What the database itself said, in a line; its further lines may hold what is stored."""
+    cause = error.__cause__
+    said = str(getattr(cause, "orig", None) or cause or "").strip().partition("\n")[0]
+    return said.rpartition("'>: ")[2]
 
 
 @asynccontextmanager

@@ -36,7 +36,7 @@ class MoneyServices:
 def money_services(bank: CoreBank, books: Books, sender: CodeSender, keys: list[bytes], clock: Clock) -> MoneyServices:
     """The door to `bank`. The first of `keys` seals confirmations and codes; earlier ones still open theirs."""
     policy = money_policy()
-    step_up = SecondFactor(books.store, sender, clock, policy, keys[0])
+    step_up = SecondFactor(books.store, sender, clock, policy, keys)
     deps = LedgerDeps(books.store, bank, step_up, Sealer(keys), clock, policy, books.promises, books.audit)
     ledger = SqlLedger(deps)
     return MoneyServices(Banking(bank, BankCards(bank, step_up), ledger, step_up, clock), ledger, deps)

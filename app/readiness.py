@@ -42,6 +42,8 @@ class Readiness:
             raise NotReady("; ".join(missing))
 
     def _records(self) -> str:
+        if self._audit.gone:
+            return "records: the spool's file was removed from the state folder: start again"
         if self._audit.full:
             return "records: the spool is full"
         return "records: they wait in the spool" if self._audit.waiting else ""
@@ -50,13 +52,17 @@ class Readiness:
         """What is wrong with the database; empty when it takes what it is given."""
         try:
             with within(_PATIENCE_S):
-                await self._store.transact("store.probe", self._try)
+                await try_to_write(self._store, self._clock)
         except StoreUnavailable as error:
             return f"database: {error.message}"
         return ""
 
-    def _try(self, connection: sa.Connection) -> None:
-        at = {"at": micros(self._clock.now())}
+
+async def try_to_write(store: Store, clock: Clock) -> None:
+    """Ask the database for all that a yes writes, and change nothing. Raises StoreUnavailable."""
+
+    def trying(connection: sa.Connection) -> None:
+        at = {"at": micros(clock.now())}
         if connection.execute(sa.update(probe).where(probe.c.id == 1).values(at)).rowcount == 0:
             connection.execute(sa.insert(probe), {"id": 1} | at)
         for table in _WRITTEN:
@@ -64,3 +70,5 @@ class Readiness:
             connection.execute(sa.update(table).where(sa.false()).values({column.name: column}))
             names = [c.name for c in table.c]
             connection.execute(sa.insert(table).from_select(names, sa.select(table).where(sa.false())))
+
+    await store.transact("store.probe", trying)

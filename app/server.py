@@ -1,8 +1,11 @@
-"""The process: uvicorn that drains. On SIGTERM newcomers are refused and admitted calls may finish."""
+"""The process: uvicorn that drains. On SIGTERM or SIGHUP newcomers are refused and admitted calls may finish."""
 
 import asyncio
+import signal
 import socket
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
@@ -51,6 +54,20 @@ class DrainingServer(uvicorn.Server):
         if isinstance(self.config, SecuredConfig):
             self.config.ssl = self.config.tls
         super()._log_started_message(listeners)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Also of a terminal that goes away, or of who asks for a reload: every call ended at once."""
+        ours = threading.current_thread() is threading.main_thread()
+        before = signal.getsignal(signal.SIGHUP)
+        with super().capture_signals():
+            if ours and before is not signal.SIG_IGN:  # nohup
+                signal.signal(signal.SIGHUP, self.handle_exit)
+            try:
+                yield
+            finally:
+                if ours:
+                    signal.signal(signal.SIGHUP, before)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002 - uvicorn's
         """End in good order, with status 0: uvicorn would die of the signal. A second one ends the wait."""

@@ -58,6 +58,7 @@ Name = Annotated[str, Field(min_length=1), AfterValidator(checks.word)]
 Bridge = Annotated[Name, AfterValidator(checks.user)]
 """Who may be the user of a handshake."""
 Single = Annotated[Name, AfterValidator(checks.single)]
+Base64 = Annotated[SecretStr, AfterValidator(checks.base64_secret)]
 ApiKey = Annotated[SecretStr, AfterValidator(checks.header)]
 Password = Annotated[SecretStr, AfterValidator(checks.password)]
 Place = Annotated[Path, BeforeValidator(checks.folder)]
@@ -79,7 +80,7 @@ class Settings(BaseSettings):
 
     environment: Environment = Environment.DEMO
     host: Annotated[Name, AfterValidator(places.machine)] = "127.0.0.1"
-    port: int = Field(default=8080, ge=1, le=65535)
+    port: Annotated[int, BeforeValidator(checks.port)] = Field(default=8080, ge=1, le=65535)
     tls_certificate: Place | None = None
     tls_key: Place | None = None
     state_dir: Place = Path("var")
@@ -90,6 +91,7 @@ class Settings(BaseSettings):
     confirmation_key: Secret = SecretStr("")
     confirmation_keys_before: tuple[Secret, ...] = Field(default=(), max_length=8)
     audit_key: Secret = SecretStr("")
+    audit_keys_before: tuple[Secret, ...] = Field(default=(), max_length=8)
 
     asr_model: Name = Field(default="bundled", validation_alias="ASR_MODEL")
     asr_workers: int = Field(default=2, ge=1, le=64)
@@ -141,11 +143,14 @@ class Settings(BaseSettings):
     transfer_to: Annotated[str, Field(max_length=200), AfterValidator(places.transfer)] = ""
     return_to: Address = ""
     twilio_token: ApiKey = SecretStr("")
+    twilio_tokens_before: tuple[ApiKey, ...] = Field(default=(), max_length=8)
     telnyx_key: ApiKey = SecretStr("")
     plivo_id: Annotated[str, Field(max_length=100), AfterValidator(checks.user)] = ""
     plivo_token: ApiKey = SecretStr("")
+    plivo_tokens_before: tuple[ApiKey, ...] = Field(default=(), max_length=8)
     audiohook_key: Annotated[str, Field(max_length=200), AfterValidator(checks.word)] = ""
-    audiohook_secret: Annotated[SecretStr, AfterValidator(checks.base64_secret)] = SecretStr("")
+    audiohook_secret: Base64 = SecretStr("")
+    audiohook_secrets_before: tuple[Base64, ...] = Field(default=(), max_length=8)
     audiosocket: Annotated[str, AfterValidator(places.place)] = ""
 
     demo_peers: Annotated[str, AfterValidator(places.networks)] = "127.0.0.0/8,::1/128"
@@ -229,8 +234,8 @@ def _unknown() -> list[str]:
 
 def _quoted() -> list[str]:
     """A shell takes quotes off; what a container is given with `--env-file` keeps them, and would mean them."""
-    free = {PREFIX + name for name in ("DATABASE_PASSWORD", "FINERACT_PASSWORD", "CONFIRMATION_KEYS_BEFORE")}
-    free |= {PREFIX + name for name in ("IVR_KEYS", "SPEECH_VOICES")}
+    free = {PREFIX + name for name in ("DATABASE_PASSWORD", "FINERACT_PASSWORD", "IVR_KEYS", "SPEECH_VOICES")}
+    free |= {name for name in names() if name.endswith("_BEFORE")}
     given = [name for name in names() if name not in free and checks.quoted(os.environ.get(name, ""))]  # noqa: TID251 - as above
     return [f"{name} is in quotes: write it without them" for name in given]
 

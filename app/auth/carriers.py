@@ -16,17 +16,17 @@ PLIVO_SIGNATURE = "x-plivo-signature-v3"
 PLIVO_NONCE = "x-plivo-signature-v3-nonce"
 
 
-def check_twilio(token: bytes, host: str, path: str, signature: str) -> None:
-    """HMAC-SHA1 over the address as it was written in the TwiML. Raises Unauthenticated.
+def check_twilio(tokens: Sequence[bytes], host: str, path: str, signature: str) -> None:
+    """HMAC-SHA1 over the address as it was written in the TwiML, under any of the tokens. Raises Unauthenticated.
 
     A proxy may have ended TLS, and the carrier added a slash: `host`, and `path` with its query, are as they came.
     """
-    _check([_digest(token, url, hashlib.sha1) for url in _addresses(host, path)], [signature])
+    _check([_digest(token, url, hashlib.sha1) for token in tokens for url in _addresses(host, path)], [signature])
 
 
-def check_plivo(token: bytes, host: str, path: str, nonce: str, signatures: str) -> None:
+def check_plivo(tokens: Sequence[bytes], host: str, path: str, nonce: str, signatures: str) -> None:
     """HMAC-SHA256 over address, dot and nonce; one of several, comma-separated. Raises Unauthenticated."""
-    made = [_digest(token, f"{url}.{nonce}", hashlib.sha256) for url in _addresses(host, path)]
+    made = [_digest(token, f"{url}.{nonce}", hashlib.sha256) for token in tokens for url in _addresses(host, path)]
     _check(made, [one.strip() for one in signatures.split(",")[:8]])
 
 

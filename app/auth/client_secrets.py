@@ -4,12 +4,14 @@ A secret is signed, lives for minutes, names the customer of the token that it w
 `WS /v1/realtime` alone. The call may last as long as that token would have let it.
 """
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from joserfc import jws, jwt
-from joserfc.errors import JoseError
+from joserfc.errors import BadSignatureError, JoseError
 from joserfc.jwk import OctKey
 
 from app.auth.principal import Principal, Scope
@@ -38,10 +40,11 @@ class ClientSecret:
 
 
 class ClientSecrets:
-    """Issues and verifies them under a key that all processes of a gateway share and nothing else uses."""
+    """Issues and verifies them under keys that all processes of a gateway share and nothing else uses."""
 
-    def __init__(self, key: bytes, clock: Clock) -> None:
-        self._key = OctKey.import_key(key)
+    def __init__(self, keys: Sequence[bytes], clock: Clock) -> None:
+        """The first key issues; all of them verify."""
+        self._keys = [OctKey.import_key(key) for key in keys]
         self._clock = clock
 
     def issue(self, principal: Principal, seconds: int) -> ClientSecret:
@@ -58,15 +61,14 @@ class ClientSecrets:
         claims: dict[str, Any] = {"iss": _ISSUER, "aud": _AUDIENCE, "sub": customer, "iat": since, "exp": ends}
         claims |= {"jti": self._clock.new_id(), "until": until}
         header = {"alg": _ALGORITHM, "typ": _TYPE}
-        return ClientSecret(PREFIX + jwt.encode(header, claims, self._key, algorithms=[_ALGORITHM]), ends)
+        return ClientSecret(PREFIX + jwt.encode(header, claims, self._keys[0], algorithms=[_ALGORITHM]), ends)
 
     def verify(self, value: str) -> Principal:
         """Whose it is. Raises Unauthenticated; the message never repeats the secret."""
         if len(value) > MAX_TOKEN or not value.isascii():
             raise Unauthenticated("not a client secret")
         try:
-            registry = jws.JWSRegistry(algorithms=[_ALGORITHM])
-            token = jwt.decode(value.removeprefix(PREFIX), self._key, algorithms=[_ALGORITHM], registry=registry)
+            token = self._decoded(value.removeprefix(PREFIX))
             self._claims().validate(token.claims)
         except (JoseError, ValueError, TypeError) as error:
             raise Unauthenticated(f"the client secret does not hold: {type(error).__name__}") from error
@@ -76,6 +78,13 @@ class ClientSecrets:
         ends = None if until is None else datetime.fromtimestamp(until, UTC)
         customer = CustomerId(token.claims["sub"])
         return Principal(customer, customer, frozenset({Scope.CALL}), ends)
+
+    def _decoded(self, value: str) -> jwt.Token:
+        registry = jws.JWSRegistry(algorithms=[_ALGORITHM])
+        for key in self._keys[:-1]:
+            with suppress(BadSignatureError):
+                return jwt.decode(value, key, algorithms=[_ALGORITHM], registry=registry)
+        return jwt.decode(value, self._keys[-1], algorithms=[_ALGORITHM], registry=registry)
 
     def _claims(self) -> jwt.JWTClaimsRegistry:
         return jwt.JWTClaimsRegistry(

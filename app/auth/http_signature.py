@@ -5,7 +5,7 @@ import binascii
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -32,10 +32,12 @@ class HttpRequest:
     headers: Mapping[str, str]
 
 
-def check_http(request: HttpRequest, keyid: str, secret: bytes, covered: frozenset[str], now: datetime) -> str:
+def check_http(
+    request: HttpRequest, keyid: str, secrets: Sequence[bytes], covered: frozenset[str], now: datetime
+) -> str:
     """Verify a request; its nonce, which is to be taken once. Raises Unauthenticated.
 
-    `covered` are the parts that have to be signed.
+    `covered` are the parts that have to be signed, under any of the secrets.
     """
     signed = _INPUT.fullmatch(request.headers.get("signature-input", "")[:_MAX])
     if signed is None:
@@ -44,9 +46,9 @@ def check_http(request: HttpRequest, keyid: str, secret: bytes, covered: frozens
     parts = re.findall(r'"([^"]*)"', names)
     given = {name: text or number for name, text, number in _PARAMETER.findall(options)}
     base = "\n".join([*(f'"{part}": {_value(request, part)}' for part in parts), f'"@signature-params": {line}'])
-    made = hmac.new(secret, base.encode("utf-8", "replace"), hashlib.sha256).digest()
-    fits = hmac.compare_digest(made, _signature(request.headers.get("signature", ""), label))
-    if not fits or given.get("keyid") != keyid or given.get("alg", "hmac-sha256") != "hmac-sha256":
+    made = [hmac.new(secret, base.encode("utf-8", "replace"), hashlib.sha256).digest() for secret in secrets]
+    fits = [hmac.compare_digest(one, _signature(request.headers.get("signature", ""), label)) for one in made]
+    if not any(fits) or given.get("keyid") != keyid or given.get("alg", "hmac-sha256") != "hmac-sha256":
         raise Unauthenticated("the signature does not verify")
     if len(set(parts)) < len(parts) or not covered <= set(parts):
         raise Unauthenticated("the signature leaves something out")

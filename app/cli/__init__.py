@@ -9,7 +9,7 @@ import typer
 
 from app.cli import _bench
 from app.version import VERSION
-from schemas.errors import TellerlineError
+from schemas.errors import StoreUnavailable, TellerlineError
 
 main = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -50,5 +50,16 @@ def run() -> None:
 
 
 def _told(error: TellerlineError) -> int:
-    print(*f"tellerline: {error.code}: {error}".split(), file=sys.stderr)  # others' words have lines of their own
+    print(
+        *f"tellerline: {error.code}: {error}{_why(error)}".split(), file=sys.stderr
+    )  # others' words have lines of their own
     return 2
+
+
+def _why(error: TellerlineError) -> str:
+    """What the database itself said, where it did."""
+    if not isinstance(error, StoreUnavailable):
+        return ""
+    from app.migrate import why
+
+    return f" ({said})" if (said := why(error)) else ""

@@ -58,6 +58,8 @@ async def _importing(file: Path, dry_run: bool) -> "Changes":
     faults: list[LineFault] = []
     families, twice = households(_records(file, faults))
     faults += twice
+    if not families and not faults:
+        raise BadInput(f"{file.name} holds no line: was it written whole?")
     async with database(read_settings()) as store:
         return await _carried_out(store, families, faults, dry_run)
 

@@ -1,7 +1,6 @@
 """The two decorators that record a gateway's calls: of the recogniser, and of what opens a call's handler."""
 
 import logging
-import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Final, Protocol
@@ -10,7 +9,6 @@ from app.recordings.beside import CallShadow
 from app.recordings.facts import facts_of
 from app.recordings.files import RecordingHead
 from app.recordings.recorder import CallRecorder
-from app.recordings.sealed import SEED_BYTES
 from app.recordings.shelf import SampleShelf
 from schemas.audio import Samples
 from schemas.errors import StoreUnavailable, TellerlineError
@@ -83,7 +81,7 @@ class Recordings:
                 locale=locale,
                 started_at=self._clock.now(),
                 subject=self._keys.subject(customer),
-                seed=secrets.token_hex(SEED_BYTES),
+                seed=self._keys.seed().hex(),
             )
             facts = facts_of(handler.caller, locale)
             recorder = CallRecorder(self._folder / call, head, self._keys, self._clock, self._shelf, facts)

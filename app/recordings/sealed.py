@@ -9,9 +9,7 @@ from cryptography.exceptions import InvalidTag
 from schemas.errors import MalformedMessage
 from services.record.audit_keys import AuditKeys
 
-SEED_BYTES: Final = 32
 _PURPOSE: Final = b"tellerline.recording.1"
-_NONCE_BYTES: Final = 12
 _SUFFIX: Final = ".sealed"
 
 
@@ -23,12 +21,13 @@ class SealedFolder:
 
     def __init__(self, folder: Path, keys: AuditKeys, subject: str, seed: bytes) -> None:
         self._folder = folder
-        self._cipher = keys.cipher(subject, seed, _PURPOSE)
+        self._keys = keys
+        self._subject = subject
+        self._seed = seed
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all. Raises OSError."""
-        nonce = secrets.token_bytes(_NONCE_BYTES)
-        sealed = nonce + self._cipher.encrypt(nonce, data, name.encode())
+        sealed = self._keys.seal(self._subject, self._seed, data, name.encode(), _PURPOSE)
         part = self._folder / f".{name}.{secrets.token_hex(4)}.part"
         part.write_bytes(sealed)
         part.replace(self._folder / f"{name}{_SUFFIX}")
@@ -37,8 +36,8 @@ class SealedFolder:
         """Raises OSError, MalformedMessage where it was changed or sealed with another key."""
         sealed = (self._folder / f"{name}{_SUFFIX}").read_bytes()
         try:
-            return self._cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], name.encode())
-        except (InvalidTag, ValueError) as error:
+            return self._keys.opened(self._subject, self._seed, sealed, name.encode(), _PURPOSE)
+        except InvalidTag as error:
             raise MalformedMessage(f"{name} does not decrypt") from error
 
     def names(self, pattern: str) -> list[str]:

@@ -195,7 +195,7 @@ async def _paces(
     store: Store, bank: CoreBank, count: int, concurrency: int, promises: Promises
 ) -> tuple[_Pace, _Pace, _Pace]:
     clock, policy = SystemClock(), money_policy().model_copy(update={"proposal_life_s": 3600.0})
-    step_up = SecondFactor(store, DemoPhone(), clock, policy, _KEY)
+    step_up = SecondFactor(store, DemoPhone(), clock, policy, [_KEY])
     ledger = SqlLedger(LedgerDeps(store, bank, step_up, Sealer([_KEY]), clock, policy, promises, _AllRecorded()))
     proposals: list[Proposal] = []
 

@@ -7,6 +7,7 @@ Any number of reconcilers may run: each attempt is leased by compare-and-set.
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -32,8 +33,9 @@ BATCH: Final = 100
 class Reconciler:
     """Settles what the ledger left unsettled, a pass at a time."""
 
-    def __init__(self, deps: LedgerDeps) -> None:
-        self._deps = deps
+    def __init__(self, deps: LedgerDeps, doubted: Callable[[], bool] = lambda: False) -> None:
+        """While the clock is `doubted` no later day has come."""
+        self._deps, self._doubted = deps, doubted
         self._store, self._clock, self._policy = deps.store, deps.clock, deps.policy
         self._submitter = Submitter(deps.store, deps.bank, deps.clock, deps.policy)
 
@@ -42,7 +44,8 @@ class Reconciler:
         await self._deps.promises.settle()
         await transfers.expire(self._store, self._clock.now(), self._policy.longest_life)
         settled, now = 0, self._clock.now()
-        for customer, proposal in await transfers.due(self._store, now, self._policy.longest_wait, BATCH):
+        wait, early = self._policy.longest_wait, self._doubted()
+        for customer, proposal in await transfers.due(self._store, now, wait, BATCH, submitted_alone=early):
             receipt = await self._attempt(customer, proposal)
             if receipt is not None and receipt.state in {TransferState.SUCCEEDED, TransferState.FAILED}:
                 settled += 1

@@ -6,7 +6,7 @@ A pass is bound to one purpose and spent by one use. The code is stored only as 
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Final, Protocol
 
@@ -52,17 +52,18 @@ class SecondFactor:
         sender: CodeSender,
         clock: Clock,
         policy: MoneyPolicy,
-        key: bytes,
+        keys: Sequence[bytes],
         *,
         make_code: Callable[[int], str] = random_code,
     ) -> None:
-        if len(key) < MIN_KEY_BYTES:
+        """The first of `keys` goes over codes that are sent; all of them know a code that comes."""
+        if not keys or any(len(key) < MIN_KEY_BYTES for key in keys):
             raise ConfigInvalid(f"a step-up key needs {MIN_KEY_BYTES} bytes")
         self._store = store
         self._sender = sender
         self._clock = clock
         self._policy = policy
-        self._key = key
+        self._keys = tuple(keys)
         self._make_code = make_code
 
     async def begin(self, customer: CustomerId, purpose: str) -> Challenge:
@@ -77,7 +78,7 @@ class SecondFactor:
             "id": challenge.id,
             "customer_id": customer,
             "purpose": purpose,
-            "code_mac": self._mac(customer, challenge.id, code),
+            "code_mac": self._macs(customer, challenge.id, code)[0],
             "created_at": micros(now),
             "expires_at": micros(challenge.expires_at),
         }
@@ -99,13 +100,14 @@ class SecondFactor:
         tried = sa.update(challenges).where(mine).values(attempts=_c.attempts + 1)
         passed = sa.update(challenges).where(self._live(customer, challenge.id, now)).values(passed_at=now)
         stored = sa.select(_c.code_mac, _c.purpose).where((_c.customer_id == customer) & (_c.id == challenge.id))
-        given = self._mac(customer, challenge.id, response.strip())
+        given = self._macs(customer, challenge.id, response.strip())
 
         def verifying(connection: sa.Connection) -> bool:
             if changed(connection.execute(tried)) != 1:
                 return False
             row = connection.execute(stored).one()
-            if row.purpose != challenge.purpose or not hmac.compare_digest(row.code_mac, given):
+            fits = [hmac.compare_digest(row.code_mac, one) for one in given]
+            if row.purpose != challenge.purpose or not any(fits):
                 return False
             return changed(connection.execute(passed)) == 1
 
@@ -139,6 +141,6 @@ class SecondFactor:
         longest = (timedelta(seconds=self._policy.code_life_s) + CLOCKS_APART) // timedelta(microseconds=1)
         return (_c.expires_at > now) & (_c.expires_at <= now + longest)
 
-    def _mac(self, customer: CustomerId, challenge: str, code: str) -> str:
-        text = f"{len(customer)}:{customer}{len(challenge)}:{challenge}{code}"
-        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
+    def _macs(self, customer: CustomerId, challenge: str, code: str) -> list[str]:
+        text = f"{len(customer)}:{customer}{len(challenge)}:{challenge}{code}".encode()
+        return [hmac.new(key, text, hashlib.sha256).hexdigest() for key in self._keys]

@@ -183,17 +183,19 @@ async def close_owing(customer: CustomerId, store: Store, proposal: ProposalId, 
 
 
 async def due(
-    store: Store, now: datetime, longest_wait: timedelta, most: int
+    store: Store, now: datetime, longest_wait: timedelta, most: int, *, submitted_alone: bool = False
 ) -> Sequence[tuple[CustomerId, ProposalId]]:
     """Of all customers: the unsettled transfers whose next attempt is due, oldest first.
 
+    `submitted_alone` leaves out those that wait for their day.
     One that is further off than any wait was put there by a clock that has since gone back: it is due.
     """
     submitted = _c.state.in_((TransferState.SUBMITTING.value, TransferState.UNKNOWN.value))
     astray = submitted & (_c.next_try_at > micros(now + longest_wait))
-    unsettled = _c.state.in_([state.value for state in UNSETTLED]) & ((_c.next_try_at <= micros(now)) | astray)
-    wanted = sa.select(_c.customer_id, _c.id).where(unsettled).order_by(_c.next_try_at).limit(most)
-    rows = await store.look(lambda connection: connection.execute(wanted).all())
+    wanted = submitted if submitted_alone else _c.state.in_([state.value for state in UNSETTLED])
+    unsettled = wanted & ((_c.next_try_at <= micros(now)) | astray)
+    waiting = sa.select(_c.customer_id, _c.id).where(unsettled).order_by(_c.next_try_at).limit(most)
+    rows = await store.look(lambda connection: connection.execute(waiting).all())
     return [(CustomerId(row.customer_id), ProposalId(row.id)) for row in rows]
 
 

@@ -1,5 +1,6 @@
 """Numbers that count once, whichever gateway of those that share a database they reach, and however many at a time."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -22,14 +23,16 @@ PURGE_EVERY: Final = timedelta(seconds=60)
 class Nonces:
     """The nonces of bridges' requests, each kept for `kept`, after which its request is too old anyway."""
 
-    def __init__(self, store: Store, kept: timedelta) -> None:
+    def __init__(self, store: Store, kept: timedelta, doubted: Callable[[], bool] = lambda: False) -> None:
+        """While the clock is `doubted` none is given up: once it is right again its request may be young."""
+        self._doubted = doubted
         self._store = store
         self._kept = kept
         self._purged: datetime | None = None
 
     async def take(self, key_id: str, nonce: str, now: datetime) -> None:
         """Take one. Raises Unauthenticated where it was taken before, StoreUnavailable where nobody can know."""
-        purge = self._purged is None or not now - PURGE_EVERY < self._purged <= now
+        purge = not self._doubted() and (self._purged is None or not now - PURGE_EVERY < self._purged <= now)
 
         def taking(connection: sa.Connection) -> bool:
             if purge:

@@ -7,7 +7,7 @@ the chain still verifies, since it is taken over the ciphertext.
 
 import asyncio
 import logging
-import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Final, Protocol
@@ -21,7 +21,7 @@ from schemas.errors import AuditBroken, NotFound, StoreUnavailable
 from schemas.ids import CustomerId
 from services.guard import open_facts
 from services.record import tables as t
-from services.record.audit_keys import AuditKeys
+from services.record.audit_keys import ID_BYTES, SEED_BYTES, AuditKeys
 from services.record.chain import ChainHead, chain_hash, lock_head, move_head
 from services.store import Store, insert_new, instant, micros
 from services.timing import finish, on_disk
@@ -29,7 +29,6 @@ from services.timing import finish, on_disk
 log = logging.getLogger(__name__)
 
 _EXPORT_S: Final = 0.3
-_SEED_BYTES, _NONCE_BYTES = 32, 12
 
 
 class HeadExport(Protocol):
@@ -95,7 +94,7 @@ class ChainedAudit:
         """Within a transaction: whether a record is in the chain, whose end is locked by this."""
         lock_head(connection)
         r = t.records.c
-        same = (r.subject == self._keys.subject(customer)) & (r.at == micros(record.at)) & (r.event == record.event)
+        same = r.subject.in_(self._keys.subjects(customer)) & (r.at == micros(record.at)) & (r.event == record.event)
         found = connection.execute(sa.select(r.seq).where(same & (r.call_id == (record.call or ""))).limit(1))
         return found.first() is not None
 
@@ -122,27 +121,24 @@ class ChainedAudit:
             "call_id": record.call or "",
             "subject": subject,
             "facts": orjson.dumps(open_facts(record.facts, record.personal), option=orjson.OPT_SORT_KEYS).decode(),
-            "personal": self._sealed(connection, subject, seq, record),
+            "personal": self._sealed(connection, customer, seq, record),
         }
         return row | {"hash": chain_hash(row)}
 
     async def personal(self, customer: CustomerId, seq: int) -> dict[str, AuditValue]:
         """The personal part of one of the customer's records. Raises NotFound, also once it was shredded."""
-        subject = self._keys.subject(customer)
-        mine = (t.records.c.subject == subject) & (t.records.c.seq == seq)
-        wanted = sa.select(t.records.c.personal, t.records.c.at).where(mine)
+        mine = t.records.c.subject.in_(self._keys.subjects(customer)) & (t.records.c.seq == seq)
+        wanted = sa.select(t.records.c.personal, t.records.c.at, t.records.c.subject).where(mine)
 
         def looking(connection: sa.Connection) -> tuple[sa.Row[Any] | None, bytes | None]:
             row = connection.execute(wanted).first()
-            return row, _seed(connection, subject, instant(row.at)) if row else None
+            return row, _seed(connection, row.subject, instant(row.at)) if row else None
 
         row, seed = await self._store.look(looking)
         if row is None or row.personal is None or seed is None:
             raise NotFound("nothing personal is on record")
-        stored = row.personal
         try:
-            nonce, sealed = stored[:_NONCE_BYTES], stored[_NONCE_BYTES:]
-            text = self._keys.cipher(subject, seed).decrypt(nonce, sealed, _bound(subject, seq))
+            text = self._keys.opened(row.subject, seed, row.personal, _bound(row.subject, seq))
         except InvalidTag as error:
             raise AuditBroken(f"record {seq}: its personal part does not decrypt") from error
         found: dict[str, AuditValue] = orjson.loads(text)
@@ -154,17 +150,18 @@ class ChainedAudit:
         Whether anything of the customer was on record: under another master key nothing is, and all of it stays.
         What was said before and is not on record yet, in whichever spool it waits, loses its words when it comes.
         """
-        subject, until = self._keys.subject(customer), {"until": micros(record.at)}
+        subjects, until = self._keys.subjects(customer), {"until": micros(record.at)}
         found = False
 
         def erasing(connection: sa.Connection) -> Sequence[Given]:
             nonlocal found
             lock_head(connection)  # what is being written now comes before it, and is shredded, or after it
-            of_theirs = (t.records.c.subject == subject) & (t.records.c.event != record.event)
+            of_theirs = t.records.c.subject.in_(subjects) & (t.records.c.event != record.event)
             found = connection.execute(sa.select(t.records.c.seq).where(of_theirs).limit(1)).first() is not None
-            connection.execute(sa.delete(t.seeds).where(t.seeds.c.subject == subject))
-            if not insert_new(connection, t.erased, {"subject": subject} | until):
-                connection.execute(sa.update(t.erased).where(t.erased.c.subject == subject).values(until))
+            connection.execute(sa.delete(t.seeds).where(t.seeds.c.subject.in_(subjects)))
+            for subject in subjects:
+                if not insert_new(connection, t.erased, {"subject": subject} | until):
+                    connection.execute(sa.update(t.erased).where(t.erased.c.subject == subject).values(until))
             return ((customer, record),)
 
         await self.append_with("audit.erase", erasing)
@@ -176,21 +173,29 @@ class ChainedAudit:
         gone = sa.delete(t.seeds).where(t.seeds.c.day <= through.isoformat())
         return await self._store.erase("audit.forget", gone)
 
-    def _sealed(self, connection: sa.Connection, subject: str, seq: int, record: AuditRecord) -> bytes | None:
-        if not record.personal or _erased(connection, subject, record.at):
+    async def days_by_key(self) -> Counter[bytes]:
+        """How many customer days of words are under which key, by its id; of what tells none, nothing."""
+        told, named = sa.func.length(t.seeds.c.seed) == SEED_BYTES, sa.func.substr(t.seeds.c.seed, 1, ID_BYTES)
+        wanted = sa.select(named.label("key"), sa.func.count().label("days")).where(told).group_by(named)
+        rows = await self._store.look(lambda connection: connection.execute(wanted).all())
+        return Counter({bytes(row.key): row.days for row in rows})
+
+    def _sealed(self, connection: sa.Connection, customer: CustomerId, seq: int, record: AuditRecord) -> bytes | None:
+        subjects = self._keys.subjects(customer)
+        if not record.personal or _erased(connection, subjects, record.at):
             return None
-        fresh = {"subject": subject, "day": _day(record.at), "seed": secrets.token_bytes(_SEED_BYTES)}
+        subject = subjects[0]
+        fresh = {"subject": subject, "day": _day(record.at), "seed": self._keys.seed()}
         insert_new(connection, t.seeds, fresh)
         seed = _seed(connection, subject, record.at)
         if seed is None:
             raise StoreUnavailable("a key seed went missing")
-        nonce, text = secrets.token_bytes(_NONCE_BYTES), orjson.dumps(record.personal)
-        return nonce + self._keys.cipher(subject, seed).encrypt(nonce, text, _bound(subject, seq))
+        return self._keys.seal(subject, seed, orjson.dumps(record.personal), _bound(subject, seq))
 
 
-def _erased(connection: sa.Connection, subject: str, at: datetime) -> bool:
+def _erased(connection: sa.Connection, subjects: Sequence[str], at: datetime) -> bool:
     """Whether all that a customer said until then was to be forgotten."""
-    since = sa.select(t.erased.c.until).where((t.erased.c.subject == subject) & (t.erased.c.until >= micros(at)))
+    since = sa.select(t.erased.c.until).where(t.erased.c.subject.in_(subjects) & (t.erased.c.until >= micros(at)))
     return connection.execute(since).first() is not None
 
 

@@ -53,6 +53,15 @@ class SpooledAudit:
         """Whether there is hardly room for more."""
         return self._spools.fill > FULL
 
+    @property
+    def gone(self) -> bool:
+        """Whether the spool's file was removed."""
+        return self._spools.gone
+
+    def look(self) -> None:
+        """Look whether it was; blocks."""
+        self._spools.look()
+
     async def append(self, customer: CustomerId, record: AuditRecord) -> None:
         """Store a record, even if the caller is cancelled. Raises StoreUnavailable: neither database nor disk did."""
         await finish(self._append(customer, record))

@@ -9,15 +9,13 @@ not kept here. So whatever does not decrypt was torn by a crash in its last writ
 the file is put aside as it is, for a person to look at, and each entry that still can be read is kept.
 """
 
-import asyncio
 import fcntl
 import hashlib
 import logging
 import os
 import secrets
 import struct
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -27,24 +25,22 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from schemas.errors import ConfigInvalid, StoreRefused, StoreUnavailable
+from schemas.errors import ConfigInvalid, StoreRefused
+from services.record.audit_keys import ID_BYTES, key_id
 from services.record.frames import LENGTH, NONCE_BYTES, TAG_BYTES, framed, missing, sector_after, written_up_to
-from services.timing import left
 
 log = logging.getLogger(__name__)
 
 _MAGIC, _EMPTYING = b"tlspool1", b"tlspool0"
 """As it is used, and while it is being overwritten with zeros: then it holds nothing that is still wanted."""
 _HEAD: Final = struct.Struct(">8s16sQ")
-"""What the file is, its random name, and the number of the first entry in it."""
+"""What the file is, its name (its key's id, and random bytes), and the number of the first entry in it."""
 _MOST_SPOOLS: Final = 64
 _PURPOSE: Final = b"tellerline.spool.1"
 _SHORT: Final = bytes(2)
 """How the length of an entry below 64 KiB begins; longer ones are not looked for behind a gap."""
 _MOST_LOST: Final = 4
 """Entries that a gap may have taken, if those behind it are to be found."""
-_PUT_S, _LEAST_S = 1.0, 0.3
-"""What an answer waits for the disk; the latter also where its time is over."""
 BROKEN: Final = b""
 """Stands for an entry that can't be read any more; none of ours is empty."""
 
@@ -52,14 +48,17 @@ BROKEN: Final = b""
 class Spool:
     """A spool in a file, locked for this process. Its methods block, and may be called from any thread."""
 
-    def __init__(self, path: Path, key: bytes, size: int) -> None:
-        """`size` is the file's, in bytes. Raises BlockingIOError where another process has it, OSError."""
-        self._path, self._key, self._name = path, key, b""
+    def __init__(self, path: Path, key: bytes, size: int, before: Sequence[bytes] = ()) -> None:
+        """`size` is the file's, in bytes; keys `before` open what waits under them.
+
+        Raises BlockingIOError where another process has it, ConfigInvalid where what waits is under no key, OSError.
+        """
+        self._path, self._keys, self._name = path, (key, *before), b""
         self._first, self._entries, self._end, self._tag = 1, list[bytes](), _HEAD.size, b""
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._size, self._disk, self._state = size, Lock(), Lock()
+            self._size, self._disk, self._state, self.gone = size, Lock(), Lock(), False
             if os.fstat(self._file).st_size < _HEAD.size:
                 self._make()
             self._open()
@@ -77,10 +76,17 @@ class Spool:
         """The part of it that is taken, 0 … 1."""
         return self._end / self._size
 
+    def look(self) -> bool:
+        """Whether its file was removed: what it takes would end with this process."""
+        self.gone = os.fstat(self._file).st_nlink == 0
+        return self.gone
+
     def put(self, data: bytes) -> None:
         """Add an entry, durable when this returns. Raises StoreRefused where there is no room, or the disk fails."""
         assert data, "an empty one stands for what is broken"
         with self._disk:
+            if self.look():
+                raise StoreRefused("the spool's file was removed")
             number = self._first + len(self._entries)
             nonce = secrets.token_bytes(NONCE_BYTES)
             sealed = nonce + self._cipher.encrypt(nonce, data, self._bound(number, self._tag))
@@ -121,7 +127,7 @@ class Spool:
 
     def _make(self) -> None:
         os.posix_fallocate(self._file, 0, self._size)
-        self._write(0, _HEAD.pack(_MAGIC, secrets.token_bytes(16), 1) + LENGTH.pack(0))
+        self._write(0, _HEAD.pack(_MAGIC, self._fresh_name(), 1) + LENGTH.pack(0))
         folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(folder)
@@ -140,16 +146,42 @@ class Spool:
             self._make()
             whole = os.pread(self._file, self._size, 0)
             magic, self._name, self._first = _HEAD.unpack_from(whole)
-        self._cipher = AESGCM(HKDF(SHA256(), 32, self._name, _PURPOSE).derive(self._key))
         if magic == _EMPTYING:
             self._end = self._size
             self._restart()
             return
-        sound = self._read(whole)
+        sound = self._read_under_its_key(whole)
         if whole.count(0, self._end) < len(whole) - self._end:  # what is there was being written
             self._write(self._end, bytes(self._size - self._end))
         if not sound:
             self._put_aside(whole)
+        if not self._entries and not self._of(self._keys[0]):
+            self._restart()
+
+    def _read_under_its_key(self, whole: bytes) -> bool:
+        """As `_read`, under the key that the name tells, or that opens an entry where it tells none of ours."""
+        named = [key for key in self._keys if self._of(key)]
+        for key in named or self._keys:
+            self._entries, self._end, self._tag = [], _HEAD.size, b""
+            self._cipher = self._cipher_of(key)
+            sound = self._read(whole)
+            if named or any(data != BROKEN for data in self._entries):
+                return sound
+        if self._entries:
+            raise ConfigInvalid(
+                f"what waits in {self._path} is under an audit key that is not here: write it into "
+                "TELLERLINE_AUDIT_KEYS_BEFORE; without it, move the file away, and what it holds is lost"
+            )
+        return sound
+
+    def _of(self, key: bytes) -> bool:
+        return self._name[:ID_BYTES] == key_id(key)
+
+    def _fresh_name(self) -> bytes:
+        return key_id(self._keys[0]) + secrets.token_bytes(16 - ID_BYTES)
+
+    def _cipher_of(self, key: bytes) -> AESGCM:
+        return AESGCM(HKDF(SHA256(), 32, self._name, _PURPOSE).derive(key))
 
     def _read(self, whole: bytes) -> bool:
         """Take the entries in; whether they are as they were written, but for a last one that was being written."""
@@ -192,7 +224,7 @@ class Spool:
     def _put_aside(self, whole: bytes) -> None:
         """Keep a copy of the file under a name that says what is the matter, once."""
         aside = self._path.with_name(f"{self._path.name}.broken.{hashlib.sha256(whole).hexdigest()[:16]}")
-        log.error("a spool was tampered with, or is under another audit key; it is kept as %s", aside.name)
+        log.error("a spool was tampered with; it is kept as %s", aside.name)
         if aside.exists():
             return
         file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -203,10 +235,13 @@ class Spool:
             os.close(file)
 
     def _restart(self) -> None:
-        """Overwrite what was taken. The numbers go on, so that nothing from before fits an entry to come."""
+        """Overwrite what was taken; what comes is under the key in use. The numbers go on: nothing from before fits."""
         head = _HEAD.pack(_EMPTYING, self._name, self._first)
         self._write(0, head)
         self._write(_HEAD.size, bytes(self._end - _HEAD.size))
+        if not self._of(self._keys[0]):
+            self._name = self._fresh_name()
+        self._cipher = self._cipher_of(self._keys[0])
         self._write(0, _HEAD.pack(_MAGIC, self._name, self._first))
         self._end, self._tag = _HEAD.size, b""
 
@@ -220,58 +255,29 @@ class Spool:
         os.fdatasync(self._file)
 
 
-class SpoolWriter:
-    """Puts entries into a spool, on a thread of its own. A disk that falls silent costs an answer no more than a bound.
-
-    One event loop uses it.
-    """
-
-    def __init__(self, spool: Spool) -> None:
-        self._spool = spool
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="spool")
-
-    async def put(self, data: bytes) -> None:
-        """As Spool.put. Raises StoreUnavailable too: the disk says nothing, and the entry may yet be there."""
-        writing = asyncio.get_running_loop().run_in_executor(self._thread, self._spool.put, data)
-        await asyncio.wait({writing}, timeout=max(_LEAST_S, left(_PUT_S)))
-        if not writing.done():
-            writing.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            raise StoreUnavailable("the spool's disk does not answer")
-        writing.result()
-
-    async def done(self, through: int) -> None:
-        """As Spool.done, for as long as it takes: it is no caller who waits."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.done, through)
-
-    def close(self) -> None:
-        """Let go of the spool, unless its disk does not."""
-        self._thread.shutdown(wait=False)
-        self._spool.close()
-
-
 def broken(folder: Path) -> list[Path]:
     """Spools that were put aside because somebody's hand was in them, until a person takes them away."""
     return sorted(folder.glob("*.spool.broken.*"))
 
 
-def own(folder: Path, kind: str, key: bytes, size: int) -> Spool:
+def own(folder: Path, kind: str, key: bytes, size: int, before: Sequence[bytes] = ()) -> Spool:
     """The first spool of this kind that no other process has. Raises OSError, ConfigInvalid where all are taken."""
     for path in _paths(folder, kind):
         try:
-            return Spool(path, key, size)
+            return Spool(path, key, size, before)
         except BlockingIOError:
             continue
     raise ConfigInvalid(f"more than {_MOST_SPOOLS} processes use the state folder")
 
 
-def left_behind(folder: Path, kind: str, key: bytes, size: int) -> list[Spool]:
+def left_behind(folder: Path, kind: str, key: bytes, size: int, before: Sequence[bytes] = ()) -> list[Spool]:
     """Spools with entries, of processes that are no more; an empty one is left where it is. Raises OSError."""
     found = []
     for path in _paths(folder, kind):
         if not path.exists():
             continue
         try:
-            spool = Spool(path, key, size)
+            spool = Spool(path, key, size, before)
         except BlockingIOError:
             continue
         if spool.waiting:

@@ -125,6 +125,14 @@ class Store:
         self._database: Database = EmbeddedDatabase(url, pool_size) if self.embedded else _shared(url, pool_size)
         self._engine = self._database.engine
 
+    async def clock(self) -> datetime | None:
+        """What the database's own clock says; nothing where it is this process's. Raises StoreUnavailable."""
+        if self.embedded:
+            return None
+        asked = sa.select(sa.func.clock_timestamp())
+        said: datetime = await self.look(lambda connection: connection.execute(asked).scalar_one())
+        return said
+
     async def look(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work`, which changes nothing; each of its statements sees what is committed when it runs."""
         return await self._drive("reading", WorkItem(), work)

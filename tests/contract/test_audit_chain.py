@@ -147,6 +147,31 @@ async def test_a_ciphertext_can_not_be_moved_or_read_with_another_key(store: Sto
         await stranger.personal(BOB, 1)
 
 
+async def test_a_new_key_reads_and_erases_what_the_one_before_sealed(store: Store, log: ChainedAudit) -> None:
+    await fill(log)
+    keys = AuditKeys(b"n" * 32, b"a" * 32)
+    rotated = ChainedAudit(store, keys, log._export)
+    said = AuditRecord("turn", CallId("call-9"), AT, {}, {"payee": "Okafor"})
+    await rotated.append(BOB, said)
+    for seq, payee in ((1, "Nguyen"), (7, "Okafor")):
+        assert (await rotated.personal(BOB, seq))["payee"] == payee
+    with pytest.raises(NotFound):
+        await log.personal(BOB, 7)
+    assert dict(await rotated.days_by_key()) == {KEYS.ids[0]: 2, keys.ids[0]: 1}
+    found = await store.look(lambda connection: rotated.has(BOB, connection, said))
+    assert found
+    assert await rotated.erase(BOB, forgotten())
+    for seq in (1, 7):
+        with pytest.raises(NotFound):
+            await rotated.personal(BOB, seq)
+    await log.append(BOB, said)
+    with pytest.raises(NotFound):
+        await log.personal(BOB, 9)
+    assert (await rotated.personal(ANN, 2))["payee"] == "Nguyen"
+    assert dict(await rotated.days_by_key()) == {KEYS.ids[0]: 1}
+    assert (await verify(store)).seq == 9
+
+
 @pytest.mark.parametrize(
     ("column", "value"),
     [

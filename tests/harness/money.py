@@ -162,7 +162,7 @@ def build(
     figures = money_policy().model_copy(update=policy)
     bank = bank or SandboxBank(store, clock)
     sender = FakeSender()
-    step_up = SecondFactor(store, sender, clock, figures, b"k" * 32)
+    step_up = SecondFactor(store, sender, clock, figures, [b"k" * 32])
     folder = folder or Path(mkdtemp(prefix="spools-", dir=_SPOOLS.name))
     chain = ChainedAudit(store, AuditKeys(b"a" * 32), LastHead())
     audit = SpooledAudit(chain, clock, own(folder, "audit", b"p" * 32, 1 << 20))

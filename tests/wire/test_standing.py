@@ -96,7 +96,8 @@ async def test_consent_to_a_recording_is_the_callers_and_is_told_back(tmp_path: 
             assert len(list(kept.iterdir())) == folders
 
 
-async def test_a_process_that_stops_says_so_lets_calls_end_and_ends_with_0() -> None:
+@pytest.mark.parametrize("told_by", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_process_that_stops_says_so_lets_calls_end_and_ends_with_0(told_by: signal.Signals) -> None:
     with service(TELLERLINE_DRAIN_SECONDS="1.0") as base:
         pid = children()[-1]
         token = await demo_token(base, "alex-morgan")
@@ -105,7 +106,7 @@ async def test_a_process_that_stops_says_so_lets_calls_end_and_ends_with_0() -> 
         async with connect(url, compression=None, additional_headers=headers) as opened:
             call = Caller(opened)
             await call.next("session.created")
-            os.kill(pid, signal.SIGTERM)
+            os.kill(pid, told_by)
             told = await call.next("tellerline.draining")
             assert told["closes_in_s"] == 1
             assert told["retry_after_s"] >= 1

@@ -2,9 +2,13 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from services.record.chain import ChainHead
 
 audit = typer.Typer(no_args_is_help=True, help="The audit log.")
 
@@ -21,38 +25,47 @@ def verify(
 ) -> None:
     """Walk the chain and compare it with the exported heads; exit 1 where a record was changed, dropped or moved.
 
-    Also where a spool of records was put aside because somebody's hand was in it, until it is taken away.
+    Also where a spool of records was put aside because somebody's hand was in it, until it is taken away, and where
+    an audit key is gone that something on record is under.
     """
     from app.settings import read_settings
     from schemas.errors import AuditBroken
-    from services.record.chain import ChainHead
-    from services.record.chain import verify as walk
-    from services.record.heads import read_heads
     from services.record.spool import broken as tampered_with
-    from services.store import Store
 
     settings = read_settings()
-    beside = heads or settings.state_dir / "audit.head"
-
-    async def check() -> ChainHead:
-        store = Store(database or settings.database)
-        try:
-            return await walk(store, read_heads(beside) if heads or beside.is_file() else ())
-        finally:
-            await store.close()
-
     try:
-        head = asyncio.run(check())
+        head, gone = asyncio.run(_walked(settings, database, heads))
     except AuditBroken as error:
         typer.echo(f"broken: {error.message}", err=True)
         raise typer.Exit(1) from error
     if put_aside := tampered_with(settings.state_dir):
-        typer.echo(
-            f"broken: a spool was tampered with, or is under another audit key, see {', '.join(map(str, put_aside))}",
-            err=True,
-        )
+        typer.echo(f"broken: a spool was tampered with, see {', '.join(map(str, put_aside))}", err=True)
         raise typer.Exit(1)
     typer.echo(f"{head.seq} records, head {head.hash}")
+    if gone:
+        typer.echo(gone, err=True)
+        raise typer.Exit(1)
+
+
+async def _walked(settings: "Settings", database: str, heads: Path | None) -> "tuple[ChainHead, str]":
+    """The chain's end, and what to write where keys are gone; not asked of another's database."""
+    from app.keys import audit_keys
+    from app.keys_needed import audit_keys_gone, audit_keys_needed
+    from services.record.audit import ChainedAudit
+    from services.record.chain import verify as walk
+    from services.record.heads import FileHead, read_heads
+    from services.store import Store
+
+    store, beside = Store(database or settings.database), heads or settings.state_dir / "audit.head"
+    try:
+        head = await walk(store, read_heads(beside) if heads or beside.is_file() else ())
+        if database:
+            return head, ""
+        keys = audit_keys(settings)
+        log = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+        return head, audit_keys_gone(await audit_keys_needed(log, settings.recordings), keys)
+    finally:
+        await store.close()
 
 
 @audit.command()
@@ -66,6 +79,7 @@ def erase(
     The records stay, and the chain holds. Needs the gateway's own settings.
     """
     from app.keys import audit_keys
+    from app.keys_needed import audit_keys_gone, audit_keys_needed
     from app.retention import erase as forget
     from app.settings import read_settings
     from schemas.ids import CustomerId
@@ -79,12 +93,17 @@ def erase(
     settings, whose = read_settings(), CustomerId(customer)
     keys = audit_keys(settings)
 
-    async def erasing() -> int:
+    async def erasing() -> tuple[int, str]:
         store = Store(settings.database)
         try:
             log = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
-            return await forget(log, keys, whose, settings.recordings, SystemClock())
+            gone = audit_keys_gone(await audit_keys_needed(log, settings.recordings), keys)
+            return await forget(log, keys, whose, settings.recordings, SystemClock()), gone
         finally:
             await store.close()
 
-    typer.echo(f"forgotten, with {asyncio.run(erasing())} recordings")
+    count, gone = asyncio.run(erasing())
+    typer.echo(f"forgotten, with {count} recordings")
+    if gone:
+        typer.echo(f"not all of it may have been found: {gone}, and erase again", err=True)
+        raise typer.Exit(1)

@@ -10,23 +10,29 @@ import sqlalchemy as sa
 
 from app.auth.jwks import HttpKeys, public_keys
 from app.bootstrap import core_bank
-from app.migrate import database
+from app.keys import audit_keys, confirmation_keys
+from app.keys_needed import audit_keys_gone, audit_keys_needed, audit_keys_said, seals_needed, seals_said
+from app.migrate import database, why
 from app.models import passages
 from app.qa.doctor.findings import Report, Severity
+from app.readiness import try_to_write
 from app.settings import Environment, Settings
 from app.speech import voice
 from rules.load import locales, ruleset_hash
 from schemas.audio import SAMPLE_RATE
 from schemas.decision import Reply
-from schemas.errors import TellerlineError
+from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId, RuleId, language
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
+from services.record.audit import ChainedAudit
+from services.record.heads import FileHead
 from services.response import speak
 from services.store import Store
-from services.timing import SystemClock
+from services.timing import TOLERATED_S, SystemClock
 
 _ANSWER_S: Final = 10.0
+CONFIRMATION_KEYS: Final = "TELLERLINE_CONFIRMATION_KEYS_BEFORE"
 
 Check = Callable[[Settings, Report], Awaitable[None]]
 
@@ -49,6 +55,8 @@ async def _asked(report: Report, subject: str, patience_s: float) -> AsyncIterat
             yield
     except TimeoutError:
         report.add(subject, Severity.FAIL, f"no answer within {patience_s:.0f} s")
+    except StoreUnavailable as error:
+        report.add(subject, Severity.FAIL, why(error) or str(error))
     except TellerlineError as error:
         report.add(subject, Severity.FAIL, str(error))
     except httpx.HTTPError as error:
@@ -95,7 +103,12 @@ async def _money(settings: Settings, report: Report) -> None:
     """The database, who is in it, and whether the core knows the first of them."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(database(settings))
+        clock = SystemClock()
+        await try_to_write(store, clock)
         report.add("database", Severity.OK, store.place)
+        apart = abs(((await store.clock() or clock.now()) - clock.now()).total_seconds())
+        if apart > TOLERATED_S:
+            report.add("clock", Severity.WARN, f"{apart:.0f} s apart from the database's: put the wrong one right")
         first, count = await _customers(store)
         if settings.environment is Environment.DEMO and first is None:
             report.add("customers", Severity.NOTE, "the demo's own come at its first start")
@@ -109,6 +122,21 @@ async def _money(settings: Settings, report: Report) -> None:
             held = len((await bank.profile(first)).accounts)
             health = Severity.OK if held else Severity.WARN
             report.add("core bank", health, f"{settings.bank.value}: {held} accounts of the first customer")
+
+
+async def _keys(settings: Settings, report: Report) -> None:
+    """What is sealed under which keys, and whether all of these are there."""
+    async with database(settings) as store:
+        keys, sealing = audit_keys(settings), confirmation_keys(settings)
+        chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+        needed = await audit_keys_needed(chain, settings.recordings)
+        gone = audit_keys_gone(needed, keys)
+        report.add("audit keys", Severity.FAIL if gone else Severity.OK, gone or audit_keys_said(needed, keys))
+        strange, counts = await seals_needed(store, sealing)
+        said = f"{strange} transfers wait under a key that is not here: write it into {CONFIRMATION_KEYS}"
+        report.add(
+            "confirmation keys", Severity.FAIL if strange else Severity.OK, said if strange else seals_said(counts)
+        )
 
 
 async def _customers(store: Store) -> tuple[CustomerId | None, int]:
@@ -155,6 +183,7 @@ _CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("speech", _speech),
     ("knowledge", _knowledge),
     ("database", _money),
+    ("keys", _keys),
     ("identity", _identity),
     ("one-time codes", _codes),
     ("models", _models),

@@ -29,10 +29,10 @@ COVERED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """What the integration in Genesys Cloud has as API key and client secret; none where the key is empty."""
+    """What the integration in Genesys Cloud has as API key and client secret (or had); none where the key is empty."""
 
     key: str = ""
-    secret: bytes = field(default=b"", repr=False)
+    secrets: tuple[bytes, ...] = field(default=(), repr=False)
 
 
 def router(deps: PhoneDeps, api: ApiKey, take_nonce: Callable[[str], Awaitable[None]]) -> APIRouter:
@@ -41,7 +41,7 @@ def router(deps: PhoneDeps, api: ApiKey, take_nonce: Callable[[str], Awaitable[N
 
     async def proven(socket: WebSocket) -> bool:
         if api.key:
-            await take_nonce(check_http(_request(socket), api.key, api.secret, COVERED, deps.calls.clock.now()))
+            await take_nonce(check_http(_request(socket), api.key, api.secrets, COVERED, deps.calls.clock.now()))
         return bool(api.key)
 
     @routes.websocket("/audiohook")

@@ -1,6 +1,6 @@
 """WS /v1/ivr/twilio, /v1/ivr/telnyx and /v1/ivr/plivo: streams of carriers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fastapi import APIRouter, WebSocket
 
@@ -40,19 +40,19 @@ async def _stream(
     socket: WebSocket, deps: PhoneDeps, carrier: Carrier, credential: Credential, sent: AudioFormat | None = None
 ) -> None:
     async def proven(socket: WebSocket) -> bool:
-        return _proven(socket, carrier, credential.key.encode())
+        return _proven(socket, carrier, credential.keys)
 
     await answer(socket, MediaStream(carrier, credential, sent), deps, proven)
 
 
-def _proven(socket: WebSocket, carrier: Carrier, key: bytes) -> bool:
+def _proven(socket: WebSocket, carrier: Carrier, keys: Sequence[bytes]) -> bool:
     """Whether the connection is the carrier's; Telnyx signs none. Raises Unauthenticated: it says so and is not."""
-    if not key or carrier is TELNYX:
+    if not keys or carrier is TELNYX:
         return False
     host, path = socket.headers.get("host", ""), path_of(socket)
     if carrier is TWILIO:
-        check_twilio(key, host, path, socket.headers.get(TWILIO_SIGNATURE, ""))
+        check_twilio(keys, host, path, socket.headers.get(TWILIO_SIGNATURE, ""))
     else:
         nonce, signatures = (socket.headers.get(name, "") for name in (PLIVO_NONCE, PLIVO_SIGNATURE))
-        check_plivo(key, host, path, nonce, signatures)
+        check_plivo(keys, host, path, nonce, signatures)
     return True

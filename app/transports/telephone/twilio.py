@@ -59,6 +59,12 @@ class Credential:
     user: str = ""
     transfer_to: str = ""
     return_to: str = ""
+    keys_before: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The key in use and those before it, each of which may have signed what comes; none without a key."""
+        return [key.encode() for key in (self.key, *self.keys_before)] if self.key else []
 
 
 Asked = Callable[[Credential, Mapping[str, str], str], WebRequest]

@@ -71,3 +71,10 @@ def test_a_dry_run_writes_nothing() -> None:
 def test_many_faults_are_counted() -> None:
     done = importing("junk\n" * 80)
     assert "and 30 more" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["", "\n \n\n"])
+def test_a_file_that_holds_nothing_is_no_import(text: str) -> None:
+    done = importing(text)
+    assert done.exit_code == 1
+    assert "holds no line" in str(done.exception)

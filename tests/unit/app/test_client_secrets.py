@@ -19,7 +19,7 @@ def caller(expires_at: datetime | None = None) -> Principal:
 
 
 def made(clock: ManualClock | None = None, key: bytes = KEY) -> ClientSecrets:
-    return ClientSecrets(key, clock or ManualClock(NOW))
+    return ClientSecrets([key], clock or ManualClock(NOW))
 
 
 @pytest.mark.parametrize(("asked", "given"), [(60, 60), (0, LEAST_S), (7_200, LIFE_S)])

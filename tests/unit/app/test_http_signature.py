@@ -19,7 +19,7 @@ def now(headers: dict[str, str], later: float = 0.0) -> datetime:
 
 
 def check(headers: dict[str, str], later: float = 0.0, target: str = PATH, host: str = HOST) -> str:
-    return check_http(HttpRequest(target, host, headers), API_KEY, SECRET, COVERED, now(headers, later))
+    return check_http(HttpRequest(target, host, headers), API_KEY, [b"new", SECRET], COVERED, now(headers, later))
 
 
 def test_what_genesys_signed_is_taken() -> None:
@@ -54,7 +54,7 @@ def test_it_holds_for_a_while(later: float, changes: dict[str, Any]) -> None:
 def test_signed_otherwise_is_refused(changes: dict[str, Any]) -> None:
     good = signed(HOST, SESSION)
     with pytest.raises(Unauthenticated):
-        check_http(HttpRequest(PATH, HOST, signed(HOST, SESSION, **changes)), API_KEY, SECRET, COVERED, now(good))
+        check_http(HttpRequest(PATH, HOST, signed(HOST, SESSION, **changes)), API_KEY, [SECRET], COVERED, now(good))
 
 
 def test_another_place_is_not_signed() -> None:
@@ -85,7 +85,7 @@ def test_an_input_that_was_changed_is_refused(given: str, wanted: str) -> None:
     at = now(headers)
     spoilt = headers | {"signature-input": headers["signature-input"].replace(given, wanted, 1)}
     with pytest.raises(Unauthenticated):
-        check_http(HttpRequest(PATH, HOST, spoilt), API_KEY, SECRET, COVERED, at)
+        check_http(HttpRequest(PATH, HOST, spoilt), API_KEY, [SECRET], COVERED, at)
 
 
 @pytest.mark.parametrize("signature", ["", "sig1=::", "sig1=:?:", "x" * 9_000, "sig1=:AAA:"])
@@ -97,4 +97,4 @@ def test_what_is_no_signature_is_refused(signature: str) -> None:
 
 def test_nothing_signed_is_refused() -> None:
     with pytest.raises(Unauthenticated):
-        check_http(HttpRequest(PATH, HOST, {}), API_KEY, SECRET, COVERED, datetime(2026, 3, 4, tzinfo=UTC))
+        check_http(HttpRequest(PATH, HOST, {}), API_KEY, [SECRET], COVERED, datetime(2026, 3, 4, tzinfo=UTC))

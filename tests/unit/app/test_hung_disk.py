@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 
@@ -22,6 +23,7 @@ from schemas.transcript import Transcript
 from schemas.turn import ReplyId
 from services.observability import Metrics
 from services.record.audit_keys import AuditKeys
+from services.record.audit_spool import SpooledAudit
 from services.timing import DISK_S, DiskThreads, ManualClock
 from tests.unit.replay.test_replay_labels import fake_handler
 
@@ -73,7 +75,8 @@ async def test_the_monitor_is_answered_while_the_state_folder_hangs(
     monkeypatch.setattr(bootstrap, "COUNT_EVERY_S", 0.05)
     async with AsyncExitStack() as stack:
         metrics = Metrics()
-        await bootstrap._count_broken_spools(stack, read_settings(state_dir=tmp_path), metrics)
+        audit = create_autospec(SpooledAudit, instance=True)
+        await bootstrap._look_at_spools(stack, read_settings(state_dir=tmp_path), metrics, audit)
         monkeypatch.setattr(bootstrap, "broken", hung)
         await asyncio.sleep(0.2)
         before = time.monotonic()

@@ -1,6 +1,7 @@
 """What is kept of calls is kept for so many days and no longer; at first nothing is."""
 
 import asyncio
+import json
 import os
 import sqlite3
 from datetime import UTC, date, datetime, timedelta
@@ -10,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
+from app.keys import audit_keys
 from app.recordings.files import HEAD_FILE, RecordingHead
 from app.retention import Retention, erase
 from app.settings import Settings
@@ -140,6 +142,34 @@ async def test_erasing_by_command(tmp_path: Path) -> None:
     assert seeds(tmp_path) == 0
 
 
+async def test_a_key_of_before_is_told_until_nothing_needs_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    own, folder, kept = CustomerId("alex-morgan"), tmp_path / "recordings", {"transcript_days": 9, "recording_days": 9}
+    deaf, old, new = FakeRecognizer(lambda _: ""), "o" * 32, "n" * 32
+    async with running_app(tmp_path, deaf, audit_key=old, **kept) as app:
+        turn = await app.gateway.callers.open(own, CallId("c"), Locale("en-US"))
+        async for _ in turn.take(Transcript.typed("what's my balance", Locale("en-US")), ReplyId("r")):
+            pass
+        sealed = audit_keys(app.gateway.settings)
+    head = record(folder, "one", NOON, sealed.subject(own)) / HEAD_FILE
+    head.write_text(head.read_text().replace('"seed":""', f'"seed":"{sealed.seed().hex()}"'))
+    async with running_app(tmp_path, deaf, audit_key=new, **(kept | {"recording_days": 3650})):
+        await asyncio.sleep(0.2)
+    gone = f"(2 under {sealed.ids[0].hex()}), and are neither read nor erased: write the keys into TELLERLINE_AUDIT"
+    assert gone in caplog.text, "at the start"
+    before = {"TELLERLINE_AUDIT_KEYS_BEFORE": json.dumps([old])}
+    for further, wanted, said, code in (
+        ({}, ["verify"], gone, 1),
+        (before, ["verify"], "records, head", 0),
+        (before, ["erase", own, "--yes"], "forgotten, with 1 recordings", 0),
+        ({}, ["verify"], "records, head", 0),
+    ):
+        where = {"TELLERLINE_STATE_DIR": str(tmp_path), "TELLERLINE_AUDIT_KEY": new} | further
+        told = await asyncio.to_thread(CliRunner().invoke, main, ["audit", *wanted], env=where)
+        assert (told.exit_code, said in told.output) == (code, True), told.output
+        assert new not in told.output
+        assert old not in told.output
+
+
 async def test_a_spool_with_a_hand_in_it_is_told_until_it_is_taken_away(tmp_path: Path) -> None:
     spool, where = tmp_path / "audit.0.spool", {"TELLERLINE_STATE_DIR": str(tmp_path)}
     spool.write_bytes(b"nonsense" * 9)
@@ -153,6 +183,15 @@ async def test_a_spool_with_a_hand_in_it_is_told_until_it_is_taken_away(tmp_path
         aside.unlink()
     again = await asyncio.to_thread(CliRunner().invoke, main, ["audit", "verify"], env=where)
     assert again.exit_code == 0
+
+
+async def test_a_state_folder_that_was_removed_lets_no_newcomers_in(tmp_path: Path) -> None:
+    async with running_app(tmp_path, FakeRecognizer(lambda _: "")) as app:
+        (tmp_path / "audit.0.spool").unlink()
+        await asyncio.to_thread(app.gateway.audit.look)  # type: ignore[attr-defined] # as it is every few seconds
+        told = await app.client.get("/readyz")
+        assert told.status_code == 503
+        assert "start again" in told.json()["error"]["message"]
 
 
 async def test_a_pass_that_fails_comes_again(

@@ -87,6 +87,18 @@ def test_a_name_with_two_values_in_the_env_file_is_told(second: str, tmp_path: P
     assert read_settings().port == 8081
 
 
+@pytest.mark.parametrize("quote", ["", "'", '"'])
+def test_what_a_file_would_have_nothing_in_place_of_is_told(quote: str, tmp_path: Path) -> None:
+    """A password of `a${b}c` was `ac`, in whatever quotes."""
+    (tmp_path / ".env").write_text(f"TELLERLINE_DATABASE_PASSWORD={quote}S3CRET${{rest}}{quote}\n")
+    with pytest.raises(
+        ConfigInvalid, match=r"^\.env, line 1: TELLERLINE_DATABASE_PASSWORD .* place of \${rest}, which"
+    ):
+        read_settings()
+    (tmp_path / ".env").write_text("OTHER=db\nTELLERLINE_TOKEN_AUDIENCE=${OTHER}.example\n")
+    assert read_settings().token_audience == "db.example"
+
+
 def test_keys_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TELLERLINE_CONFIRMATION_KEY", "hunter2-hunter2-hunter2-hunter2-hunter2")
     assert "hunter2" not in repr(read_settings())

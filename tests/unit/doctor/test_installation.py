@@ -11,6 +11,7 @@ from app.qa.doctor.findings import Severity
 from app.settings import Settings
 from schemas.directory import CustomerRecord
 from services.banking.directory_import import DirectoryImport, Household
+from tests.harness.stores import DATABASE, administer, emptied
 
 
 async def test_a_core_that_is_not_there_is_no_fault_of_the_database(
@@ -27,3 +28,19 @@ async def test_a_core_that_is_not_there_is_no_fault_of_the_database(
     found = {one.subject: one.health for one in (await installation.examine_installation(settings)).findings}
     assert found["database"] is Severity.OK
     assert found["core bank"] is Severity.FAIL
+
+
+async def test_a_database_that_takes_nothing_is_found_with_its_own_words(
+    postgres_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that it was asked for was read, and it was fine."""
+    settings = Settings(_env_file=None, state_dir=tmp_path, database_url=await emptied(postgres_server))
+    monkeypatch.setattr(installation, "_CHECKS", (("database", installation._money),))
+    alter = f"ALTER DATABASE {DATABASE} SET default_transaction_read_only"
+    await administer(postgres_server, f"{alter} = on")
+    try:
+        found = (await installation.examine_installation(settings)).findings
+    finally:
+        await administer(postgres_server, f"{alter} = off")
+    assert found[-1].health is Severity.FAIL
+    assert "read-only transaction" in found[-1].said

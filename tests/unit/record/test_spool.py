@@ -55,8 +55,43 @@ def test_nothing_of_an_entry_can_be_read_without_the_key(tmp_path: Path) -> None
     spool.close()
     assert b"wilhelmina" not in (tmp_path / "a.spool").read_bytes()
     assert (tmp_path / "a.spool").stat().st_mode & 0o077 == 0
-    assert entries(Spool(tmp_path / "a.spool", b"z" * 32, SIZE)) == [BROKEN]
-    assert broken_in(tmp_path) == 1, "it would be lost without a word"
+    whole = (tmp_path / "a.spool").read_bytes()
+    with pytest.raises(ConfigInvalid, match=r"a\.spool is under an audit key that is not here: write it into"):
+        Spool(tmp_path / "a.spool", b"z" * 32, SIZE)
+    assert (tmp_path / "a.spool").read_bytes() == whole, "it would be lost"
+    assert not broken_in(tmp_path)
+
+
+def test_what_waits_under_a_key_of_before_is_read_and_what_comes_is_under_the_key_in_use(tmp_path: Path) -> None:
+    for number, named in enumerate((True, False)):
+        path, other = tmp_path / f"{number}", b"z" * 32
+        spool = Spool(path, KEY, SIZE)
+        spool.put(b"first")
+        if not named:  # as before names told of keys
+            spool.done(1)
+            spool._name = b"n" * 16
+            spool._cipher = spool._cipher_of(KEY)
+            spool._write(0, b"tlspool1" + spool._name + bytes(7) + b"\x02")
+            spool.put(b"first")
+        spool.close()
+        rotated = Spool(path, other, SIZE, [b"y" * 32, KEY])
+        rotated.put(b"second")
+        assert entries(rotated) == [b"first", b"second"]
+        rotated.done(rotated.oldest(9)[-1][0])
+        rotated.put(b"third")
+        rotated.close()
+        assert entries(Spool(path, other, SIZE)) == [b"third"]
+
+
+def test_an_empty_one_of_another_key_is_used_again(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "a", KEY, SIZE)
+    spool.put(b"taken")
+    spool.done(1)
+    spool.close()
+    other = Spool(tmp_path / "a", b"z" * 32, SIZE)
+    other.put(b"later")
+    other.close()
+    assert Spool(tmp_path / "a", b"z" * 32, SIZE).oldest(9) == [(2, b"later")]
 
 
 @pytest.mark.parametrize("missing", [(0, 1), (1, 2), (2, 3), (3, 4), (1, 4)])
@@ -155,6 +190,18 @@ def test_a_file_that_was_cut_short_has_room_again(tmp_path: Path, size: int) -> 
     again.put(b"later")
     again.close()
     assert entries(Spool(tmp_path / "a.spool", KEY, SIZE)) == [*kept, b"later"]
+
+
+def test_a_file_that_was_removed_takes_nothing_any_more(tmp_path: Path) -> None:
+    """Entries were taken, and gone with the process."""
+    spool = Spool(tmp_path / "a", KEY, SIZE)
+    spool.put(b"taken")
+    assert not spool.look()
+    (tmp_path / "a").unlink()
+    with pytest.raises(StoreRefused, match="removed"):
+        spool.put(b"lost")
+    assert spool.gone
+    assert entries(spool) == [b"taken"], "which the database may still take"
 
 
 def test_what_was_taken_is_overwritten(tmp_path: Path) -> None:

@@ -1,0 +1,63 @@
+"""Keys of before that are still needed, and keys that are gone though something needs them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from app.retention import seeds
+from services.banking.entries import entry_of
+from services.banking.proposals import binding
+from services.banking.seal import Sealer
+from services.banking.tables import transfers
+from services.banking.transfers import UNSETTLED
+from services.record.audit import ChainedAudit
+from services.record.audit_keys import ID_BYTES, SEED_BYTES, AuditKeys
+from services.store import Store
+from services.timing import on_disk
+
+_MOST_TRANSFERS = 10_000
+
+
+async def audit_keys_needed(audit: ChainedAudit, recordings: Path) -> Counter[bytes]:
+    """How many customer days of words, and recordings, are under which audit key, by its id. Raises StoreUnavailable.
+
+    What an older version sealed tells no key, and is not counted.
+    """
+    found = await on_disk.run(None, seeds, recordings)
+    return await audit.days_by_key() + Counter(seed[:ID_BYTES] for seed in found if len(seed) == SEED_BYTES)
+
+
+def audit_keys_gone(needed: Counter[bytes], keys: AuditKeys) -> str:
+    """What to write where keys are gone that something is under; nothing where all are there."""
+    gone = {name: count for name, count in needed.items() if name not in keys.ids}
+    named = ", ".join(f"{count} under {name.hex()}" for name, count in sorted(gone.items()))
+    said = f"days of words and recordings are under audit keys that are not here ({named}), and are neither read nor"
+    return f"{said} erased: write the keys into TELLERLINE_AUDIT_KEYS_BEFORE" if gone else ""
+
+
+def audit_keys_said(needed: Counter[bytes], keys: AuditKeys) -> str:
+    """Each key's id, and whether it is needed."""
+    current, *before = keys.ids
+    said = [f"{current.hex()} in use", *(f"{one.hex()} {_still(needed[one])}" for one in before)]
+    return ", ".join(said)
+
+
+async def seals_needed(store: Store, keys: Sequence[bytes]) -> tuple[int, list[int]]:
+    """Transfers that are not settled and fit none of the confirmation keys, and how many fit each of these."""
+    unsettled = sa.select(transfers).where(transfers.c.state.in_([state.value for state in UNSETTLED]))
+    wanted = unsettled.limit(_MOST_TRANSFERS)
+    rows = await store.look(lambda connection: connection.execute(wanted).all())
+    waiting = [entry_of(row).proposal for row in rows]
+    counts = [sum(Sealer([key]).fits(binding(one), one.seal) for one in waiting) for key in keys]
+    return len(waiting) - sum(counts), counts
+
+
+def seals_said(counts: Sequence[int]) -> str:
+    """Whether keys before the one in use are needed."""
+    return ", ".join(["one in use", *(f"before it {_still(count)}" for count in counts[1:])])
+
+
+def _still(count: int) -> str:
+    return f"still needed by {count}" if count else "needed no more"
