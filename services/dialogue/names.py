@@ -1,8 +1,9 @@
 """Speakable names of things: accounts by name and last digits, payees with what tells them apart."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import Final
 
 from schemas.banking import Account, Bill, Card
@@ -86,13 +87,22 @@ def _said(payee: Payee, facts: Facts) -> str:
     return payee.kana if payee.kana and by_reading(facts) else payee.name
 
 
-def payee_told_apart(facts: Facts, id_: PayeeId, rivals: Iterable[PayeeId]) -> Reply:
-    """A payee's name, with bank, relationship or last digits where a rival's is the same, or sounds like it."""
+def payee_told_apart(facts: Facts, id_: PayeeId, rivals: Iterable[PayeeId] | None = None) -> Reply:
+    """A payee's name, with bank, relationship or last digits where a rival's is the same, or sounds like it.
+
+    `rivals` are all in the book where none are given.
+    """
     found = facts.payees.get(id_)
     if found is None:
         return reply("name.payee", name="")
+    book = facts.payees
+    others = book.values() if rivals is None else [book[rival] for rival in rivals if rival in book]
+    return _told_apart(facts, found, _alike(others, found, facts))
+
+
+def _told_apart(facts: Facts, found: Payee, twins: Sequence[Payee]) -> Reply:
+    """`twins` sound alike, and `found` is one of them."""
     name = _said(found, facts)
-    twins = [facts.payees[r] for r in rivals if r in facts.payees and _alike(facts.payees[r], found, facts)]
     if len(twins) < 2:  # noqa: PLR2004 - itself and another
         return reply("name.payee", name=name)
     if by_reading(facts) and found.bank and len({t.bank for t in twins}) == len(twins):
@@ -105,7 +115,7 @@ def payee_told_apart(facts: Facts, id_: PayeeId, rivals: Iterable[PayeeId]) -> R
 def payee_at_bank(facts: Facts, id_: PayeeId) -> Reply:
     """A payee for a read-back: with the bank, in a language that says it."""
     found = facts.payees.get(id_)
-    name = payee_told_apart(facts, id_, facts.payees)
+    name = payee_told_apart(facts, id_)
     if found is None or not found.bank or not by_reading(facts) or name.id == "name.payee_bank":
         return name
     return reply("name.payee_at", payee=name, bank=found.bank)
@@ -119,10 +129,14 @@ def same_but_for_bank(facts: Facts, ids: tuple[PayeeId, ...]) -> tuple[str, ...]
     return banks if by_reading(facts) and one_name and len(banks) == len(ids) > 1 else ()
 
 
-def _alike(one: Payee, other: Payee, facts: Facts) -> bool:
+def _alike(payees: Iterable[Payee], found: Payee, facts: Facts) -> list[Payee]:
+    """Those whose names sound like one's. A book may have ten thousand: what begins otherwise is not looked at."""
     if not by_reading(facts):
-        return one.name == other.name
-    return _sound(_said(one, facts)) == _sound(_said(other, facts))
+        return [one for one in payees if one.name == found.name]
+    sound = _sound(found.kana or found.name)
+    begins = {unicodedata.normalize("NFC", sound[:1] + voiced) for voiced in ("", "\u3099", "\u309a")}
+    near = ((one, one.kana or one.name) for one in payees if (one.kana or one.name)[:1] in begins)
+    return [one for one, name in near if _sound(name) == sound]
 
 
 def apart_by_ear(facts: Facts, one: PayeeId, other: PayeeId) -> bool:
@@ -135,10 +149,11 @@ def _unvoiced(name: str) -> list[str]:
     return [c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c) and c not in " 　"]
 
 
+@lru_cache(maxsize=10_000)
 def _sound(name: str) -> str:
     """A name without what is easily misheard on a line: voicing, long vowels, the space."""
     plain = [c for c in _unvoiced(name) if c != "ー"]
-    return "".join(c for before, c in zip([" ", *plain], plain, strict=False) if not _lengthens(before, c))
+    return "".join(c for before, c in zip(["\0", *plain], plain, strict=False) if not _lengthens(before, c))
 
 
 def _lengthens(before: str, kana: str) -> bool:

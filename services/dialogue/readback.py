@@ -22,7 +22,7 @@ def readback(order: TransferOrder, verification: PayeeVerification, facts: Facts
     if due is not None:
         return reply("confirm.bill", amount=order.amount, bill=due.name, source=source, when=when)
     assert order.payee_id is not None, "an order has a payee, a bill, or an own account"
-    name = payee_told_apart(facts, order.payee_id, facts.payees)
+    name = payee_told_apart(facts, order.payee_id)
     kind = "confirm.doubted" if doubted(order, verification) else "confirm.transfer"
     said = reply(kind, amount=order.amount, payee=payee_at_bank(facts, order.payee_id), source=source, when=when)
     doubt = _doubt(order, verification, name, facts)
@@ -73,4 +73,4 @@ def _to(order: TransferOrder, facts: Facts) -> Reply | str:
     due = bill(facts, order.bill_id)
     if due is not None:
         return due.name
-    return payee_told_apart(facts, order.payee_id, facts.payees) if order.payee_id is not None else ""
+    return payee_told_apart(facts, order.payee_id) if order.payee_id is not None else ""
