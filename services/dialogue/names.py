@@ -135,8 +135,8 @@ def _alike(payees: Iterable[Payee], found: Payee, facts: Facts) -> list[Payee]:
         return [one for one in payees if one.name == found.name]
     sound = _sound(found.kana or found.name)
     begins = {unicodedata.normalize("NFC", sound[:1] + voiced) for voiced in ("", "\u3099", "\u309a")}
-    near = ((one, one.kana or one.name) for one in payees if (one.kana or one.name)[:1] in begins)
-    return [one for one, name in near if _sound(name) == sound]
+    near = [one for one in payees if (one.kana or one.name)[:1] in begins]
+    return [one for one in near if _sound(one.kana or one.name) == sound]
 
 
 def apart_by_ear(facts: Facts, one: PayeeId, other: PayeeId) -> bool:

@@ -32,7 +32,7 @@ def payee(number: int, name: str, kana: str = "") -> Payee:
 )
 def test_namesakes(locale: Locale, one: tuple[str, str], other: tuple[str, str], alike: bool) -> None:
     crowd = [
-        payee(number, f"{chr(0x4E00 + number)}", chr(0x30A2 + number % 80) + "ン" * (number % 7))
+        payee(number, f"{chr(0x4E00 + number)}", chr(0x30A2 + number % 80) + "ン" * (1 + number % 7))
         for number in range(9_990)
     ]
     both = [payee(10_000, *one), payee(10_001, *other)]
