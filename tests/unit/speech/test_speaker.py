@@ -67,7 +67,7 @@ def test_an_order_is_cut_behind_its_lead_and_between_its_parts() -> None:
     assert words("You have no open bills.", EN_US) == ["You have no open bills."]
 
 
-FORESEEN = {"balance.one", "transfer.done"}
+FORESEEN = {"transfer.done"}
 """What begins with a value in some language, and is made while the caller's turn ends."""
 
 
