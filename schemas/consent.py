@@ -21,6 +21,7 @@ class Awaited(StrEnum):
     PERSON = "person"  # a person was offered
     TASK = "task"  # something harmless was offered
     SLOT = "slot"  # a question about a task was asked
+    CARD = "card"  # which card to lock was asked: 止めて is no "stop"
     CODE = "code"  # a one-time code is awaited
 
 

@@ -21,7 +21,7 @@ from services.dialogue.resume import come_back, offer_person, pending_question, 
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.terms import terms_of
 
-_CLEARLY: Final = frozenset(Awaited) - {Awaited.NOTHING, Awaited.TASK, Awaited.SLOT, Awaited.CODE}
+_CLEARLY: Final = frozenset(Awaited) - {Awaited.NOTHING, Awaited.TASK, Awaited.SLOT, Awaited.CARD, Awaited.CODE}
 """What is asked about in words of its own."""
 
 

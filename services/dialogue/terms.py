@@ -36,7 +36,14 @@ def terms_of(state: DialogueState, facts: Facts) -> Terms:
         case SteppingUp():
             return Terms(Awaited.CODE, to="code")
         case _:
-            return Terms() if state.task is None else Terms(Awaited.SLOT, to="slot")
+            return _asked(state)
+
+
+def _asked(state: DialogueState) -> Terms:
+    if state.task is None:
+        return Terms()
+    which = state.task.intent is Intent.CARD_LOCK
+    return Terms(Awaited.CARD if which else Awaited.SLOT, to="slot")
 
 
 def agreed(state: DialogueState, heard: Understood, facts: Facts) -> bool:

@@ -62,6 +62,7 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
         and not any(_overlap(span.start, span.end, each) for each in taken)
         and not _of_a_thing(rules, heard, units, span, found.slots.bill)
         and not _its_morning(rules, heard, span, found.slots.date)
+        and not _then(rules, heard, units, span)
     ]
     mentions = [_widened(rules, heard, units, mention) for mention in found.unresolved]
     mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans)]
@@ -149,6 +150,7 @@ def _days(rules: Accounts, heard: Annotation, units: Units, found: Understood) -
     place = units.covering(day.evidence.start, day.evidence.end)
     limit = rules.limited(units, *place) if place is not None else None
     vague = span is not None and (span.ambiguity in _VAGUE or "against" in span.rule)
+    vague = vague or (place is not None and _spent_then(rules, units, place[1]))
     if limit is None and day.value.start == day.value.end and not vague:
         return found, []
     begin, stop = limit or place or (0, 0)
@@ -175,6 +177,11 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
     return any(units.words[begin - size : begin] in rules.speaking for size in range(1, min(_MAX_WORDS, begin) + 1))
 
 
+def _spent_then(rules: Accounts, units: Units, end: int) -> bool:
+    """Whether a day to come tells when the money will be spent, and maybe not when to send it: 「明日の飲み代」."""
+    return units.words[end : end + 1] == (_OF,) and bool(rules.occasions.scan(units.words, end + 1))
+
+
 def _its_month(rules: Accounts, units: Units, begin: int, end: int) -> bool:
     """Whether a month that is over or goes on tells what is paid for, or any day that is over: 「昨日の飲み代」."""
     behind = "".join(units.words[end : end + 2])
@@ -188,6 +195,16 @@ def _its_morning(rules: Accounts, heard: Annotation, span: Span, day: Slot[DateV
     """Whether a time is but the beginning of the day that is told before it: 「明日の朝」."""
     behind = day is not None and heard.transcript.text[day.evidence.end : span.start] in _OF_A_DAY
     return behind and span.surface in rules.morning
+
+
+def _then(rules: Accounts, heard: Annotation, units: Units, span: Span) -> bool:
+    """Whether a time belongs to a day that is over, and tells what is paid for: 「昨夜の飲み代」."""
+    place = units.covering(span.start, span.end)
+    if place is None or not heard.transcript.text.startswith(_OF, span.end):
+        return False
+    begin, end = place
+    starts = range(max(0, begin - _MAX_WORDS), end)
+    return any(edge.end == end for at in starts for edge in rules.past_days.scan(units.words, at))
 
 
 def _of_the_bill(text: str, span: Span, bill: Evidence) -> bool:
