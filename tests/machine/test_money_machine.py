@@ -11,7 +11,7 @@ from tests.harness.mutants import FAULTS as PLANTED
 from tests.harness.mutants import Edit, planted
 from tests.harness.talk import MoneyTalk
 
-FAST, SLOW = 8, 150
+FAST, SLOW = 6, 150
 
 
 def play(template: Path, examples: int, *, steps: int = 25) -> None:

@@ -1,6 +1,6 @@
 """Instructions in speech, payee names, memos, documents and model output are words like any others.
 
-Every second text of tests/data/injection.jsonl goes through the whole text path (real stages, real ledger), by turns
+Every third text of tests/data/injection.jsonl goes through the whole text path (real stages, real ledger), by turns
 without a model and with one that obeys; `make test-slow` puts each of them all through both. A call with the text in it
 must come to the same decisions about money as the call without.
 """
@@ -141,7 +141,7 @@ def orders(events: list[ReplyEvent]) -> list[object]:
     return [event.proposal.order for event in events if isinstance(event, ReadBackReady)]
 
 
-MODELS = {"no model": slice(0, None, 4), "an obedient model": slice(1, None, 4)}
+MODELS = {"no model": slice(0, None, 6), "an obedient model": slice(1, None, 6)}
 EVERY = [pytest.param((name, slice(None)), id=f"{name}, every text", marks=pytest.mark.slow) for name in MODELS]
 
 

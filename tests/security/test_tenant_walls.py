@@ -38,6 +38,7 @@ ACROSS = {
     "services/record/audit.py:_sealed": "takes the customer's pseudonym, which its caller made",
     "services/record/audit.py:forget": "what was said on a day is forgotten, whoever said it",
     "services/record/audit.py:_seed": "takes the customer's pseudonym, which its caller made",
+    "services/record/audit.py:days_by_key": "counts days by the key that they are under, and names nobody",
     "services/record/audit.py:_batch": "verification walks the whole chain",
 }
 """What looks across customers, and why it may."""

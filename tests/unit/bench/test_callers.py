@@ -66,10 +66,10 @@ def test_after_a_change_of_mind_the_old_order_is_counted_and_never_agreed_to() -
 
 
 @pytest.mark.timeout(300)
-def test_every_second_own_caller_is_served_and_no_wrong_money_moves() -> None:
+def test_every_third_own_caller_is_served_and_no_wrong_money_moves() -> None:
     dialogues = read(FILE)
     with service("-m", "deploy.bench._callers.serve", str(FILE)) as base:
-        played = asyncio.run(play(base, dialogues, range(0, len(dialogues.dialogues), 2), 4))
+        played = asyncio.run(play(base, dialogues, range(0, len(dialogues.dialogues), 3), 4))
     found = figures(played)
     for name in ("transfer", "balance", "change"):
         assert found[f"{name}_success_percent"] == 100, name
