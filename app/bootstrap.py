@@ -13,6 +13,7 @@ from app.auth.dependencies import Authenticator
 from app.auth.statements import KEPT, Statements
 from app.background import beside, keep_running
 from app.callers import Callers
+from app.chain import chained
 from app.compiled import compile_rules
 from app.ears import recognizer as load_recognizer
 from app.identity import bridges, identity
@@ -51,7 +52,6 @@ from services.record import audit_spool
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
-from services.record.heads import FileHead
 from services.record.spool import broken, left_behind, own
 from services.store import Store
 from services.timing import Steadiness, SystemClock, on_disk
@@ -156,7 +156,7 @@ class _Storage:
 async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _Storage:
     store = await stack.enter_async_context(database(settings))
     keys = audit_keys(settings)
-    chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+    chain = chained(settings, store, keys)
     beside(stack, _tell_keys_gone(settings, chain, keys))
     steady = Steadiness(clock, await store.clock())
     return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock, steady), steady)

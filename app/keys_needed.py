@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -17,7 +18,7 @@ from services.record.audit_keys import ID_BYTES, SEED_BYTES, AuditKeys
 from services.store import Store
 from services.timing import on_disk
 
-_MOST_TRANSFERS = 10_000
+_MOST_TRANSFERS: Final = 10_000
 
 
 async def audit_keys_needed(audit: ChainedAudit, recordings: Path) -> Counter[bytes]:
@@ -50,7 +51,8 @@ async def seals_needed(store: Store, keys: Sequence[bytes]) -> tuple[int, list[i
     wanted = unsettled.limit(_MOST_TRANSFERS)
     rows = await store.look(lambda connection: connection.execute(wanted).all())
     waiting = [entry_of(row).proposal for row in rows]
-    counts = [sum(Sealer([key]).fits(binding(one), one.seal) for one in waiting) for key in keys]
+    sealed = [(binding(one), one.seal) for one in waiting]
+    counts = [sum(sealer.fits(*one) for one in sealed) for sealer in (Sealer([key]) for key in keys)]
     return len(waiting) - sum(counts), counts
 
 

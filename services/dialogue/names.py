@@ -1,7 +1,7 @@
 """Speakable names of things: accounts by name and last digits, payees with what tells them apart."""
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
 from typing import Final
@@ -97,12 +97,7 @@ def payee_told_apart(facts: Facts, id_: PayeeId, rivals: Iterable[PayeeId] | Non
         return reply("name.payee", name="")
     book = facts.payees
     others = book.values() if rivals is None else [book[rival] for rival in rivals if rival in book]
-    return _told_apart(facts, found, _alike(others, found, facts))
-
-
-def _told_apart(facts: Facts, found: Payee, twins: Sequence[Payee]) -> Reply:
-    """`twins` sound alike, and `found` is one of them."""
-    name = _said(found, facts)
+    name, twins = _said(found, facts), _alike(others, found, facts)
     if len(twins) < 2:  # noqa: PLR2004 - itself and another
         return reply("name.payee", name=name)
     if by_reading(facts) and found.bank and len({t.bank for t in twins}) == len(twins):
@@ -112,10 +107,9 @@ def _told_apart(facts: Facts, found: Payee, twins: Sequence[Payee]) -> Reply:
     return reply("name.payee_ending", name=name, last4=found.account_last4)
 
 
-def payee_at_bank(facts: Facts, id_: PayeeId) -> Reply:
-    """A payee for a read-back: with the bank, in a language that says it."""
+def payee_at_bank(facts: Facts, id_: PayeeId, name: Reply) -> Reply:
+    """A payee for a read-back, told apart as `name`: with the bank, in a language that says it."""
     found = facts.payees.get(id_)
-    name = payee_told_apart(facts, id_)
     if found is None or not found.bank or not by_reading(facts) or name.id == "name.payee_bank":
         return name
     return reply("name.payee_at", payee=name, bank=found.bank)

@@ -24,7 +24,7 @@ def readback(order: TransferOrder, verification: PayeeVerification, facts: Facts
     assert order.payee_id is not None, "an order has a payee, a bill, or an own account"
     name = payee_told_apart(facts, order.payee_id)
     kind = "confirm.doubted" if doubted(order, verification) else "confirm.transfer"
-    said = reply(kind, amount=order.amount, payee=payee_at_bank(facts, order.payee_id), source=source, when=when)
+    said = reply(kind, amount=order.amount, payee=payee_at_bank(facts, order.payee_id, name), source=source, when=when)
     doubt = _doubt(order, verification, name, facts)
     return said if doubt is None else reply("say.both", first=doubt, second=said)
 

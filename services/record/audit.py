@@ -112,16 +112,16 @@ class ChainedAudit:
         self, customer: CustomerId, connection: sa.Connection, last: ChainHead, record: AuditRecord
     ) -> dict[str, Any]:
         """A record as it is stored after `last`."""
-        subject, seq = self._keys.subject(customer), last.seq + 1
+        subjects, seq = self._keys.subjects(customer), last.seq + 1
         row: dict[str, Any] = {
             "seq": seq,
             "previous": last.hash,
             "at": micros(record.at),
             "event": record.event,
             "call_id": record.call or "",
-            "subject": subject,
+            "subject": subjects[0],
             "facts": orjson.dumps(open_facts(record.facts, record.personal), option=orjson.OPT_SORT_KEYS).decode(),
-            "personal": self._sealed(connection, customer, seq, record),
+            "personal": self._sealed(connection, subjects, seq, record),
         }
         return row | {"hash": chain_hash(row)}
 
@@ -180,8 +180,9 @@ class ChainedAudit:
         rows = await self._store.look(lambda connection: connection.execute(wanted).all())
         return Counter({bytes(row.key): row.days for row in rows})
 
-    def _sealed(self, connection: sa.Connection, customer: CustomerId, seq: int, record: AuditRecord) -> bytes | None:
-        subjects = self._keys.subjects(customer)
+    def _sealed(
+        self, connection: sa.Connection, subjects: Sequence[str], seq: int, record: AuditRecord
+    ) -> bytes | None:
         if not record.personal or _erased(connection, subjects, record.at):
             return None
         subject = subjects[0]

@@ -35,7 +35,7 @@ ACROSS = {
     "services/banking/banks/seed.py:_add": "takes a whole demo customer",
     "services/banking/banks/seed.py:_book": "takes a whole demo customer",
     "services/record/audit.py:_chain": "takes records that each come with their customer",
-    "services/record/audit.py:_sealed": "takes the customer's pseudonym, which its caller made",
+    "services/record/audit.py:_sealed": "takes the customer's pseudonyms, which its caller made",
     "services/record/audit.py:forget": "what was said on a day is forgotten, whoever said it",
     "services/record/audit.py:_seed": "takes the customer's pseudonym, which its caller made",
     "services/record/audit.py:days_by_key": "counts days by the key that they are under, and names nobody",

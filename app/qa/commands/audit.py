@@ -49,20 +49,20 @@ def verify(
 
 async def _walked(settings: "Settings", database: str, heads: Path | None) -> "tuple[ChainHead, str]":
     """The chain's end, and what to write where keys are gone; not asked of another's database."""
+    from app.chain import chained, head_file
     from app.keys import audit_keys
     from app.keys_needed import audit_keys_gone, audit_keys_needed
-    from services.record.audit import ChainedAudit
     from services.record.chain import verify as walk
-    from services.record.heads import FileHead, read_heads
+    from services.record.heads import read_heads
     from services.store import Store
 
-    store, beside = Store(database or settings.database), heads or settings.state_dir / "audit.head"
+    store, beside = Store(database or settings.database), heads or head_file(settings)
     try:
         head = await walk(store, read_heads(beside) if heads or beside.is_file() else ())
         if database:
             return head, ""
         keys = audit_keys(settings)
-        log = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+        log = chained(settings, store, keys)
         return head, audit_keys_gone(await audit_keys_needed(log, settings.recordings), keys)
     finally:
         await store.close()
@@ -78,13 +78,12 @@ def erase(
     Fails where nothing of them is there, as under another audit key than that of their records.
     The records stay, and the chain holds. Needs the gateway's own settings.
     """
+    from app.chain import chained
     from app.keys import audit_keys
     from app.keys_needed import audit_keys_gone, audit_keys_needed
     from app.retention import erase as forget
     from app.settings import read_settings
     from schemas.ids import CustomerId
-    from services.record.audit import ChainedAudit
-    from services.record.heads import FileHead
     from services.store import Store
     from services.timing import SystemClock
 
@@ -96,7 +95,7 @@ def erase(
     async def erasing() -> tuple[int, str]:
         store = Store(settings.database)
         try:
-            log = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
+            log = chained(settings, store, keys)
             gone = audit_keys_gone(await audit_keys_needed(log, settings.recordings), keys)
             return await forget(log, keys, whose, settings.recordings, SystemClock()), gone
         finally:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from app.auth.jwks import HttpKeys, public_keys
 from app.bootstrap import core_bank
+from app.chain import chained
 from app.keys import audit_keys, confirmation_keys
 from app.keys_needed import audit_keys_gone, audit_keys_needed, audit_keys_said, seals_needed, seals_said
 from app.migrate import database, why
@@ -25,8 +26,6 @@ from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId, RuleId, language
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
-from services.record.audit import ChainedAudit
-from services.record.heads import FileHead
 from services.response import speak
 from services.store import Store
 from services.timing import TOLERATED_S, SystemClock
@@ -128,8 +127,7 @@ async def _keys(settings: Settings, report: Report) -> None:
     """What is sealed under which keys, and whether all of these are there."""
     async with database(settings) as store:
         keys, sealing = audit_keys(settings), confirmation_keys(settings)
-        chain = ChainedAudit(store, keys, FileHead(settings.state_dir / "audit.head"))
-        needed = await audit_keys_needed(chain, settings.recordings)
+        needed = await audit_keys_needed(chained(settings, store, keys), settings.recordings)
         gone = audit_keys_gone(needed, keys)
         report.add("audit keys", Severity.FAIL if gone else Severity.OK, gone or audit_keys_said(needed, keys))
         strange, counts = await seals_needed(store, sealing)
