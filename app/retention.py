@@ -98,7 +98,8 @@ def _remove(folder: Path, unwanted: Callable[[Path], bool]) -> int:
     """Remove recordings; how many."""
     calls = [call for call in folder.iterdir() if call.is_dir() and unwanted(call)] if folder.is_dir() else []
     for call in calls:
-        shutil.rmtree(call)
+        # Out of the way at once: a call that goes on writes into it no more, and knows by that.
+        shutil.rmtree(call.rename(call.with_name(f".{call.name}.gone")))
     return len(calls)
 
 

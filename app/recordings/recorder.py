@@ -56,6 +56,7 @@ class CallRecorder:
         self._last: RecordedTurn | None = None
         self._lock = Lock()
         self._whole = True
+        self._begun = False
         self.agreed = False
         self.shadow: CallShadow | None = None
 
@@ -71,6 +72,7 @@ class CallRecorder:
     def _forget(self) -> None:
         with self._lock:
             shutil.rmtree(self._folder, ignore_errors=True)
+            self._begun = False
 
     async def turn(
         self, transcript: Transcript, events: list[ReplyEvent], error: str | None, reply: ReplyId | None = None
@@ -123,8 +125,11 @@ class CallRecorder:
     def _keep(
         self, number: int, transcript: Transcript, samples: Samples | None, events: list[ReplyEvent], error: str | None
     ) -> None:
-        if not self._folder.exists():
+        if not self._begun:
             self._begin(transcript.locale)
+        elif not self._folder.exists():  # erased while the call goes on: what follows is not kept either
+            self._turns, self._whole = MAX_TURNS, False
+            return
         withheld = is_secret(transcript, events)
         audio = None
         if samples is not None and not withheld:
@@ -152,6 +157,7 @@ class CallRecorder:
             facts = self._facts.model_copy(update={"locale": locale})
             self._known = facts.model_dump_json(exclude_defaults=True).encode()
             self._sealed.write(FACTS_FILE, self._known)
+        self._begun = True
 
     def _seal(self, turn: RecordedTurn) -> None:
         self._sealed.write(f"turn-{turn.turn:02d}.json", turn.model_dump_json(exclude_defaults=True).encode())

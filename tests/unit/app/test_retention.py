@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from app.cli import main
 from app.keys import audit_keys
 from app.recordings.files import HEAD_FILE, RecordingHead
+from app.recordings.live import Recordings
 from app.retention import Retention, erase
 from app.settings import Settings
 from schemas.audit import AuditRecord
@@ -28,6 +29,7 @@ from services.store import Store
 from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
+from tests.unit.replay.test_replay_labels import fake_handler
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 KEYS = AuditKeys(b"a" * 32)
@@ -248,3 +250,17 @@ def seeds(folder: Path) -> int:
         (count,) = database.execute("select count(*) from audit_seeds").fetchone()
     database.close()
     return int(count)
+
+
+async def test_of_a_call_that_goes_on_after_its_customer_was_erased_nothing_more_is_kept(
+    audit: ChainedAudit, tmp_path: Path
+) -> None:
+    recordings = Recordings(tmp_path / "recordings", ManualClock(NOON), KEYS)
+    handler = await recordings.opener(fake_handler)(ANN, CallId("one"), Locale("en-US"))
+    await recordings.consent(CallId("one"), True)
+    for number, erased in enumerate((False, True, False)):
+        if erased:
+            assert await erase(audit, KEYS, ANN, tmp_path / "recordings", ManualClock(NOON)) == 1
+        async for _ in handler.take(Transcript.typed("send it to Kim", Locale("en-US")), ReplyId(f"r{number}")):
+            pass
+        assert any((tmp_path / "recordings").iterdir()) is (number == 0)
