@@ -52,6 +52,7 @@ from services.record import audit_spool
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
+from services.record.chain import told_time
 from services.record.spool import broken, left_behind, own
 from services.store import Store
 from services.timing import Steadiness, SystemClock, on_disk
@@ -158,7 +159,7 @@ async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _
     keys = audit_keys(settings)
     chain = chained(settings, store, keys)
     beside(stack, _tell_keys_gone(settings, chain, keys))
-    steady = Steadiness(clock, await store.clock())
+    steady = Steadiness(clock, await told_time(store, clock.now()))
     return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock, steady), steady)
 
 

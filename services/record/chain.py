@@ -6,6 +6,7 @@ A chain alone can't show that its end was cut off; heads that were exported can.
 import hashlib
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ import sqlalchemy as sa
 
 from schemas.errors import AuditBroken
 from services.record import tables as t
-from services.store import Store, insert_new
+from services.store import Store, insert_new, instant
 
 GENESIS: Final = "0" * 64
 _BATCH: Final = 500
@@ -63,6 +64,19 @@ async def verify(store: Store, exported: Iterable[ChainHead] = ()) -> ChainHead:
     if not before.seq <= last.seq <= after.seq:  # records may be added while the chain is walked
         raise AuditBroken(f"the chain ends at record {last.seq}, but its head is record {after.seq}")
     return last
+
+
+async def told_time(store: Store, now: datetime) -> datetime:
+    """What another clock than that which says `now` tells: the database's; of a file, its last record, if it is later.
+
+    Raises StoreUnavailable.
+    """
+    last = sa.select(t.records.c.at).order_by(t.records.c.seq.desc()).limit(1)
+    by_database = await store.clock()
+    if by_database is not None:
+        return by_database
+    written = await store.look(lambda connection: connection.execute(last).scalar())
+    return now if written is None else max(now, instant(written))
 
 
 def _anchors(exported: Iterable[ChainHead]) -> dict[int, str]:

@@ -26,6 +26,7 @@ from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId, RuleId, language
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
+from services.record.chain import told_time
 from services.response import speak
 from services.store import Store
 from services.timing import TOLERATED_S, SystemClock
@@ -105,9 +106,10 @@ async def _money(settings: Settings, report: Report) -> None:
         clock = SystemClock()
         await try_to_write(store, clock)
         report.add("database", Severity.OK, store.place)
-        apart = abs(((await store.clock() or clock.now()) - clock.now()).total_seconds())
+        apart = abs((await told_time(store, clock.now()) - clock.now()).total_seconds())
         if apart > TOLERATED_S:
-            report.add("clock", Severity.WARN, f"{apart:.0f} s apart from the database's: put the wrong one right")
+            whose = "before the last record" if store.embedded else "apart from the database's"
+            report.add("clock", Severity.WARN, f"{apart:.0f} s {whose}: put the wrong one right")
         first, count = await _customers(store)
         if settings.environment is Environment.DEMO and first is None:
             report.add("customers", Severity.NOTE, "the demo's own come at its first start")
