@@ -2,7 +2,9 @@
 
 import asyncio
 import codecs
+import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -73,8 +75,8 @@ async def _carried_out(
     from services.timing import SystemClock
 
     bringing, changes = DirectoryImport(store, SystemClock().now().date()), Counter[tuple[str, str]]()
-    for family in families:
-        missing, would = await bringing.check(family)
+    for batch in _shown(families, "looked at"):
+        missing, would = await bringing.check(batch)
         faults += missing
         changes.update(would)
     if faults:
@@ -83,9 +85,21 @@ async def _carried_out(
     if dry_run:
         return changes
     changes.clear()
-    for family in families:
-        changes.update(await bringing.write(family))
+    for batch in _shown(families, "written"):
+        changes.update(await bringing.write(batch))
     return changes
+
+
+def _shown(families: "list[Household]", done: str) -> "Iterator[list[Household]]":
+    """Batch by batch; a terminal is told how far it is."""
+    from services.banking.directory_import import batches
+
+    told = typer.progressbar(length=len(families), label=f"{len(families)} customers {done}", file=sys.stderr)
+    with told if sys.stderr.isatty() else nullcontext() as bar:
+        for batch in batches(families):
+            yield batch
+            if bar is not None:
+                bar.update(len(batch))
 
 
 def _records(file: Path, faults: "list[LineFault]") -> "Iterator[tuple[int, DirectoryRecord]]":

@@ -10,7 +10,7 @@ import pytest
 
 from schemas.directory import DirectoryLine
 from services.banking.banks.directory import Directory
-from services.banking.directory_import import Changes, DirectoryImport, LineFault, households
+from services.banking.directory_import import Changes, DirectoryImport, LineFault, batches, households
 from services.store import Store
 from tests.harness.money import START, RunClock
 
@@ -24,11 +24,11 @@ async def brought(store: Store, lines: list[dict[str, Any]]) -> tuple[list[LineF
     records = [(number, DirectoryLine.model_validate(line).root) for number, line in enumerate(lines, 1)]
     families, faults = households(records)
     bringing, changes = DirectoryImport(store, START.date()), Changes()
-    for family in families:
-        missing, _ = await bringing.check(family)
+    for batch in batches(families):
+        missing, _ = await bringing.check(batch)
         faults += missing
-    for family in families if not faults else ():
-        changes.update(await bringing.write(family))
+    for batch in batches(families) if not faults else ():
+        changes.update(await bringing.write(batch))
     return faults, changes
 
 

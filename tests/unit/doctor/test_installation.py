@@ -29,7 +29,7 @@ async def test_a_core_that_is_not_there_is_no_fault_of_the_database(
     )  # fmt: skip
     asha = CustomerRecord(type="customer", customer="C-1", name="Asha", locale="en-GB", zone="Europe/London", route="1")
     async with database(settings) as store:
-        await DirectoryImport(store, date(2026, 1, 15)).write(Household("C-1", [(1, asha)]))
+        await DirectoryImport(store, date(2026, 1, 15)).write([Household("C-1", [(1, asha)])])
     monkeypatch.setattr(installation, "_CHECKS", (("database", installation._money),))
     found = {one.subject: one.health for one in (await installation.examine_installation(settings)).findings}
     assert found["database"] is Severity.OK
