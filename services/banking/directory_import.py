@@ -158,29 +158,20 @@ def _faults(household: Household, plan: "_Plan") -> list[LineFault]:
 
 
 def _write(batch: Sequence[Household], connection: sa.Connection) -> Changes:
-    present, changes, written = (
-        _present(batch, connection),
-        Changes(),
-        defaultdict[tuple[str, sa.Table], list[Row]](list),
-    )
+    present, changes = _present(batch, connection), Changes()
+    written: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for household in batch:
         plan = _plan(household, present)
         for name, rows in (("insert", plan.inserts), ("update", plan.updates), ("delete", plan.deletes)):
             for table, row in rows:
-                written[name, table].append(row)
+                written[name, table.name].append({**row, **{f"its_{key}": value for key, value in row.items()}})
         changes.update(plan.changes)
     for table in (t.customers, t.limits, *_TABLES.values()):
         same = sa.and_(*(column == sa.bindparam(f"its_{column.name}") for column in table.primary_key))
-        statements = {
-            "insert": sa.insert(table),
-            "update": sa.update(table).where(same),
-            "delete": sa.delete(table).where(same),
-        }
-        for name, statement in statements.items():
-            if rows := written[name, table]:
-                connection.execute(
-                    statement, [{**row, **{f"its_{key}": value for key, value in row.items()}} for row in rows]
-                )
+        statements = (sa.insert(table), sa.update(table).where(same), sa.delete(table).where(same))
+        for name, statement in zip(("insert", "update", "delete"), statements, strict=True):
+            if given := written[name, table.name]:
+                connection.execute(statement, given)
     return changes
 
 
