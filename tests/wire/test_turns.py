@@ -48,7 +48,7 @@ async def test_a_command_is_heard_ended_and_answered() -> None:
         assert call.of("response.output_text.done")[0]["text"] == f"You said: {BALANCE}."
         ended = call.of("tellerline.turn.ended")[0]
         assert 150 <= ended["ended_at_ms"] - ended["voiced_until_ms"] <= 190
-        assert ended["rule"] == "endpointing.en.complete@10"
+        assert ended["rule"] == "endpointing.en.complete@11"
         assert running.handler.told("take") == [BALANCE]
 
 

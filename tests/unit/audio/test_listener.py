@@ -96,7 +96,7 @@ def test_a_complete_command_ends_after_its_short_silence() -> None:
     assert started.at_ms == 320
     assert ended.voiced_until_ms == 40 * FRAME_MS
     assert 150 <= ended.ended_at_ms - ended.voiced_until_ms < 150 + FRAME_MS
-    assert ended.rule == "endpointing.en.complete@10"
+    assert ended.rule == "endpointing.en.complete@11"
 
 
 def test_the_clock_runs_between_frames() -> None:
@@ -119,7 +119,7 @@ def test_each_kind_of_words_has_its_own_silence() -> None:
         (ended,) = bench.of(Ended)
         assert isinstance(ended, Ended)
         waits[kind] = ended.ended_at_ms - ended.voiced_until_ms
-        assert ended.rule == f"endpointing.en.{kind.value}@10"
+        assert ended.rule == f"endpointing.en.{kind.value}@11"
     assert waits[Completeness.COMPLETE] < 250 < waits[Completeness.UNKNOWN] < waits[Completeness.MISSING_SLOT]
     assert waits[Completeness.YES_NO] < 250 < waits[Completeness.DIGITS] < waits[Completeness.TRAILING]
 
@@ -153,7 +153,7 @@ def test_doubted_words_are_waited_for() -> None:
     bench.quiet(30)
     (ended,) = bench.of(Ended)
     assert isinstance(ended, Ended)
-    assert ended.rule == "endpointing.en.doubtful@10"
+    assert ended.rule == "endpointing.en.doubtful@11"
     assert ended.ended_at_ms - ended.voiced_until_ms >= 600
 
 
