@@ -51,6 +51,9 @@ NAMED: Final = 0.35
 FAR: Final = 25.0
 """Nats by the head behind the nearest name: the decoder is not asked about what sounds so different."""
 
+_TORN: Final = "\ufffd"
+"""A part of a character: text that has one was never said by anybody."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -230,7 +233,8 @@ class NaturalDecoder:
         for ids, score in zip(result.sequences_ids, result.scores, strict=True):
             text = str(self._natural.tokenizer.decode(ids)).strip().lower()
             found.setdefault(text if self._joiner else text.replace(" ", ""), float(score))
-        return found, float(result.no_speech_prob)
+        whole = {text: score for text, score in found.items() if _TORN not in text}
+        return whole or found, float(result.no_speech_prob)
 
     def _judged(self, guesses: dict[str, float], log_probs: Floats, none: float) -> Decoded:
         """The best candidates by the joint opinion of decoder, CTC head and language model.

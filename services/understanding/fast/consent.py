@@ -6,7 +6,6 @@ where it is the same as what waits. So a yes with anything else beside it is no 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import lru_cache, partial
 from typing import Final
 
@@ -20,6 +19,7 @@ from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from schemas.transcript import Source
 from services.understanding.fast.consent_file import ActRule, ConsentAutomaton, ConsentFile, compiled
 from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.hearings import OtherHearings
 from services.understanding.fast.hypotheses import behind
 from services.understanding.fast.lattice import Edge, Lattice, Trie
 from services.understanding.fast.uncollected import uncollected
@@ -27,20 +27,9 @@ from services.understanding.fast.units import Units
 from services.understanding.fast.vocabulary import vocabulary
 
 _NOW: Final = "now"
-_POLITE: Final = "polite"
-_AS_SAID: Final = "as_said"
-_TAIL: Final = "tail"
 _VALUE: Final = "value"
-_WHOLE: Final = 4
-"""Characters of a yes behind which a particle means no more: そうです."""
-_LONG: Final = 6
-"""Characters of a yes in which one more is a slip."""
-_ALIKE: Final = 0.6
-"""Of a misheard courtesy: the share of it that is the same."""
 _ASKED: Final = ("?", "？")
 _UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
-_MORE_CHARS: Final = 2
-"""Characters beside a yes that are no slip, in a language without spaces."""
 _REACH: Final = 60
 """Units in which words that lead up to something else, or say no first, are looked for."""
 _ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY, Intent.CANCEL})
@@ -67,7 +56,7 @@ class ConsentGrammar:
         self._rules = rules
         self._symbols, self._trie, self._automaton = answers.symbols, answers.trie, answers.automaton
         self._tokens = rules.confidence.contested
-        self._contrary = {self._symbols[name] for name in file.contrary}
+        self._hearings = OtherHearings(file, answers, rules)
         self._leads, self._objections = len(file.acts), len(file.acts) + 1
         self._first = {
             to: self._automaton.first_of([i for i, act in enumerate(file.acts) if to in act.to]) for to in Awaited
@@ -83,7 +72,8 @@ class ConsentGrammar:
         if not found.agrees:
             unsure = found.act is Intent.WAIT and self._may_agree(heard, context)
             return ConsentAnswer(Intent.CONFIRM if unsure else found.act, rule, doubted=unsure)
-        if transcript.source is Source.DTMF or self._contradicted(heard, context):
+        whole = partial(self._other, heard.spans, context)
+        if transcript.source is Source.DTMF or self._hearings.contradict(transcript, whole):
             return ConsentAnswer(found.act, rule, doubted=True)
         return ConsentAnswer(found.act, rule, Consent(context.terms.to, rule))
 
@@ -92,7 +82,7 @@ class ConsentGrammar:
         best, *others = heard.transcript.hypotheses or (None,)
         if best is None or not others:
             return heard
-        whole = ((each, self._whole(each.text, _same_spans(heard.spans, each.text), context)) for each in others)
+        whole = ((each, self._other(heard.spans, context, each.text)) for each in others)
         kept = (best, *(each for each, found in whole if found is None or not found.agrees))
         return replace(heard, transcript=replace(heard.transcript, hypotheses=kept))
 
@@ -125,82 +115,14 @@ class ConsentGrammar:
             return act
         return None if (_asks(text) and not act.questions) or (act.agrees and _unfinished(text)) else act
 
+    def _other(self, spans: tuple[Span, ...], context: Context, text: str) -> ActRule | None:
+        return self._whole(text, _same_spans(spans, text), context)
+
     def _may_agree(self, heard: Annotation, context: Context) -> bool:
         """Whether another hypothesis, about as likely, is a yes: of えー it is ええ."""
         others = behind(heard.transcript, self._tokens[language(heard.transcript.locale)].tokens_a_character)
         near = (self._whole(other, (), context) for other, odds in others if odds <= self._file.doubt.other)
         return any(found is not None and found.agrees for found in near)
-
-    def _contradicted(self, heard: Annotation, context: Context) -> bool:
-        """Whether another hypothesis says otherwise: any about as likely, or one not far that holds a no or goes on."""
-        doubt, locale = self._file.doubt, heard.transcript.locale
-        for other, odds in behind(heard.transcript, self._tokens[language(locale)].tokens_a_character):
-            if odds > max(doubt.other, doubt.contrary):
-                continue
-            found = self._whole(other, _same_spans(heard.spans, other), context)
-            if (found is not None and found.agrees) or self._slurs(heard.transcript.text, other):
-                continue
-            if odds > doubt.other and (self._trails(heard.transcript.text, other) or self._slips(heard, other, found)):
-                continue
-            if odds <= doubt.other or found is not None or self._holds_a_no(other):
-                return True
-            if self._goes_on(heard.transcript.text, other):
-                return True
-        return False
-
-    def _trails(self, yes: str, other: str) -> bool:
-        """Whether the other is the yes and a particle that asks for nothing: そうですね."""
-        inner, outer = self._rules.units(yes).words, self._rules.units(other).words
-        if self._file.spaced or outer[: len(inner)] != inner or len(inner) < _WHOLE or len(outer) == len(inner):
-            return False
-        tail = self._symbols[_TAIL]
-        return any(e.end == len(outer) and e.symbol == tail for e in self._trie.scan(outer, len(inner)))
-
-    def _slips(self, heard: Annotation, other: str, found: ActRule | None) -> bool:
-        """Whether the other is no answer, but the yes with one character too many within it: 間違いえありません."""
-        inner, outer = (self._rules.units(text).words for text in (heard.transcript.text, other))
-        if self._file.spaced or found is not None or len(outer) != len(inner) + 1 or len(inner) < _LONG:
-            return False
-        at = next((i for i, (a, b) in enumerate(zip(inner, outer, strict=False)) if a != b), len(inner))
-        within = 0 < at < len(inner) - 1 and outer[at + 1 :] == inner[at:]
-        return within and all("".join(no) in "".join(inner) for no in self._noes(other))
-
-    def _slurs(self, yes: str, other: str) -> bool:
-        """Whether the other is the same yes with the courtesy behind it misheard: much like it, and no no."""
-        inner, outer = self._rules.units(yes).words, self._rules.units(other).words
-        shared = next((at for at, (a, b) in enumerate(zip(inner, outer, strict=False)) if a != b), 0)
-        for at in range(shared, 0, -1):
-            if self._polite(inner, at):
-                alike = SequenceMatcher(None, " ".join(inner[at:]), " ".join(outer[at:])).ratio()
-                return alike >= _ALIKE and not self._holds_a_no(other)
-        return False
-
-    def _polite(self, words: tuple[str, ...], start: int) -> bool:
-        """Whether the words from `start` on are nothing but courtesies."""
-        ends, polite = {start}, self._symbols[_POLITE]
-        for at in range(start, len(words)):
-            if at in ends:
-                ends.update(edge.end for edge in self._trie.scan(words, at) if edge.symbol == polite)
-        return len(words) in ends and len(words) > start
-
-    def _goes_on(self, yes: str, other: str) -> bool:
-        """Whether the other is the yes with words beside it, which are then not what was agreed in."""
-        inner, outer = self._rules.units(yes).words, self._rules.units(other).words
-        more = len(outer) - len(inner)
-        least = 1 if self._file.spaced else _MORE_CHARS
-        return more >= least and any(outer[at : at + len(inner)] == inner for at in range(more + 1))
-
-    def _holds_a_no(self, text: str) -> bool:
-        return bool(self._noes(text))
-
-    def _noes(self, text: str) -> set[tuple[str, ...]]:
-        """Every phrase in it that holds a no, but for those within a yes: 間違い of 間違いありません."""
-        words = self._rules.units(text).words
-        edges = [edge for at in range(len(words)) for edge in self._trie.scan(words, at)]
-        yes = [] if self._file.spaced else [edge for edge in edges if edge.symbol == self._symbols[_AS_SAID]]
-        noes = [edge for edge in edges if edge.symbol in self._contrary]
-        free = [e for e in noes if not any(y.start <= e.start and e.end < y.end for y in yes)]
-        return {words[edge.start : edge.end] for edge in free}
 
     def _prefixes(self, units: Units, template: int) -> list[int]:
         size = len(units.words)

@@ -37,12 +37,16 @@ class ActRule(BaseModel):
 
 
 class DoubtMargins(BaseModel):
-    """How far behind the best a hypothesis may be to be heard, in natural-log odds: any, and one that holds a no."""
+    """How far behind the best a hypothesis may be to be heard, in natural-log odds.
+
+    Any, one that holds a no, and one that is no clear yes.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     other: float
     contrary: float
+    vague: float
 
 
 class ConsentFile(RuleFile):
@@ -61,6 +65,7 @@ class ConsentFile(RuleFile):
     open: frozenset[str]
     contrary: tuple[str, ...]
     doubt: DoubtMargins
+    alike: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
