@@ -12,6 +12,7 @@ from schemas.errors import (
     LimitExceeded,
     NotDelivered,
     NotFound,
+    StoreRefused,
 )
 from schemas.ids import CallId, ProposalId
 from schemas.transfer import TransferReceipt
@@ -138,7 +139,10 @@ async def test_fifty_confirmations_at_once_are_one_transfer(house: House) -> Non
     )
     moved = [outcome for outcome in outcomes if isinstance(outcome, TransferReceipt)]
     assert [receipt.state for receipt in moved] == [TransferState.SUCCEEDED]
-    assert sum(isinstance(outcome, ConfirmationUsed) for outcome in outcomes) == 49
+    refused = [outcome for outcome in outcomes if isinstance(outcome, ConfirmationUsed)]
+    assert refused
+    # On a busy machine some get no connection in time: of what they asked for nothing happened.
+    assert len(refused) + sum(isinstance(outcome, StoreRefused) for outcome in outcomes) == 49
     assert (await held(house.store))[CHECKING] == BALANCE - 5_000
     assert await spent(house.store) == 5_000
     assert await books(house.store) == {}
