@@ -114,10 +114,11 @@ class Waste(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """Sound that became no turn."""
+    """Sound that became no turn. `voiced_ms`: how long somebody spoke."""
 
     item: ItemId
     reason: Waste
+    voiced_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

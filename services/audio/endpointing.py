@@ -40,6 +40,7 @@ class Timing(RuleFile):
     stir_ms: int = Field(ge=0, le=500)
     merge_ms: int = Field(ge=0, le=5000)
     barge_in_voiced_ms: int = Field(ge=100, le=5000)
+    lost_voice_ms: int = Field(ge=200, le=5000)
     idle_ms: int = Field(ge=1000)
     retell_ms: int = Field(ge=300)
     silence_prompt_ms: int = Field(ge=1000)

@@ -267,7 +267,7 @@ class Listener:
     def _discard(self, turn: Utterance, reason: Waste) -> list[Signal]:
         self._turn, self._state = None, _State.IDLE
         stopped = SpeechStopped(turn.item, turn.voiced_until // PER_MS)
-        return [*self._void(turn), stopped, Discarded(turn.item, reason)]
+        return [*self._void(turn), stopped, Discarded(turn.item, reason, turn.voiced // PER_MS)]
 
     def _void(self, turn: Utterance) -> list[Signal]:
         eager = turn.void()

@@ -11,7 +11,7 @@ from schemas.errors import TellerlineError, WrongState
 from schemas.ids import RuleId
 from schemas.interpretation import Interpretation
 from schemas.transcript import Onward, Source, Transcript
-from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted
+from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted, Waste
 from services.audio.endpointing import timing
 from services.audio.keypad import Keypad
 from services.audio.listener import Listener, Signal
@@ -28,6 +28,7 @@ from services.ports import Clock
 
 log = logging.getLogger(__name__)
 
+_LOST: Final = RuleId("endpointing.lost@1")
 _WHOLE: Final = frozenset({Completeness.COMPLETE, Completeness.COURTESY, Completeness.BINDING})
 
 
@@ -179,6 +180,8 @@ class TurnTaking:
                     self._barge_in.words(text, self._locale)
                     if isinstance(signal, Eager):
                         self._eager = signal
+                case Discarded() if self._lost(signal):
+                    self._end_lost(signal)
                 case Discarded():
                     self._discard(signal)
                 case _:
@@ -190,7 +193,18 @@ class TurnTaking:
         self._outbound.put(discarded)
         self._conversation.released()
 
+    def _lost(self, discarded: Discarded) -> bool:
+        """Whether a read-back met words that nobody heard, for the first time: they may have been a change, or a no."""
+        spoken = discarded.reason is Waste.NO_SPEECH and discarded.voiced_ms >= timing().lost_voice_ms
+        waited = self._conversation.awaits is Awaits.CONFIRMATION and not self._conversation.audible
+        return spoken and waited and (self._last is None or self._last.turn.transcript.text != "")
+
     # Turns
+
+    def _end_lost(self, discarded: Discarded) -> None:
+        """Answer as where nothing was understood: what waits is read again, and a yes to it counts after that."""
+        words, now_ms = Transcript("", self._locale, ()), self._listener.now_ms
+        self._end_turn(Ended(discarded.item, 0, words, _LOST, now_ms, now_ms), Source.SPEECH, self._clock.monotonic())
 
     def _end_speech(self, ended: Ended) -> None:
         waste = self._barge_in.waste(ended, self._locale)

@@ -6,6 +6,8 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final, Protocol
 
+import numpy as np
+
 from app.qa.rehearsal import RehearsedCall
 from app.qa.replay import quality
 from app.qa.replay.audio import Clip, DecodedAudio, decode
@@ -14,10 +16,14 @@ from app.qa.replay.manifest import Case, CaseTurn, MoneyMove
 from app.qa.replay.parting import RecordedScript
 from app.qa.replay.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming, unplayed
 from schemas.audio import SAMPLE_RATE, Samples
+from schemas.decision import DecisionKind
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
 from schemas.transcript import Source, Transcript
 from schemas.turn import ReplyId
+from services.audio.endpointing import timing
+from services.audio.frames import VAD_FRAME
+from services.audio.vad import SileroVad, VadState
 from services.ports import Clock, Recognizer, TurnHandler
 from services.timing import ManualClock
 
@@ -66,13 +72,15 @@ class PipelinePlayer:
         script = RecordedScript(case, self._follow)
         results: dict[int, TurnResult] = {}
         number: int | None = 1
+        awaited = False
         async with self._house.call(case, clock) as call:
             while number is not None:
                 clock.advance(case.turns[number - 1].after_s)
                 before = await call.holdings()
-                result = await self._turn(case, number, base, call.handler, clock, proposals)
+                result = await self._turn(case, number, base, call.handler, clock, proposals, awaited=awaited)
                 changed = {"effects": effects(before, await call.holdings())}
                 results[number] = result.model_copy(update={"record": result.record.model_copy(update=changed)})
+                awaited = result.record.decision == DecisionKind.CONFIRM
                 number = script.after(results[number].record)
                 clock.advance(SPEAKING_S)
         return tuple(_told(case, n, results.get(n), script.partings.get(n, "")) for n in range(1, len(case.turns) + 1))
@@ -85,6 +93,8 @@ class PipelinePlayer:
         handler: TurnHandler,
         clock: ReplayClock,
         proposals: dict[ProposalId, MoneyMove],
+        *,
+        awaited: bool,
     ) -> TurnResult:
         utterance = case.turns[number - 1]
         decoded = None
@@ -98,13 +108,14 @@ class PipelinePlayer:
             transcript = await self._heard(decoded.samples, case.language, handler)
         heard_ms = (time.perf_counter() - begin) * 1_000
         collector = Collector(transcript, proposals)
-        if transcript.text.strip():
+        heard = bool(transcript.text.strip()) or (awaited and decoded is not None and lost(decoded.samples))
+        if heard:
             await converse(handler, transcript, ReplyId(f"r{number}"), collector)
         total_ms = (time.perf_counter() - begin) * 1_000
         record = collector.record(case, number, self._recognizer, self._ruleset)
         if decoded is not None:
             record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
-        if not transcript.text.strip():
+        if not heard:
             record = record.model_copy(update={"decision": NOTHING_HEARD})
         stages = ([] if decoded is None else [("asr", heard_ms)]) + list(collector.stages.items())
         timing = TurnTiming(
@@ -169,6 +180,17 @@ def typed(utterance: CaseTurn, locale: Locale) -> Transcript:
     if utterance.dtmf is not None:
         return Transcript.typed(utterance.dtmf, locale, source=Source.DTMF)
     return Transcript.typed(utterance.text or "", locale, utterance.alternatives)
+
+
+def lost(samples: Samples) -> bool:
+    """Whether somebody spoke for so long that a call asks again, where a yes is waited for."""
+    whole = np.pad(samples, (0, -len(samples) % VAD_FRAME))
+    vad = SileroVad()
+    try:
+        voiced = sum(probability >= timing().voice_on for probability in vad.probabilities(VadState(), whole))
+    finally:
+        vad.close()
+    return voiced * VAD_FRAME * 1_000 >= timing().lost_voice_ms * SAMPLE_RATE
 
 
 async def converse(handler: TurnHandler, transcript: Transcript, reply: ReplyId, collector: Collector) -> None:

@@ -396,3 +396,17 @@ async def test_our_own_reply_in_the_microphone_does_not_stop_it(db: float) -> No
             talk.seen.append(await outbound.get())
     assert not talk.of(ReplyCut)
     assert handler.told("take") == ["hello"]
+
+
+@pytest.mark.parametrize("awaits", [Awaits.CONFIRMATION, Awaits.ANSWER])
+async def test_words_that_nobody_heard_are_asked_for_again_where_a_yes_is_waited_for(awaits: Awaits) -> None:
+    talk = made(words="")
+    talk.handler.answers = {said: (ReplyText("Is that right?"), ReplyDone(awaits)) for said in (BALANCE, "")}
+    async with living(talk):
+        await talk.put(TypedIn(BALANCE))
+        await talk.put(PlaybackIn((await talk.until(ReplyEnded)).reply, PlaybackState.COMPLETED))
+        for _ in range(2):  # once: of a noise that goes on nobody is asked for ever
+            await talk.say(clip("to_catherine"), 1.2)
+            await talk.until(Discarded if awaits is Awaits.ANSWER or talk.handler.told("take")[1:] else ReplyEnded)
+            await comes_true(lambda: not talk.call._conversation.busy)
+    assert talk.handler.told("take") == ([BALANCE, ""] if awaits is Awaits.CONFIRMATION else [BALANCE])
