@@ -21,7 +21,7 @@ from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
 from schemas.transcript import Source, Transcript
 from schemas.turn import ReplyId
-from services.audio.endpointing import timing
+from services.audio.endpointing import timing as waits
 from services.audio.frames import VAD_FRAME
 from services.audio.vad import SileroVad, VadState
 from services.ports import Clock, Recognizer, TurnHandler
@@ -118,13 +118,7 @@ class PipelinePlayer:
         if not heard:
             record = record.model_copy(update={"decision": NOTHING_HEARD})
         stages = ([] if decoded is None else [("asr", heard_ms)]) + list(collector.stages.items())
-        timing = TurnTiming(
-            case=case.id,
-            turn=number,
-            audio_s=0.0 if decoded is None else round(len(decoded.samples) / SAMPLE_RATE, 3),
-            total_ms=round(total_ms, 3),
-            stages=waterfall(stages),
-        )
+        timing = _timing(case, number, decoded, total_ms, stages)
         return TurnResult(record=record, timing=timing)
 
     async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
@@ -135,6 +129,18 @@ class PipelinePlayer:
     async def close(self) -> None:
         """Release the house."""
         await self._house.close()
+
+
+def _timing(
+    case: Case, number: int, decoded: DecodedAudio | None, total_ms: float, stages: list[tuple[str, float]]
+) -> TurnTiming:
+    return TurnTiming(
+        case=case.id,
+        turn=number,
+        audio_s=0.0 if decoded is None else round(len(decoded.samples) / SAMPLE_RATE, 3),
+        total_ms=round(total_ms, 3),
+        stages=waterfall(stages),
+    )
 
 
 def _told(case: Case, number: int, result: TurnResult | None, parting: str) -> TurnResult:
@@ -187,10 +193,10 @@ def lost(samples: Samples) -> bool:
     whole = np.pad(samples, (0, -len(samples) % VAD_FRAME))
     vad = SileroVad()
     try:
-        voiced = sum(probability >= timing().voice_on for probability in vad.probabilities(VadState(), whole))
+        voiced = sum(probability >= waits().voice_on for probability in vad.probabilities(VadState(), whole))
     finally:
         vad.close()
-    return voiced * VAD_FRAME * 1_000 >= timing().lost_voice_ms * SAMPLE_RATE
+    return voiced * VAD_FRAME * 1_000 >= waits().lost_voice_ms * SAMPLE_RATE
 
 
 async def converse(handler: TurnHandler, transcript: Transcript, reply: ReplyId, collector: Collector) -> None:
