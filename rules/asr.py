@@ -42,6 +42,8 @@ class AsrRules(RuleFile):
     """The same for partials: lower, since a caller's first word is only half said then."""
     most_unwritten: float
     """Where a CTC head hears more labels than this beyond each one written, the words miss what was said."""
+    respelt: tuple[tuple[str, str], ...] = ()
+    """Patterns of what is written for other words of the same sound, and how these are written."""
     names: NameOdds | None = None
     """Where names are told by their sound."""
     loop_repeats: tuple[int, ...]

@@ -1,6 +1,8 @@
 """What a recogniser says when nobody spoke: silence, loops and the phrases that models invent."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -25,6 +27,7 @@ class Guard:
 
     def __init__(self, rules: AsrRules) -> None:
         self._rules = rules
+        self._respelt = tuple((re.compile(heard), meant) for heard, meant in rules.respelt)
         self._phantoms = frozenset(_plain(p) for p in rules.phantom_phrases)
 
     def wordless(self, samples: Samples) -> bool:
@@ -38,7 +41,18 @@ class Guard:
         best = decoded.hypotheses[0] if decoded.hypotheses else Hypothesis("", 0.0)
         if not best.text or self._silent(best, decoded, final=final) or self._invented(best):
             return (Hypothesis("", best.avg_logprob),)
-        return (best, *(h for h in decoded.hypotheses[1:] if h.text and not self._loops(h.text)))
+        kept = (best, *(h for h in decoded.hypotheses[1:] if h.text and not self._loops(h.text)))
+        texts: dict[str, Hypothesis] = {}
+        for hypothesis in kept:
+            texts.setdefault(self._written(hypothesis), hypothesis)
+        return tuple(replace(hypothesis, text=text) for text, hypothesis in texts.items())
+
+    def _written(self, hypothesis: Hypothesis) -> str:
+        """Its text, with words for numbers of the same sound where no number is spoken so."""
+        text = hypothesis.text
+        for heard, meant in self._respelt:
+            text = heard.sub(meant, text)
+        return text
 
     def _silent(self, best: Hypothesis, decoded: Decoded, *, final: bool) -> bool:
         rules, none = self._rules, decoded.no_speech_prob

@@ -118,3 +118,20 @@ def test_a_held_vowel_is_no_tone(lang: str, pitch: int) -> None:
     time = np.arange(8_000) / 16_000
     vowel = sum(0.1 * level * np.sin(2 * np.pi * pitch * n * time) for n, level in ((1, 1.0), (2, 0.8), (3, 0.03)))
     assert not Guard(asr_rules(lang)).wordless(np.asarray(vowel, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("heard", "written"),
+    [
+        ("佐藤花子二五千円送って", "佐藤花子に五千円送って"),
+        ("田中一郎三二九万五千円", "田中一郎さんに九万五千円"),
+        ("佐藤さん二二千円送って", "佐藤さんに二千円送って"),
+        ("ハナコ二千円送って", "ハナコ二千円送って"),  # or に千円: both are spoken
+        ("十二万五千円", "十二万五千円"),
+        ("暗証番号は三二九五", "暗証番号は三二九五"),
+    ],
+)
+def test_a_particle_is_no_figure_where_no_number_is_spoken_so(heard: str, written: str) -> None:
+    found = Decoded((Hypothesis(heard, -0.1), Hypothesis(written, -0.2), Hypothesis("別", -1.0)), 0.0)
+    kept = Guard(asr_rules("ja")).keep(found, final=True)
+    assert [(h.text, h.avg_logprob) for h in kept] == [(written, -0.1), ("別", -1.0)]
