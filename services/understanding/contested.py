@@ -4,7 +4,7 @@ Their other words may differ: what is hard to hear is often heard wrong in its n
 back may be agreed to, so the caller is asked, as about an amount that reads two ways.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rules.load import load
@@ -13,7 +13,7 @@ from schemas.ids import language
 from schemas.money import exponent
 from schemas.span import Ambiguity, MoneyValue, Span, SpanKind, SpanReading, amount_readings, amount_spans
 from schemas.transcript import Hypothesis, Source, Transcript
-from services.understanding.fast.rules import ConfidenceFile
+from services.understanding.fast.rules import ConfidenceFile, Contested
 
 Normalize = Callable[[str], tuple[Span, ...]]
 
@@ -28,19 +28,31 @@ def contested(transcript: Transcript, spans: tuple[Span, ...], normalize: Normal
         return spans
     digits = exponent(locale_rules(transcript.locale).currency)
     found: dict[Span, Span] = {}
-    for other in _near(transcript):
+    rules = load("intents/confidence.yaml", ConfidenceFile).contested[language(transcript.locale)]
+    for other, odds in _near(transcript, rules):
         theirs = amount_spans(normalize(other.text))
         if len(theirs) == len(amounts):
             for span, heard in zip(amounts, theirs, strict=True):
-                found[span] = _with(found.get(span, span), heard, digits)
+                if odds + rules.figures * _more_figures(span, heard, digits) <= rules.odds:
+                    found[span] = _with(found.get(span, span), heard, digits)
     return tuple(found.get(span, span) for span in spans)
 
 
-def _near(transcript: Transcript) -> list[Hypothesis]:
-    """The other hypotheses whose odds against the best, as whole sentences, are short."""
-    rules = load("intents/confidence.yaml", ConfidenceFile).contested[language(transcript.locale)]
+def _near(transcript: Transcript, rules: Contested) -> Iterator[tuple[Hypothesis, float]]:
+    """The other hypotheses whose odds against the best, as whole sentences, are short; and these odds."""
     best, tokens = transcript.avg_logprob, len(transcript.text) * rules.tokens_a_character
-    return [other for other in transcript.hypotheses[1:] if (best - other.avg_logprob) * tokens <= rules.odds]
+    for other in transcript.hypotheses[1:]:
+        if (odds := (best - other.avg_logprob) * tokens) <= rules.odds:
+            yield other, odds
+
+
+def _more_figures(span: Span, heard: Span, digits: int) -> int:
+    """How many figures more than one an amount has beyond the best's: few people send 5,001, and many 5,000."""
+    known, others = (
+        min((len(str(each.amount_minor).strip("0")) for each in amount_readings(said, digits)), default=0)
+        for said in (span, heard)
+    )
+    return others - known if others - known > 1 else 0
 
 
 def _with(span: Span, heard: Span, digits: int) -> Span:

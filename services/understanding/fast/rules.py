@@ -189,12 +189,16 @@ class Rescoring(BaseModel):
 
 
 class Contested(BaseModel):
-    """Which hypotheses are near: natural-log odds of the best sentence against them; tokens are told by its length."""
+    """Which hypotheses are near: natural-log odds of the best sentence against them; tokens are told by its length.
+
+    `figures`: added for each figure more than the best amount has, from the second on: few send 5,001.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     odds: float = Field(ge=0, le=10)
     tokens_a_character: float = Field(gt=0, le=4)
+    figures: float = Field(ge=0, le=5)
 
 
 class ConfidenceFile(RuleFile):
