@@ -34,12 +34,19 @@ def understood(state: DialogueState, event: UserUtterance, facts: Facts) -> Step
 def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
     state = state.keeping(replace(state.memory, patience=0))
     if heard.intent is Intent.QNA or heard.route is Route.QNA:
-        return _open_question(state, text, facts)
+        return _open_question(state, _in_full(state, text, heard, facts), facts)
     if heard.intent is None:
         return value_unasked(state, heard, facts)
     after, decision = _act(state, heard, facts)
     missed_again = after.memory.misses != state.memory.misses
     return (after if missed_again else after.keeping(after.memory.missed(0))), decision
+
+
+def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -> str:
+    """What is asked about the order that waits, in words that say so: "can i cancel it later"."""
+    asked, questions = (heard.rule or "").partition("@")[0], dialogue_rules().questions
+    later = state.task is not None and state.task.on is not None and state.task.on > facts.today
+    return questions.get(f"{asked}_booked" if later else asked) or questions.get(asked, text)
 
 
 def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:
