@@ -5,6 +5,7 @@ from typing import Final
 
 from schemas.decision import Answer, Clarify, Handoff
 from schemas.extraction import Extraction, Fallback
+from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
 from services.dialogue.answers import answered
 from services.dialogue.commands import COMMANDS, READ, command, queued
@@ -18,6 +19,7 @@ from services.dialogue.tasks import ordered
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
+_REPEATED: Final = RuleId("veto.recurring")
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
 """Where something is offered, no model takes words for a yes to it."""
 
@@ -35,6 +37,8 @@ def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
     state = state.keeping(replace(state.memory, patience=0))
     if heard.intent is Intent.QNA or heard.route is Route.QNA:
         return _open_question(state, _in_full(state, text, heard, facts), facts)
+    if heard.intent is None and _REPEATED in heard.vetoes and state.task is None:
+        return state, Clarify(reply("problem.repeated"))
     if heard.intent is None:
         return value_unasked(state, heard, facts)
     after, decision = _act(state, heard, facts)
