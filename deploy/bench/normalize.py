@@ -121,7 +121,7 @@ def judge(case: Mapping[str, Any], spans: Sequence[Span], score: Score) -> None:
 
 
 def _false_money(case: Mapping[str, Any], spans: Sequence[Span]) -> list[Span]:
-    if not case.get("money_known") or "money" in case.get("forbid", ()):
+    if "money" in case.get("forbid", ()):
         return []
     amounts = [e for e in case["expect"] if "money" in e["kind"]]
     found = [s for s in spans if s.kind is SpanKind.MONEY and getattr(s.value, "currency", None) is not None]

@@ -106,14 +106,30 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     """Ask whether it is meant; of a card that may be one of several, which."""
     if named(heard, dialogue_rules().which_card) and task.card is None and only_card(facts, locked=False) is None:
         return advance(replace(state.memory, recent=task), task, facts)
+    if task.intent is Intent.CARD_UNLOCK and not _locked(task, facts):
+        return _none_locked(state, task, facts)
     if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
         task = replace(task, unread=())
     if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
         task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
     offer = offer_of(task, facts)
+    if task.intent is Intent.CARD_UNLOCK and only_card(facts, locked=True) is not None:
+        offer = both(reply("card.locked"), offer)
     if _whole(task) and not dialogue_rules().only_endings(task.unread):  # one question, not one after the other
         task, offer = replace(task, unread=()), both(reply("offer.missed_some"), offer)
     return state.at(Offering(task, offer)), Clarify(offer)
+
+
+def _locked(task: Task, facts: Facts) -> bool:
+    """Whether the card, or any where none is named, is locked."""
+    return any(each.locked for each in facts.profile.cards if task.card in {None, each.id})
+
+
+def _none_locked(state: DialogueState, task: Task, facts: Facts) -> Step:
+    """Nothing that could be unlocked: what waits is come back to."""
+    if state.task is None:
+        return advance(replace(state.memory, recent=task), task, facts)
+    return go_on(state, reply("card.none_to_unlock"), facts)
 
 
 def _whole(task: Task) -> bool:

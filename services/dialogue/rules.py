@@ -33,6 +33,7 @@ class DialogueRules(RuleFile):
     read_again: tuple[str, ...]
     fragment: int
     word_endings: str
+    questions: dict[str, str]
 
     def only_endings(self, pieces: Iterable[str]) -> bool:
         """Whether each piece may be the end of a word that was read without it."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from schemas.decision import Answer, Clarify, Handoff
 from schemas.extraction import Extraction, Fallback
+from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
 from services.dialogue.answers import answered
 from services.dialogue.commands import COMMANDS, READ, command, queued
@@ -18,6 +19,7 @@ from services.dialogue.tasks import ordered
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
+_REPEATED: Final = RuleId("veto.recurring")
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
 """Where something is offered, no model takes words for a yes to it."""
 
@@ -34,12 +36,21 @@ def understood(state: DialogueState, event: UserUtterance, facts: Facts) -> Step
 def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
     state = state.keeping(replace(state.memory, patience=0))
     if heard.intent is Intent.QNA or heard.route is Route.QNA:
-        return _open_question(state, text, facts)
+        return _open_question(state, _in_full(state, text, heard, facts), facts)
+    if heard.intent is None and _REPEATED in heard.vetoes and state.task is None:
+        return state, Clarify(reply("problem.repeated"))
     if heard.intent is None:
         return value_unasked(state, heard, facts)
     after, decision = _act(state, heard, facts)
     missed_again = after.memory.misses != state.memory.misses
     return (after if missed_again else after.keeping(after.memory.missed(0))), decision
+
+
+def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -> str:
+    """What is asked about the order that waits, in words that say so: "can i cancel it later"."""
+    asked, questions = (heard.rule or "").partition("@")[0], dialogue_rules().questions
+    later = state.task is not None and state.task.on is not None and state.task.on > facts.today
+    return questions.get(f"{asked}_booked" if later else asked) or questions.get(asked, text)
 
 
 def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:

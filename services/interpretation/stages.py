@@ -31,6 +31,7 @@ from services.understanding.fast.understander import Understander
 from services.understanding.implied import implied
 from services.understanding.learned.reader import LearnedReader
 from services.understanding.led_up import led_up
+from services.understanding.listed import listed
 from services.understanding.mentioned import mentioned
 from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
@@ -163,7 +164,8 @@ class _Stages:
         found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
-        meant = meant or doubled(heard, found, context, named) or unsettled(heard, found, context, part)
+        meant = meant or doubled(heard, found, context, named) or listed(heard, found, context, named)
+        meant = meant or unsettled(heard, found, context, part)
         meant = meant or offered(heard, found, context, self._called(heard))
         meant = named_last(heard, meant or found, context, part) or meant
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant

@@ -148,7 +148,7 @@ def _bare(scan: Scan, at: int, day: int, end: int) -> Match | None:
     "On the fifteenth" is a day as well with which all begins.
     """
     led = at > 0 and scan.words[at - 1].on
-    begins = led and at == 1 and day > TEN
+    begins = led and at == 1 and (day > TEN or scan.words[end].ordering)
     if scan.today is None or not (scan.ends(end) or begins) or (day <= TEN and not led):
         return None
     days = calendar.around_month(scan.today, day)

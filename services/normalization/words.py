@@ -104,6 +104,7 @@ class Word:
     filler: bool = False  # is, をお願い: between context and digits
     closer: bool = False  # ends an amount: please, to, from
     subject: bool = False  # I, you: a verb follows, not a month
+    ordering: bool = False  # send, please: "on the third" before it is a day
     doubtful: bool = False  # a month's name that is a verb or a person too: may, april
     during: bool = False  # in, since: a month may follow alone
     tail: bool = False  # last: opens "last four"

@@ -24,18 +24,14 @@ from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.fast.vocabulary import vocabulary
 
 _MOST_CLAUSES: Final = 24  # in which names are looked for
-_MOST_NAMES: Final = 6
-"""Names that are looked for."""
+_MOST_NAMES: Final = 6  # that are looked for
 _READINGS: Final = 2
 """Readings of a later amount that are offered: "fifty two fifteen" may be either."""
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
-_LEAST_NAMES: Final = 2
-"""Names among which one of several payees may be one that is meant."""
 _CLAUSES: Final = re.compile(r"[^,.;:!?—–、。！？]+")
 _RULE: Final = RuleId("intents.doubled@1")
 _SUMS: Final = (SpanKind.MONEY, SpanKind.NUMBER)
-
 Find = Callable[[str], PayeeMatch | None]
 """Who is named in a text as long as the utterance, of which parts may be blank."""
 Values = dict[str, list[tuple[Evidence, Any]]]
@@ -51,17 +47,19 @@ class Mentions:
     context: Context
     reading: UtteranceLattice
     find: Find
-    _named: list[tuple[Evidence, PayeeId]] = field(default_factory=list)
-    _sought: list[bool] = field(default_factory=list)
+    _named: list[list[tuple[Evidence, list[PayeeId]]]] = field(default_factory=list)
+
+    def everyone(self) -> list[tuple[Evidence, list[PayeeId]]]:
+        """Everyone who is clearly named, or all who may be meant by a name; looked for once."""
+        if not self._named:
+            self._named.append(list(self._payees()))
+        return self._named[0]
 
     def payees(self) -> list[tuple[Evidence, PayeeId]]:
-        """Everyone who is clearly named, and, among corrections, who may be; looked for once."""
-        if not self._sought:
-            self._sought.append(True)
-            named = list(self._payees())
-            unsure = len(named) >= _LEAST_NAMES and not self.rules.spaced and self.repairs()
-            self._named.extend((e, each) for e, ids in named if len(ids) == 1 or unsure for each in ids)
-        return self._named
+        """Everyone who is clearly named, and, among corrections, who may be."""
+        named = self.everyone()
+        unsure = bool(named[1:]) and not self.rules.spaced and self.repairs()
+        return [(e, each) for e, ids in named if len(ids) == 1 or unsure for each in ids]
 
     def of(self, intent: Intent) -> Values:
         """What is named of what a command of this intent needs."""
@@ -247,21 +245,23 @@ class Mentions:
         text, left = self.heard.transcript.text, _MOST_NAMES
         for begin, stop in islice(self._clauses(), _MOST_CLAUSES):
             rest = text[begin:stop]
-            if not any(map(str.isalpha, rest)):
-                continue  # figures name nobody
-            while (
-                left
-                and (match := self.find(rest.rjust(begin + len(rest)).ljust(len(text)))) is not None
-                and match.end > match.start
-            ):
+            alphabetic = any(map(str.isalpha, rest))  # figures name nobody
+            while alphabetic and left and (match := self._found(rest, begin)) is not None and match.end > match.start:
                 left, start, end = left - 1, match.start - begin, match.end - begin
                 if match.candidates and (match.choice is not None or match.candidates[0].score >= _SURE):
                     yield self._evidence(match.start, match.end), [match.choice or match.candidates[0].id]
                 elif " " in rest[start:end]:
-                    start += rest[start:end].rindex(" ") + 1  # the name may be the words before
+                    start += rest[start:end].rindex(" ") + 1  # the name may be the words before, or another's
+                    last = self._found(rest[start:end], begin + start) if self.rules.spaced else None
+                    if last is not None and last.choice is not None and last.candidates[0].score >= _SURE:
+                        yield self._evidence(begin + start, begin + end), [last.choice]
                 elif match.plausible > 1 and end - start > 1:
                     yield self._evidence(match.start, match.end), [c.id for c in match.candidates[: match.plausible]]
                 rest = rest[:start] + "," * (end - start) + rest[end:]
+
+    def _found(self, part: str, begin: int) -> PayeeMatch | None:
+        """Who is named in a part of the text, which stands there."""
+        return self.find(part.rjust(begin + len(part)).ljust(len(self.heard.transcript.text)))
 
     def _clauses(self) -> Iterator[tuple[int, int]]:
         """Where there is something between marks, and, without spaces, between words that announce something anew."""

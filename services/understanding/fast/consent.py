@@ -66,7 +66,7 @@ class ConsentGrammar:
         """What the whole of `heard` answers in `context`; None where any word of it says something else."""
         transcript = heard.transcript
         found = self._whole(transcript.text, heard.spans, context)
-        if found is None:
+        if found is None or (found.typed and transcript.source is not Source.TYPED):
             return None
         rule = RuleId(f"{self._file.id}.{found.id}@{self._file.version}")
         if not found.agrees:

@@ -23,7 +23,7 @@ _VALUE: Final = "value"
 class ActRule(BaseModel):
     """One kind of answer: what it is, to what, and in which words.
 
-    `agrees`: it is a yes. `questions`: a written question mark behind it takes nothing away.
+    `agrees`: it is a yes. `questions`: a written question mark behind it takes nothing away. `typed`: nobody says it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -34,6 +34,7 @@ class ActRule(BaseModel):
     to: tuple[Awaited, ...] = tuple(Awaited)
     agrees: bool = False
     questions: bool = False
+    typed: bool = False
 
 
 class DoubtMargins(BaseModel):

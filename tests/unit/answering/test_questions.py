@@ -15,6 +15,7 @@ from schemas.ids import EN_US
 from services.answering.knowledge import load_passages
 from services.answering.quote import Library, QuotingAnswerer
 from services.answering.retrieve import Retriever
+from services.dialogue.rules import dialogue_rules
 from services.timing.clock import SystemClock
 
 FOLDER = Path(__file__).parents[2] / "data" / "answer"
@@ -61,6 +62,11 @@ def test_what_was_not_tuned_on_is_right_or_refused_and_invents_nothing(half: str
     assert found.ends["right"] >= right
     assert found.ends["wrong"] <= 1
     assert found.ends["unanswerable_answered"] <= answered
+
+
+@pytest.mark.parametrize("asked", dialogue_rules().questions.values())
+def test_what_is_asked_about_an_order_is_answered(asked: str) -> None:
+    assert Library.load(PASSAGES).answers(Question(asked, EN_US), SystemClock())
 
 
 def test_the_right_passage_is_among_the_first_three() -> None:

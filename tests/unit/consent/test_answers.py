@@ -97,6 +97,13 @@ def test_a_key_is_no_yes(key: str, scenes: dict[str, Scenes]) -> None:
         assert not scenes["en"].answer(awaited, pressed).done
 
 
+@pytest.mark.parametrize(("said", "done"), [("y", "moved"), ("n", "")])
+def test_a_letter_is_an_answer_where_it_is_typed(said: str, done: str, scenes: dict[str, Scenes]) -> None:
+    heard = Transcript.typed(said, EN_US, source=Source.SPEECH)
+    assert scenes["en"].answer(Awaited.TRANSFER, Transcript.typed(said, EN_US)).done == done
+    assert not scenes["en"].answer(Awaited.TRANSFER, heard).done
+
+
 def calls(name: str) -> set[str]:
     found = set()
     for path in (*ROOT.glob("services/**/*.py"), *ROOT.glob("app/**/*.py"), *ROOT.glob("schemas/**/*.py")):
