@@ -26,6 +26,7 @@ from services.dialogue.names import (
     bill,
     both,
     by_reading,
+    card,
     card_name,
     day_name,
     payee_name,
@@ -39,8 +40,10 @@ from services.dialogue.rules import dialogue_rules
 
 
 def offer_of(task: Task, facts: Facts) -> Reply:
-    """Whether this is wanted, with the amount and the payee, or the bill, that were said."""
-    due = bill(facts, task.bill)
+    """Whether this is wanted, with the amount and the payee, the bill, or the card, that were said."""
+    due, lost = bill(facts, task.bill), card(facts, task.card)
+    if task.intent is Intent.CARD_LOCK and lost is not None:
+        return reply("offer.card_lock_it", card=card_name(facts, lost))
     if task.intent is Intent.BILL_PAYMENT and due is not None:
         return reply("offer.bill_of", bill=due.name)
     if task.intent is not Intent.TRANSFER_MONEY or (len(task.amounts) != 1 and task.payee is None):
