@@ -40,14 +40,12 @@ from services.dialogue.rules import dialogue_rules
 
 
 def offer_of(task: Task, facts: Facts) -> Reply:
-    """Whether this is wanted, with the amount and the payee, the bill, or the card, that were said."""
-    due, lost = bill(facts, task.bill), card(facts, task.card)
-    if task.intent is Intent.CARD_LOCK and lost is not None:
-        return reply("offer.card_lock_it", card=card_name(facts, lost))
+    """Whether this is wanted, with the amount and the payee, or the bill, that were said."""
+    due = bill(facts, task.bill)
     if task.intent is Intent.BILL_PAYMENT and due is not None:
         return reply("offer.bill_of", bill=due.name)
     if task.intent is not Intent.TRANSFER_MONEY or (len(task.amounts) != 1 and task.payee is None):
-        return reply(f"offer.{task.intent.value}")
+        return _offer_plainly(task, facts)
     name = "" if task.payee is None else said_name(facts, task.payee)
     if len(task.amounts) != 1:
         return reply("offer.transfer_to", payee=name)
@@ -58,6 +56,14 @@ def offer_of(task: Task, facts: Facts) -> Reply:
     if task.target is not None:
         return reply("offer.own_of_to", amount=amount, target=account_name(facts, task.target))
     return reply("offer.transfer_of", amount=amount)
+
+
+def _offer_plainly(task: Task, facts: Facts) -> Reply:
+    """Whether anything else is wanted; of a card to be stopped, which."""
+    lost = card(facts, task.card)
+    if task.intent is Intent.CARD_LOCK and lost is not None:
+        return reply("offer.card_lock_it", card=card_name(facts, lost))
+    return reply(f"offer.{task.intent.value}")
 
 
 def bills_due(task: Task, facts: Facts) -> Reply:
