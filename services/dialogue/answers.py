@@ -6,8 +6,9 @@ from schemas.decision import Clarify, Confirm, Execute, Handoff, VerifyStepUp
 from schemas.intent import Intent, SlotName, Understood
 from services.dialogue.advance import advance
 from services.dialogue.commands import queued
+from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
-from services.dialogue.names import card_name, reply
+from services.dialogue.names import reply
 from services.dialogue.phases import (
     Asking,
     Behind,
@@ -171,9 +172,9 @@ def _offering(state: DialogueState, task: Task, heard: Understood, facts: Facts)
         case Intent.CANCEL:
             return cancelled(state, facts)
         case _ if task.intent is Intent.CARD_LOCK and (card := heard.slots.card) is not None:
-            lost = next(each for each in facts.profile.cards if each.id == card.value)
-            offer = reply("offer.card_lock_it", card=card_name(facts, lost))
-            return state.at(Offering(replace(task, card=card.value), offer)), Clarify(offer)
+            lost = replace(task, card=card.value)
+            offer = offer_of(lost, facts)
+            return state.at(Offering(lost, offer)), Clarify(offer)
         case _:
             chosen = is_money(task) or heard.slots.choice is not None  # "both", of the cards that may be stopped
             return value(state, heard, facts) if chosen else missed(state, facts)

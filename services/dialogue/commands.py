@@ -58,7 +58,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if named(heard, dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
     if _read_back(state) and named(heard, dialogue_rules().besides):  # what is read back is not lost for another one
-        return _besides(queued(state, replace(heard, then=heard)))
+        return _besides(state, heard)
     task, state = leaning(state, heard), queued(state, heard)
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
@@ -151,14 +151,16 @@ def _read_back(state: DialogueState) -> bool:
     return state.read_back is not None or isinstance(state.phase, Proposing)
 
 
-def _besides(state: DialogueState) -> Step:
-    """What is read back comes first: it is said once more, and a yes counts only after that."""
+def _besides(state: DialogueState, heard: Understood) -> Step:
+    """What is read back comes first: it is said once more, and a yes counts only after that. A bill is paid once."""
+    same = state.task is not None and heard.slots.bill is not None and heard.slots.bill.value == state.task.bill
+    state = state if same else queued(state, replace(heard, then=heard))
     match state.phase:
         case Proposing(_, order):
             return state.keeping(state.memory.first(reply("confirm.this_first"))), Confirm(order)
         case _:
             assert state.read_back is not None, "an order is read back"
-            return read_again(state.memory, state.read_back, "confirm.this_first")
+            return read_again(state.memory, state.read_back, "" if same else "confirm.this_first")
 
 
 def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:

@@ -26,6 +26,7 @@ from services.dialogue.names import (
     bill,
     both,
     by_reading,
+    card,
     card_name,
     day_name,
     payee_name,
@@ -44,7 +45,7 @@ def offer_of(task: Task, facts: Facts) -> Reply:
     if task.intent is Intent.BILL_PAYMENT and due is not None:
         return reply("offer.bill_of", bill=due.name)
     if task.intent is not Intent.TRANSFER_MONEY or (len(task.amounts) != 1 and task.payee is None):
-        return reply(f"offer.{task.intent.value}")
+        return _offer_plainly(task, facts)
     name = "" if task.payee is None else said_name(facts, task.payee)
     if len(task.amounts) != 1:
         return reply("offer.transfer_to", payee=name)
@@ -55,6 +56,14 @@ def offer_of(task: Task, facts: Facts) -> Reply:
     if task.target is not None:
         return reply("offer.own_of_to", amount=amount, target=account_name(facts, task.target))
     return reply("offer.transfer_of", amount=amount)
+
+
+def _offer_plainly(task: Task, facts: Facts) -> Reply:
+    """Whether anything else is wanted; of a card to be stopped, which."""
+    lost = card(facts, task.card)
+    if task.intent is Intent.CARD_LOCK and lost is not None:
+        return reply("offer.card_lock_it", card=card_name(facts, lost))
+    return reply(f"offer.{task.intent.value}")
 
 
 def bills_due(task: Task, facts: Facts) -> Reply:

@@ -48,9 +48,11 @@ def _places(rules: Grammar, text: str) -> Iterator[tuple[int, int, int]]:
     """Where what comes before a condition ends, where it begins and where it ends, in code points."""
     units, marks = rules.units(text), rules.accounts
     size = len(units.words)
-    if not marks.conditions.meets(units.words):
-        return
-    for at in range(size):
+    for at in range(size) if marks.repeats.meets(units.words) else ():
+        stop = marks.repeats.longest(units.words, at)[0]
+        if stop > at:
+            yield units.starts[at], units.starts[at], units.ends[stop - 1]
+    for at in range(size) if marks.conditions.meets(units.words) else ():
         stop = marks.conditions.longest(units.words, at)[0]
         if stop == at:
             continue

@@ -96,6 +96,7 @@ class Accounts:
     pointing: frozenset[str]
     rather: Trie
     conditions: Trie
+    repeats: Trie
     particles: frozenset[str]
     short_below: int
     short_of: int
@@ -191,6 +192,7 @@ _PLAIN: Final = (
     "scales",
     "rather",
     "conditions",
+    "repeats",
 )
 """Lists that are looked for as they are."""
 _AS_WRITTEN: Final = (

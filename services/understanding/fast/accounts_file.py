@@ -31,7 +31,7 @@ class AccountsFile(RuleFile):
     after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
     `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
     number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
-    end it, and it begins behind one of `particles`.
+    end it, and it begins behind one of `particles`; one of `repeats` is such a part by itself (ずつ三回, 毎月).
     """
 
     before: tuple[str, ...]
@@ -95,6 +95,7 @@ class AccountsFile(RuleFile):
     over: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     conditions: tuple[str, ...]
+    repeats: tuple[str, ...] = ()
     particles: frozenset[str] = frozenset()
     short_below: int = 0
     short_of: int = 1
