@@ -37,6 +37,8 @@ class UtteranceLattice:
     lattice: Lattice
     taken: frozenset[int]
     within: frozenset[int]  # units that go on what the one before began
+    runs: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
+    """The grammar's state sets from a unit on."""
     _rows: dict[int, tuple[Trie, list[list[Edge]]]] = field(default_factory=dict, repr=False, compare=False)
 
     def phrases(self, trie: Trie) -> list[list[Edge]]:
@@ -91,7 +93,7 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
         return edges
 
     rows = {id(nouns.trie): (nouns.trie, named)}
-    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within, rows)
+    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within, _rows=rows)
 
 
 def _offered(grammar: Grammar, context: Context) -> Trie | None:
