@@ -102,15 +102,12 @@ class Automaton:
             if not here:
                 continue
             after = follow(here, first)
-            for edge in lattice.edges(at):
-                if edge.end > end:
+            for _, stop, symbol, _, _ in lattice.edges(at):
+                if stop > end:
                     continue
-                if edge.symbol == FILLER:
-                    sets[edge.end] |= here
-                else:
-                    reached = after & of_symbol[edge.symbol]
-                    if reached:
-                        sets[edge.end] |= reached
+                reached = here if symbol == FILLER else after & of_symbol[symbol]
+                if reached:
+                    sets[stop] |= reached
         return sets
 
     def accepted(self, reached: int) -> list[int]:
