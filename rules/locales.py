@@ -1,5 +1,7 @@
 """What every stage may ask of a locale."""
 
+from functools import lru_cache
+
 from rules.load import RuleFile, exists, load, locales
 from schemas.errors import UnsupportedLocale
 from schemas.ids import Locale
@@ -14,8 +16,9 @@ class LocaleRules(RuleFile):
     spaced: bool = True  # words are separated by spaces
 
 
+@lru_cache(maxsize=64)
 def locale_rules(locale: Locale) -> LocaleRules:
-    """The data of a locale. Raises UnsupportedLocale where none exist."""
+    """The data of a locale, looked for once. Raises UnsupportedLocale where none exist."""
     path = f"locales/{locale}.yaml"
     if not locale.replace("-", "").isalnum() or not exists(path):
         raise UnsupportedLocale("no rules for this locale")

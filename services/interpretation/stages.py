@@ -109,6 +109,7 @@ class _Stages:
     names: tuple[str, ...] = ()
     """Of the payee whose order is read back: a bank alone tells which of that name is meant."""
     _searched: Searched = field(default_factory=dict)
+    _looked_up: dict[str, PayeeMatch | None] = field(default_factory=dict)
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
     _heard: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], Annotation] = field(default_factory=dict)
     _pieces: dict[tuple[int, int, str], Annotation] = field(default_factory=dict)
@@ -226,9 +227,15 @@ class _Stages:
         return undated(heard, found) or found
 
     def _called(self, heard: Annotation) -> FindPayee:
-        """Who is called just so."""
-        locale, searched = heard.transcript.locale, self._searched
-        return lambda name: self.payees.lookup((name,), locale, searched)
+        """Who is called just so: the same names stand in many parts of an utterance, and are looked up once."""
+        locale, found = heard.transcript.locale, self._looked_up
+
+        def called(name: str) -> PayeeMatch | None:
+            if name not in found:
+                found[name] = self.payees.lookup((name,), locale, self._searched)
+            return found[name]
+
+        return called
 
     def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:
         """A part of an utterance by itself, with what is in doubt about the whole."""

@@ -107,6 +107,9 @@ def _announced(
 
     `at` where there are none.
     """
+    marks = rules.accounts
+    if at >= size or not (marks.repairs.opens(words[at]) or (marks.spaced and marks.links.opens(words[at]))):
+        return at, []
     if not rules.accounts.spaced:
         repair, symbols = rules.accounts.repairs.longest(words, at)
         if not symbols or rules.accounts.unannounced.longest(words, at)[0] > repair:

@@ -25,6 +25,8 @@ _MAX_PIECES: Final = 8
 """Ways in which words are left beside a value."""
 AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
 _DATED: Final = frozenset({SpanKind.DATE})
+_NAMED: Final = frozenset({"amount", "payee", "source", "target", "account", "card", "bill", "date"})
+"""Slots of which a value is told by a number, a day, a name or a thing of the caller's."""
 _MARKS: Final = " ,.;:!—–-"
 _ENDS: Final = re.compile("[,;:.!?—–]")
 
@@ -53,6 +55,27 @@ class SelfRepair:
         """Whether code point `at` parts an amount, a day or a number."""
         return parts_a_value(self.heard, at)
 
+    def may_name(self, end: int) -> bool:
+        """Whether the later part's words up to `end` may say again what was said: where they can't, none are read."""
+        said, text, start = values(self.one.slots), self.heard.transcript.text, self.cut.start
+        if not self.rules.spaced or not said.keys() <= _NAMED:
+            return True
+        match, units = self.heard.payees, self.rules.units(text)
+        places = [(each.start, each.end) for each in self.heard.spans] + ([(match.start, match.end)] if match else [])
+        if any(begin < end and start < stop for begin, stop in places):
+            return True
+        words, known = units.words, self.rules.trie
+        named = {word for slot in said.values() for word in self.rules.units(slot.evidence.surface).words}
+        nouns, family = vocabulary(self.rules, self.contexts[0]).trie, self.rules.symbols.get("family")
+        return any(
+            words[at] in named
+            or nouns.begins(words, at)
+            or not (edges := known.scan(words, at))
+            or any(edge.symbol == family for edge in edges)
+            for at, begin in enumerate(units.starts)
+            if start <= begin < end
+        )
+
     def rule(self, name: str) -> RuleId:
         """The rule `name` of this language's words."""
         return RuleId(f"{self.rules.accounts.id}.{name}@{self.rules.accounts.version}")
@@ -61,7 +84,7 @@ class SelfRepair:
 def instead(parts: SelfRepair) -> Understood | None:
     """As in "no, not ann, bob": what was said before is said again, and what is meant follows."""
     said = values(parts.one.slots)
-    for end in parts.ends():
+    for end in filter(parts.may_name, parts.ends()):
         again = parts.read(parts.cut.start, end)
         named = values(again.slots) if again is not None and not again.unresolved else {}
         if again is None or again.intent not in TOLD_ALONE or again.rule == TOLD or not named:

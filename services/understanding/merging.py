@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from schemas.consent import Terms
+from schemas.consent import NO_TERMS
 from schemas.ids import RuleId
 from schemas.intent import (
     MONEY_MOVING,
@@ -36,7 +36,7 @@ Again = Callable[[str], Understood]
 
 def alone(context: Context) -> tuple[Context, ...]:
     """The contexts in which a part is looked at by itself: as a command, and as an answer to a read-back."""
-    context = replace(context, terms=Terms())
+    context = context if context.terms == NO_TERMS else replace(context, terms=NO_TERMS)
     return context, replace(context, confirming=True)
 
 

@@ -83,9 +83,11 @@ def _corrected(parts: SelfRepair) -> Understood | None:
         two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
         if two is None or not values(two.slots) or two.rule == TOLD or two.rejected:
             return instead(parts) or refused(parts)
-    else:
+    if _adds(rules, text[cut.start :]) or _goes_on(parts):
+        return None
+    if not cut.denies:
         two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))
-    if _adds(rules, text[cut.start :]) or _goes_on(parts) or _among_three(parts, two):
+    if _among_three(parts, two):
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)

@@ -100,13 +100,12 @@ def _dropped(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) 
 
 def _taken_back(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:
     """A whole command of another kind, behind a clause that takes back the first: 残高を教えて、いや残高はいいや、…."""
-    one = look(0, cut.end, context)
-    if rules.spaced or (one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end]))):
+    ends = () if rules.spaced else _clause_ends(rules, text, cut)
+    dropped = [begin for end, begin in ends if rules.accounts.dropping.holds(rules.units(text[cut.mark : end]).words)]
+    one = look(0, cut.end, context) if dropped else None
+    if one is None or (one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end]))):
         return None
-    for end, begin in _clause_ends(rules, text, cut):
-        words = rules.units(text[cut.mark : end]).words
-        if not rules.accounts.dropping.holds(words):
-            continue
+    for begin in dropped:
         behind = rules.units(text[begin : cut.stop])
         leads = rules.accounts.instead_of.longest(behind.words, 0)[0] if behind.words else 0
         for start in {0, leads} if leads < len(behind.words) else ():
@@ -223,9 +222,12 @@ def _behind(rules: Grammar, text: str, cut: Cut, context: Context, again: Again)
     kind = before[0][1].kind
     for at in range(two.end, min(two.end + _MOST_AROUND, len(units.words))):
         rest = text[: cut.end] + text[units.starts[at] :]
-        first, meant = again(rest), again(rest.replace(said, told, 1))
+        first = again(rest)
+        if first.intent not in _DONE or first.rule is None:
+            continue
+        meant = again(rest.replace(said, told, 1))
         slot = getattr(meant.slots, kind)
-        if first.intent in _DONE and first.rule is not None and slot is not None and _same_but(first, meant, kind):
+        if slot is not None and _same_but(first, meant, kind):
             evidence = Evidence(units.starts[two.start], units.ends[two.end - 1], told, first.rule)
             return replace(meant, slots=replace(first.slots, **{kind: replace(slot, evidence=evidence)}))
     return None

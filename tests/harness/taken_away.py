@@ -69,15 +69,13 @@ def _templates(understander: Understander) -> Iterator[str]:
     for number, template in enumerate(rules.templates):
         if template.intent.value not in {"transfer_money", "bill_payment", "inform", "correct"}:
             continue
-        kept = matching.start
+        kept = matching.enabled
 
-        def start(*args: object, without: int = number, **more: object) -> tuple[int, frozenset[int]]:
-            _, enabled = kept(*args, **more)  # type: ignore[arg-type]  # noqa: B023 - put back before the next
-            left = enabled - {without}
-            return rules.automaton.first_of(sorted(left)), left
+        def enabled(*args: object, without: int = number, **more: object) -> frozenset[int]:
+            return kept(*args, **more) - {without}  # type: ignore[arg-type]  # noqa: B023 - put back before the next
 
-        matching.start = start  # type: ignore[method-assign,assignment]
+        matching.enabled = enabled  # type: ignore[method-assign,assignment]
         try:
             yield f"template {template.rule}"
         finally:
-            del matching.start
+            del matching.enabled

@@ -29,7 +29,7 @@ def asked(
     if _ELSE not in grammar.symbols or vetoes - let or any(s.kind in _BESIDE for s in heard.spans):
         return None
     size, words = len(reading.words), reading.words
-    said = {edge.symbol for at in range(size) for edge in reading.lattice.edges(at)}
+    said = reading.lattice.said()
     symbols = grammar.symbols
     trouble = any(edge.symbol == TROUBLE for edges in reading.phrases(grammar.routing) for edge in edges)
     if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols.get("bank", _NONE)}):

@@ -6,6 +6,7 @@ an edge of the lattice is one AND and one OR.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from services.understanding.fast.lattice import FILLER, Edge, Lattice
@@ -54,16 +55,16 @@ class Automaton:
         for mask in self._accept:
             self._any |= mask
         self._completed = {state: i for i, part in enumerate(self._ranges) for state in range(*part)}
-        self._last = {begin: stop - 1 for begin, stop in self._ranges}
         self._within = [0] * len(self._follow)
         for begin, stop in self._ranges:
             for state in range(begin, stop):
                 self._within[state] = self._follow[state] >> begin
         self._memo: dict[int, int] = {}
+        self._preceding: dict[int, int] = {}
 
     def __getstate__(self) -> dict[str, object]:
         """Without what `_within` says as well, which is most of it, and without what a use remembers."""
-        return self.__dict__ | {"_follow": [], "_memo": {}}
+        return self.__dict__ | {"_follow": [], "_memo": {}, "_preceding": {}}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -77,12 +78,17 @@ class Automaton:
         """How many states there are."""
         return len(self._slots)
 
-    def first_of(self, templates: Sequence[int]) -> int:
+    def first_of(self, templates: Iterable[int]) -> int:
         """The start set of these templates: what `run` begins with."""
         made = 0
         for template in templates:
             made |= self._firsts[template]
         return made
+
+    @cached_property
+    def first(self) -> int:
+        """The start set of all templates."""
+        return self.first_of(range(len(self._firsts)))
 
     def run(self, lattice: Lattice, start: int, end: int, first: int, also: Iterable[int] = ()) -> list[int]:
         """The state sets after each unit of `start` … `end`, beginning with `first` there and at the units `also`."""
@@ -96,34 +102,35 @@ class Automaton:
             if not here:
                 continue
             after = follow(here, first)
-            for edge in lattice.edges(at):
-                if edge.end > end:
+            for _, stop, symbol, _, _ in lattice.edges(at):
+                if stop > end:
                     continue
-                if edge.symbol == FILLER:
-                    sets[edge.end] |= here
-                else:
-                    reached = after & of_symbol[edge.symbol]
-                    if reached:
-                        sets[edge.end] |= reached
+                reached = here if symbol == FILLER else after & of_symbol[symbol]
+                if reached:
+                    sets[stop] |= reached
         return sets
 
     def accepted(self, reached: int) -> list[int]:
         """The templates that a last set completes, in their order."""
-        rest, found = reached & self._any, set[int]()
-        while rest:
-            state = _lowest(rest)
-            found.add(self._completed[state])
-            rest &= rest - 1
-        return sorted(found)
+        return self.reached(reached & self._any)
 
-    def trace(self, lattice: Lattice, sets: list[int], template: int, end: int, first: int) -> list[Capture]:
+    def reached(self, states: int) -> list[int]:
+        """The templates that have any of these states, in their order; the start is no template's."""
+        rest, found = states & ~START, list[int]()
+        while rest:
+            template = self._completed[_lowest(rest)]
+            found.append(template)
+            stop = self._ranges[template][1]
+            rest = rest >> stop << stop
+        return found
+
+    def trace(self, lattice: Lattice, sets: list[int], template: int, end: int) -> list[Capture]:
         """The edges of one sentence and their slots, in order; every state in a set can be reached, so any will do."""
         states = sets[end] & self._accept[template]
-        begin, _ = self._ranges[template]
         captures: list[Capture] = []
         at = end
         while states and not states & 1:
-            edge, state, sources = self._last_step(lattice, sets, states, at, (begin, first))
+            edge, state, sources = self._last_step(lattice, sets, states, at, template)
             at = edge.start
             if edge.symbol == FILLER:
                 states &= sets[at]
@@ -133,37 +140,35 @@ class Automaton:
         return captures[::-1]
 
     def _last_step(
-        self, lattice: Lattice, sets: list[int], states: int, at: int, entered: tuple[int, int]
+        self, lattice: Lattice, sets: list[int], states: int, at: int, template: int
     ) -> tuple[Edge, int, int]:
-        """The preferred edge by which one of `states` was reached at `at`, that state, and where from; else a filler.
-
-        `entered` is the first state of the template and the start set.
-        """
+        """The preferred edge by which one of `states` was reached at `at`, that one, and where from; else a filler."""
         filler: Edge | None = None
         for edge in lattice.into(at):
+            reached = sets[edge.start]
+            if not reached:
+                continue
             if edge.symbol == FILLER:
-                if states & sets[edge.start]:
+                if states & reached:
                     filler = edge
                 continue
             here = states & self._of_symbol[edge.symbol]
             while here:
                 state = _lowest(here)
-                if sources := self._sources(state, sets[edge.start], *entered):
+                if sources := reached & self._before(state, template):
                     return edge, state, sources
                 here &= here - 1
         assert filler is not None, "a reached state has an edge into it"
         return filler, 0, 0
 
-    def _sources(self, state: int, reached: int, begin: int, first: int) -> int:
-        """The reached states of the template from `begin` on that `state` may follow, the start among them."""
-        made = reached & first >> state & 1
-        local, place = reached >> begin, state - begin
-        local &= (2 << self._last[begin] - begin) - 1
-        while local:
-            low = local & -local
-            if self._within[begin + low.bit_length() - 1] >> place & 1:
-                made |= low << begin
-            local ^= low
+    def _before(self, state: int, template: int) -> int:
+        """The states that a state of a template may follow, the start among them."""
+        made = self._preceding.get(state)
+        if made is None:
+            begin, stop = self._ranges[template]
+            place = state - begin
+            made = _mask(tuple(each for each in range(begin, stop) if self._within[each] >> place & 1))
+            made = self._preceding[state] = made | self._firsts[template] >> state & 1
         return made
 
     def _follow_of(self, states: int, first: int) -> int:

@@ -102,6 +102,8 @@ def _first(clause: ClauseSpan) -> int:
 def _is(clause: ClauseSpan, names: tuple[str, ...]) -> bool:
     """Whether there is a word of these lists among the units up to the clause's end."""
     symbols = {clause.grammar.symbols[name] for name in names}
+    if clause.reading.lattice.said().isdisjoint(symbols):
+        return False
     edges = (edge for at in range(clause.end) for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
     return any(edge.symbol in symbols for edge in edges)
 

@@ -35,6 +35,8 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
         return None
     names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
     size, words = len(reading.words), reading.words
+    if reading.lattice.said().isdisjoint(names):
+        return None
     cues = [edge for at in range(size) for edge in reading.lattice.edges(at) if edge.symbol in names]
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))

@@ -39,8 +39,7 @@ class ClauseReader:
         context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
         pending = context.confirming or context.asked is not None
         asides = self._grammar.phrases.asides if pending else self._grammar.phrases.asides_unasked
-        first, enabled = self._matching.start(context, further=True)
-        further = replace(hearing, first=first, enabled=enabled)
+        further = replace(hearing, enabled=self._matching.enabled(context, further=True))
         beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
         read = lru_cache(maxsize=64)(partial(self._clause, further, asides, beside))
         pieces = sentences(text, reading, begin)

@@ -107,6 +107,8 @@ class ConsentGrammar:
         size = len(units.words)
         if size == 0:
             return None
+        if context.terms == NO_TERMS and not self._trie.begins(units.words, 0):
+            return None
         lattice = self._lattice(units, spans, context)
         reached = self._automaton.run(lattice, 0, size, self._first[context.terms.awaited])[size]
         accepted = [i for i in self._automaton.accepted(reached) if i < self._leads]
@@ -125,10 +127,10 @@ class ConsentGrammar:
         return any(found is not None and found.agrees for found in near)
 
     def _prefixes(self, units: Units, template: int) -> list[int]:
-        size = len(units.words)
-        lattice = self._lattice(units, (), Context())
-        reach = min(size - 1, _REACH)
-        sets = self._automaton.run(lattice, 0, reach, self._automaton.first_of([template]))
+        reach = min(len(units.words) - 1, _REACH)
+        if reach < 1 or not self._trie.begins(units.words, 0):
+            return []
+        sets = self._automaton.run(self._lattice(units, (), Context()), 0, reach, self._automaton.first_of([template]))
         return [at for at in range(reach, 0, -1) if template in self._automaton.accepted(sets[at])]
 
     def _lattice(self, units: Units, spans: tuple[Span, ...], context: Context) -> Lattice:

@@ -83,13 +83,14 @@ def barred(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> bo
 
 def _said(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -> bool:
     """Whether one of the lists or verbs is said anywhere."""
-    symbols = {grammar.symbols[name] for name in names}
-    return any(edge.symbol in symbols for at in range(len(reading.words)) for edge in reading.lattice.edges(at))
+    return not reading.lattice.said().isdisjoint(grammar.symbols[name] for name in names)
 
 
 def _last(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -> str:
     """Which of the verbs ends the utterance, but for words that only plead; the longest; "" if none does."""
     symbols = {grammar.symbols[name]: name for name in names}
+    if reading.lattice.said().isdisjoint(symbols):
+        return ""
     closing = {grammar.symbols[name] for name in _CLOSING} | {FILLER}
     ends, size = {len(reading.words)}, len(reading.words)
     for at in range(size - 1, -1, -1):
@@ -111,7 +112,7 @@ def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
     if vetoes_met(grammar, reading, 0, size) & _STOPS:
         return None
     found: dict[str, Slot[CardId]] = {}
-    for edge in (edge for at in range(size) for edge in nouns.trie.scan(reading.words, at)):
+    for edge in (edge for edges in reading.phrases(nouns.trie) for edge in edges):
         noun = nouns.nouns[edge.symbol]
         if noun.kind == "card" and noun.id is not None:
             start, end = reading.units.starts[edge.start], reading.units.ends[edge.end - 1]
@@ -141,9 +142,7 @@ def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start:
     """Whether a value, or a thing of the caller's own, is named among the units."""
     nouns = vocabulary(grammar, context)
     return not reading.taken.isdisjoint(range(start, end)) or any(
-        nouns.nouns[edge.symbol].id is not None
-        for at in range(start, end)
-        for edge in nouns.trie.scan(reading.words, at)
+        nouns.nouns[edge.symbol].id is not None for edges in reading.phrases(nouns.trie)[start:end] for edge in edges
     )
 
 
@@ -167,7 +166,7 @@ def _account(
 ) -> Slot[AccountId] | None:
     """The one account of the caller's that is named."""
     nouns = vocabulary(grammar, context)
-    edges = [edge for at in range(len(reading.words)) for edge in nouns.trie.scan(reading.words, at)]
+    edges = [edge for begun in reading.phrases(nouns.trie) for edge in begun]
     named = [(nouns.nouns[e.symbol].id, e) for e in edges if nouns.nouns[e.symbol].kind == "account"]
     if len({id_ for id_, _ in named}) != 1 or named[0][0] is None:
         return None
@@ -188,10 +187,9 @@ def _social(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, veto
     size = len(reading.words)
     if heard.payees is not None and heard.payees.choice is not None:
         return None
-    human = [e.end for at in range(size) for e in reading.lattice.edges(at) if e.symbol == grammar.symbols["human"]]
-    if human and not vetoes & _STOPS and _last(grammar, reading, ("talk_do", "reach_do")):
+    if _said(grammar, reading, ("human",)) and not vetoes & _STOPS and _last(grammar, reading, ("talk_do", "reach_do")):
         return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
-    banking = any(e.symbol == BANKING for at in range(size) for e in grammar.routing.scan(reading.words, at))
+    banking = any(e.symbol == BANKING for edges in reading.phrases(grammar.routing) for e in edges)
     if banking or heard.spans:
         return None
     if _said(grammar, reading, ("help_cue",)):

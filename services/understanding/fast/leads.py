@@ -95,10 +95,13 @@ class Leads:
 
     def ends(self, text: str, units: Units, taken: Collection[int]) -> list[int]:
         """Where what clauses lead up to may begin, the first place first; never within what is `taken`."""
-        words, found = units.words, set[int]()
-        for at in (at for at in range(len(words)) if at not in taken):
-            found.update(edge.end for edge in self._clauses.scan(words, at) if not self._comes_from(words, edge.end))
-            found.update(edge.end for edge in self._sentences.scan(words, at) if _marked(text, units, edge.end))
+        words = units.words
+        clauses, said = (
+            [edge.end for at, edges in enumerate(trie.rows(words)) if edges and at not in taken for edge in edges]
+            for trie in (self._clauses, self._sentences)
+        )
+        found = {end for end in clauses if not self._comes_from(words, end)}
+        found.update(end for end in said if _marked(text, units, end))
         return sorted(at for at in found if at < len(words))[:_MOST]
 
     def _comes_from(self, words: Sequence[str], end: int) -> bool:

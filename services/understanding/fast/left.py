@@ -179,7 +179,8 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
 
 def _spent_then(rules: Accounts, units: Units, end: int) -> bool:
     """Whether a day to come tells when the money will be spent, and maybe not when to send it: 「明日の飲み代」."""
-    return units.words[end : end + 1] == (_OF,) and bool(rules.occasions.scan(units.words, end + 1))
+    of = end + 1 < len(units.words) and units.words[end] == _OF
+    return of and bool(rules.occasions.scan(units.words, end + 1))
 
 
 def _its_month(rules: Accounts, units: Units, begin: int, end: int) -> bool:

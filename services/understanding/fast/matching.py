@@ -1,14 +1,14 @@
 """Which template takes a range of units, and what it makes of them: the one best meaning."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent, Route, SlotName, Understood
-from services.understanding.fast.automaton import START, Capture
+from services.understanding.fast.automaton import Capture
 from services.understanding.fast.confidence import confidence
 from services.understanding.fast.grammar import RANK, Grammar, Template
 from services.understanding.fast.left import settled
@@ -27,16 +27,13 @@ _VERBAL: Final = frozenset({"refusal", "whether", "musing"})
 
 @dataclass(frozen=True, slots=True)
 class MatchInput:
-    """An utterance and the templates that count in its context: where these begin, and which they are."""
+    """An utterance and the templates that count in its context."""
 
     heard: Annotation
     context: Context
     reading: UtteranceLattice
-    first: int
     enabled: frozenset[int]
     find_payee: FindPayee | None
-    runs: dict[tuple[int, int], list[int]] = field(default_factory=dict)
-    """What is reached from a unit on with a start set: the same wherever a part of the utterance ends."""
 
 
 class Matching:
@@ -45,24 +42,23 @@ class Matching:
     def __init__(self, rules: Grammar, currency: str) -> None:
         self._grammar = rules
         self._currency = currency
-        self._starts: dict[tuple[SlotName | Intent | Awaited | bool | None, ...], tuple[int, frozenset[int]]] = {}
+        self._enabled: dict[tuple[SlotName | Intent | Awaited | bool | None, ...], frozenset[int]] = {}
 
-    def start(self, context: Context, *, joined: bool = False, further: bool = False) -> tuple[int, frozenset[int]]:
-        """Where the templates begin that count in a context, behind another command or in a further clause."""
+    def enabled(self, context: Context, *, joined: bool = False, further: bool = False) -> frozenset[int]:
+        """The templates that count in a context, behind another command or in a further clause."""
         awaited, asked = context.terms.awaited, (context.asked, context.confirming, context.code)
         billing = awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value
         key = (*asked, any(context.offered), context.recent, joined, further, awaited, billing)
-        made = self._starts.get(key)
+        made = self._enabled.get(key)
         if made is None:
             chosen = partial(applies, context=context, joined=joined, further=further)
-            enabled = [i for i, t in enumerate(self._grammar.templates) if chosen(t)]
-            made = self._starts[key] = (self._grammar.automaton.first_of(enabled), frozenset(enabled))
+            made = self._enabled[key] = frozenset(i for i, t in enumerate(self._grammar.templates) if chosen(t))
         return made
 
     def within(self, hearing: MatchInput, start: int, end: int) -> tuple[Understood | None, tuple[RuleId, ...]]:
         """The one best meaning of units `start` … `end`, and the vetoes met on the way."""
         rules, lattice = self._grammar, hearing.reading.lattice
-        sets = self._sets(hearing, start)
+        sets = self._sets(hearing.reading, start)
         accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
         if not accepted:
             return None, ()
@@ -73,7 +69,7 @@ class Matching:
             template = rules.templates[index]
             if template.vetoes & stopped and (rules.spaced or not _VERBAL.isdisjoint(stopped)):
                 continue
-            captures = rules.automaton.trace(lattice, sets, index, end, hearing.first)
+            captures = rules.automaton.trace(lattice, sets, index, end)
             if template.vetoes & stopped and template.vetoes & vetoes_met(
                 self._grammar, hearing.reading, start, end, self._read(captures)
             ):
@@ -95,15 +91,15 @@ class Matching:
 
     def begun(self, hearing: MatchInput) -> bool:
         """Whether sentences that count begin with all units."""
-        return self._sets(hearing, 0)[len(hearing.reading.words)] > START
+        sets = self._sets(hearing.reading, 0)
+        return not hearing.enabled.isdisjoint(self._grammar.automaton.reached(sets[len(hearing.reading.words)]))
 
-    def _sets(self, hearing: MatchInput, start: int) -> list[int]:
-        """The automaton's state sets from unit `start` on, run once."""
-        run = start, hearing.first
-        sets = hearing.runs.get(run)
+    def _sets(self, reading: UtteranceLattice, start: int) -> list[int]:
+        """The automaton's state sets from unit `start` on: the same in every context, and wherever a part ends."""
+        sets = reading.runs.get(start)
         if sets is None:
-            lattice, size = hearing.reading.lattice, len(hearing.reading.words)
-            sets = hearing.runs[run] = self._grammar.automaton.run(lattice, start, size, hearing.first)
+            automaton, size = self._grammar.automaton, len(reading.words)
+            sets = reading.runs[start] = automaton.run(reading.lattice, start, size, automaton.first)
         return sets
 
     def _read(self, captures: Sequence[Capture]) -> frozenset[int]:

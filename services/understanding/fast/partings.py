@@ -42,6 +42,8 @@ def holding(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> U
     if grammar.spaced:
         return None
     size = len(reading.words)
+    if not any(reading.phrases(grammar.phrases.holds)):
+        return None
     verbs = [each.edges(reading.words, at) for at in range(size)] if (each := grammar.endings) is not None else []
     inside = {at for edges in verbs for edge in edges for at in range(edge.start + 1, edge.end)}  # 貯まって
     holds = [0 if at in inside else grammar.phrases.holds.longest(reading.words, at)[0] for at in range(size)]
@@ -71,6 +73,8 @@ def _wants_a_person(grammar: Grammar, reading: UtteranceLattice) -> bool:
     """Whether somebody of the bank stands near behind words of speaking or connecting."""
     reach, human = grammar.symbols["reach"], grammar.symbols["human"]
     size = len(reading.words)
+    if not {reach, human} <= reading.lattice.said():
+        return False
     ends = [e.end for at in range(size) for e in reading.lattice.edges(at) if e.symbol == reach]
     starts = [at for at in range(size) for e in reading.lattice.edges(at) if e.symbol == human]
     return any(end <= start <= end + _NEAR for end in ends for start in starts)

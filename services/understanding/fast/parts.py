@@ -134,6 +134,6 @@ def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
 
 
 def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
-    symbols = {clause.grammar.symbols[name] for name in names}
+    symbols = {clause.grammar.symbols[name] for name in names} & clause.reading.lattice.said()
     edges = (edge for at in clause.places for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
     return {edge.start for edge in edges if edge.symbol in symbols}

@@ -37,13 +37,27 @@ class UtteranceLattice:
     lattice: Lattice
     taken: frozenset[int]
     within: frozenset[int]  # units that go on what the one before began
+    runs: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
+    """The grammar's state sets from a unit on."""
     _rows: dict[int, tuple[Trie, list[list[Edge]]]] = field(default_factory=dict, repr=False, compare=False)
+    _longest: dict[int, tuple[Trie, list[tuple[int, list[int]]]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def phrases(self, trie: Trie) -> list[list[Edge]]:
         """Every phrase of `trie` by the unit that it begins at; looked for once, however many readers ask."""
         known = self._rows.get(id(trie))
         if known is None:
             known = self._rows[id(trie)] = trie, trie.rows(self.words)
+        return known[1]
+
+    def longest(self, trie: Trie) -> list[tuple[int, list[int]]]:
+        """The end and the symbols of the longest phrase of `trie` by the unit that it begins at; looked for once."""
+        known = self._longest.get(id(trie))
+        if known is None:
+            words = self.words
+            made = [trie.longest(words, at) if trie.opens(unit) else (at, []) for at, unit in enumerate(words)]
+            known = self._longest[id(trie)] = trie, made
         return known[1]
 
 
@@ -91,7 +105,7 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
         return edges
 
     rows = {id(nouns.trie): (nouns.trie, named)}
-    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within, rows)
+    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within, _rows=rows)
 
 
 def _offered(grammar: Grammar, context: Context) -> Trie | None:

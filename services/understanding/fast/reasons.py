@@ -180,6 +180,8 @@ def names_a_part(clause: ClauseSpan, at: int) -> bool:
 def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
     """Whether there is a verb of sending."""
     verbs = {grammar.symbols[name] for name in names}
+    if reading.lattice.said().isdisjoint(verbs):
+        return False
     return any(e.symbol in verbs for at in range(start, end) for e in reading.lattice.edges(at) if e.end <= end)
 
 

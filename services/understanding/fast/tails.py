@@ -55,4 +55,6 @@ def _noun(char: str) -> bool:
 def ends_in_order(grammar: Grammar, reading: UtteranceLattice) -> bool:
     """Whether the utterance ends in a verb of sending that is asked for."""
     verbs, size = {grammar.symbols[name] for name in _ORDERS if name in grammar.symbols}, len(reading.words)
+    if reading.lattice.said().isdisjoint(verbs):
+        return False
     return any(e.symbol in verbs and e.end == size for at in range(size) for e in reading.lattice.edges(at))

@@ -75,7 +75,7 @@ class Understander:
             return self._unmatched.meaning(heard, context, reading, (), None)
         if (act := self._parting(heard, context, reading) or self._answered(heard, context)) is not None:
             return act
-        hearing = MatchInput(heard, context, reading, *self._matching.start(context), once(find_payee))
+        hearing = MatchInput(heard, context, reading, self._matching.enabled(context), once(find_payee))
         found, vetoes = self._matching.within(hearing, 0, size)
         if found is None or (found.route is Route.CLARIFY and self._grammar.spaced):
             many = self._many(hearing)
@@ -129,8 +129,7 @@ class Understander:
         found, whole = self._clauses.meaning(hearing, 0) if self._grammar.phrases.asides else (None, False)
         if found is not None and whole:
             return found
-        first, enabled = self._matching.start(hearing.context, joined=True)
-        joined = replace(hearing, first=first, enabled=enabled)
+        joined = replace(hearing, enabled=self._matching.enabled(hearing.context, joined=True))
         many = self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined)
         return many or found or reasoned(self._grammar, joined, partial(self._before, joined))
 
@@ -157,8 +156,7 @@ class Understander:
         """What clauses lead up to that are no commands, or before it what they ask for; up to `end` if given."""
         leads, reading, heard = self._grammar.leads, hearing.reading, hearing.heard
         size = end or len(reading.words)
-        first, enabled = self._matching.start(hearing.context, further=True)
-        after = replace(hearing, first=first, enabled=enabled)
+        after = replace(hearing, enabled=self._matching.enabled(hearing.context, further=True))
         for at in leads.ends(heard.transcript.text, reading.units, reading.taken) if leads is not None else ():
             if at >= size:
                 return None
@@ -183,7 +181,7 @@ class Understander:
         begins = begins_behind(rules, hearing.heard, reading)
         if not begins:
             return None
-        sets = rules.automaton.run(reading.lattice, begins[0], size, hearing.first, begins)
+        sets = rules.automaton.run(reading.lattice, begins[0], size, rules.automaton.first, begins)
         ends = (i for i in rules.automaton.accepted(sets[size]) if i in hearing.enabled)
         if not any(rules.templates[i].intent in TAKEN for i in ends):
             return None

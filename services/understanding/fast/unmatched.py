@@ -1,6 +1,8 @@
 """What words may mean that no template took: the parts of an order, an answer's value, or what has to be asked."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 from typing import Final
 
 from schemas.consent import Awaited
@@ -70,7 +72,8 @@ class Unmatched:
             return wait
         stopped, vetoes = self._stopped(reading, vetoes)
         named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
-        slots = Slots() if stopped & STOPS else told(self._grammar, heard, context, reading, self._currency, find)
+        all_told = cache(partial(told, self._grammar, heard, context, reading, self._currency, find))
+        slots = Slots() if stopped & STOPS else all_told()
         route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
         orders = context.terms.awaited in ORDERS
         if orders and (question := self._asking(heard, context, reading, slots)) is not None:
@@ -83,7 +86,7 @@ class Unmatched:
             loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
             if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
                 return found
-            offer = self._offered(heard, context, reading, find)
+            offer = self._offered(heard, context, reading, all_told)
             if offer is not None and intent in {None, Intent.QNA, offer[0]}:
                 (intent, slots), route = offer, Route.EXTRACT
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
@@ -117,13 +120,13 @@ class Unmatched:
         return replace(sure, unresolved=left, unread=unread)
 
     def _offered(
-        self, heard: Annotation, context: Context, reading: UtteranceLattice, find: FindPayee | None
+        self, heard: Annotation, context: Context, reading: UtteranceLattice, all_told: Callable[[], Slots]
     ) -> tuple[Intent, Slots] | None:
         """An order to ask about, where nothing speaks against one; accounts stay mentions: their part is open."""
         if self._grammar.endings is None or barred(self._grammar, heard, reading):
             return None
-        slots = told(self._grammar, heard, context, reading, self._currency, find)
-        return offered(self._grammar, heard, context, reading, replace(slots, source=None, target=None))
+        slots = replace(all_told(), source=None, target=None)
+        return offered(self._grammar, heard, context, reading, slots)
 
     def _with_words(
         self,

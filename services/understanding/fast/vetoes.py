@@ -15,9 +15,9 @@ def vetoes_met(
 ) -> set[str]:
     """The vetoes met on the way from unit `start` to `end`, but for those that begin in `known` ones."""
     found: set[str] = set()
-    at = start
+    at, guards = start, reading.longest(rules.guards)
     while at < end:
-        stop, symbols = rules.guards.longest(reading.words, at)
+        stop, symbols = guards[at]
         if at in reading.taken or at in known or not symbols:
             at += 1
         elif ALLOWED in symbols:
