@@ -11,9 +11,6 @@ from services.understanding.fast.grammar import grammar
 from services.understanding.fast.reading import read
 from services.understanding.named import Find, Mentions
 
-_AND: Final = r"(?:,? (?:and|&|plus|or)|,)(?: (?:also|then))? (?:to )?"
-_BEFORE: Final = re.compile(rf"{_AND}$")
-_BEHIND: Final = re.compile(rf"{_AND}(?=\w)")
 _LAST_NAME: Final = re.compile(r"(?: [^\W\d]+)?")
 
 
@@ -23,8 +20,11 @@ def listed(heard: Annotation, found: Understood, context: Context, find: Find) -
     if found.intent is not Intent.TRANSFER_MONEY or not context.idle or payee is None or found.then is not None:
         return None
     at, rules = payee.evidence, grammar(language(heard.transcript.locale))
-    before, behind = _BEFORE.search(text[: at.start]), _BEHIND.match(text[at.end :])
-    if not rules.spaced or found.doubted or not (before or behind):
+    between = rules.accounts.in_a_row
+    if not between or found.doubted:
+        return None
+    before, behind = re.search(f"{between}$", text[: at.start]), re.match(rf"{between}(?=\w)", text[at.end :])
+    if not (before or behind):
         return None
     named = Mentions(rules, heard, context, read(rules, heard, context), find).everyone()
     named = sorted(named, key=lambda each: each[0].start)

@@ -34,6 +34,8 @@ ACROSS = {
     "services/banking/banks/seed.py:_rows": "turns the demo's files into rows, each with its customer's id",
     "services/banking/banks/seed.py:_add": "takes a whole demo customer",
     "services/banking/banks/seed.py:_book": "takes a whole demo customer",
+    "services/banking/directory_import.py:_present": "takes some households of a file, each with its customer's id",
+    "services/banking/directory_import.py:_write": "writes rows that each come with their customer's id",
     "services/record/audit.py:_chain": "takes records that each come with their customer",
     "services/record/audit.py:_sealed": "takes the customer's pseudonyms, which its caller made",
     "services/record/audit.py:forget": "what was said on a day is forgotten, whoever said it",

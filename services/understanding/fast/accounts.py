@@ -55,6 +55,7 @@ class Accounts:
     from_its_day: dict[str, int]
     apiece: Trie
     joined: tuple[str, ...]
+    in_a_row: str
     shared: Trie
     across: Trie
     waiting: Trie
@@ -200,6 +201,7 @@ _AS_WRITTEN: Final = (
     "now",
     "morning",
     "joined",
+    "in_a_row",
     "savings",
     "handing",
     "from_its_day",

@@ -12,7 +12,8 @@ class AccountsFile(RuleFile):
     nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
     does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due,
     or, with `due_before` beside them, so many days before it. With `apiece` each who is named gets it, and of two
-    bills that are `joined` both are meant, but where a word of `shared` says that they have it together. What is moved
+    bills that are `joined` both are meant, but where a word of `shared` says that they have it together; what is
+    between several payees `in_a_row` is a pattern. What is moved
     `across` from one of two own accounts, and handed to nobody (`handing`), goes to the other, and to `savings` what is
     `put_by`. What is `waiting` until a day is done on it.
     `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
@@ -51,6 +52,7 @@ class AccountsFile(RuleFile):
     from_its_day: dict[str, int] = Field(default_factory=dict)
     apiece: tuple[str, ...] = ()
     joined: tuple[str, ...] = ()
+    in_a_row: str = ""
     shared: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     across: tuple[str, ...] = ()
