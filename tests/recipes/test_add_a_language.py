@@ -19,7 +19,9 @@ COPIED = (
 TRANSLATED = {
     "consent/id.yaml": {"  agree:\n": "  agree:\n    - (ya|iya|betul|benar|setuju)\n"},
     "replies/id/forms.yaml": {"currencies:\n": 'currencies:\n  IDR: [rupiah, rupiah, "", ""]\n'},
-    "intents/confidence.yaml": {"\ncontested:\n": "\ncontested:\n  id: {odds: 3.0, tokens_a_character: 0.33, figures: 0.8}\n"},
+    "intents/confidence.yaml": {
+        "\ncontested:\n": "\ncontested:\n  id: {odds: 3.0, tokens_a_character: 0.33, figures: 0.8}\n"
+    },
 }
 
 
