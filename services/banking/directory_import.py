@@ -35,6 +35,8 @@ _ACCOUNT: Final = ("name", "kana", "bank", "account_last4", "currency", "holder"
 BATCH_RECORDS: Final = 500
 """What is written at once takes a fraction of the time that any transaction is given."""
 _TABLES: Final = {"payee": t.payees, "card": t.cards, "bill": t.bills}
+_EVERY: Final = (t.customers, t.limits, *_TABLES.values())
+"""In the order in which rows are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ Present = Mapping[tuple[str, str], Mapping[str, Row]]
 def _present(batch: Sequence[Household], connection: sa.Connection) -> Present:
     customers = [household.customer for household in batch]
     found: dict[tuple[str, str], dict[str, Row]] = {}
-    for table in (t.customers, t.limits, *_TABLES.values()):
+    for table in _EVERY:
         owner, name = ("id" if table is t.customers else "customer_id"), ("currency" if table is t.limits else "id")
         for row in connection.execute(sa.select(table).where(table.c[owner].in_(customers))).mappings():
             found.setdefault((table.name, row[owner]), {})[row[name]] = dict(row)
@@ -166,7 +168,7 @@ def _write(batch: Sequence[Household], connection: sa.Connection) -> Changes:
             for table, row in rows:
                 written[name, table.name].append({**row, **{f"its_{key}": value for key, value in row.items()}})
         changes.update(plan.changes)
-    for table in (t.customers, t.limits, *_TABLES.values()):
+    for table in _EVERY:
         same = sa.and_(*(column == sa.bindparam(f"its_{column.name}") for column in table.primary_key))
         statements = (sa.insert(table), sa.update(table).where(same), sa.delete(table).where(same))
         for name, statement in zip(("insert", "update", "delete"), statements, strict=True):
@@ -200,9 +202,7 @@ class _Plan:
 
 def _plan(household: Household, present: Present) -> _Plan:
     customer = household.customer
-    people, limits, payees, cards, bills = (
-        present.get((table.name, customer), {}) for table in (t.customers, t.limits, *_TABLES.values())
-    )
+    people, limits, payees, cards, bills = (present.get((table.name, customer), {}) for table in _EVERY)
     known = dict(zip(_TABLES, (payees, cards, bills), strict=True))
     plan = _Plan(customer in people, {(kind, key) for kind, rows in known.items() for key in rows})
     places = Counter({kind: len(rows) for kind, rows in known.items()})

@@ -12,7 +12,7 @@ from typing import Final
 from rules.kept import kept
 from rules.load import load
 from schemas.consent import NO_TERMS, Awaited, Consent, Terms
-from schemas.ids import RuleId, language
+from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent
 from schemas.money import exponent
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
@@ -20,7 +20,6 @@ from schemas.transcript import Source
 from services.understanding.fast.consent_file import ActRule, ConsentAutomaton, ConsentFile, compiled
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.hearings import OtherHearings
-from services.understanding.fast.hypotheses import behind
 from services.understanding.fast.lattice import Edge, Lattice, Trie
 from services.understanding.fast.uncollected import uncollected
 from services.understanding.fast.units import Units
@@ -55,7 +54,6 @@ class ConsentGrammar:
         self._file = file
         self._rules = rules
         self._symbols, self._trie, self._automaton = answers.symbols, answers.trie, answers.automaton
-        self._tokens = rules.confidence.contested
         self._hearings = OtherHearings(file, answers, rules)
         self._leads, self._objections = len(file.acts), len(file.acts) + 1
         self._first = {
@@ -122,7 +120,7 @@ class ConsentGrammar:
 
     def _may_agree(self, heard: Annotation, context: Context) -> bool:
         """Whether another hypothesis, about as likely, is a yes: of えー it is ええ."""
-        others = behind(heard.transcript, self._tokens[language(heard.transcript.locale)].tokens_a_character)
+        others = self._hearings.others(heard.transcript)
         near = (self._whole(other, (), context) for other, odds in others if odds <= self._file.doubt.other)
         return any(found is not None and found.agrees for found in near)
 

@@ -1,6 +1,6 @@
 """What a recogniser might have heard instead of a yes: whether any of it says otherwise, so that the yes is doubted."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
@@ -41,8 +41,11 @@ class OtherHearings:
 
     def contradict(self, yes: Transcript, whole: Whole) -> bool:
         """Whether one says otherwise: any about as likely, or one not far that holds a no or goes on."""
-        tokens = self._rules.confidence.contested[language(yes.locale)].tokens_a_character
-        return any(self._contradicts(yes.text, other, odds, whole) for other, odds in behind(yes, tokens))
+        return any(self._contradicts(yes.text, other, odds, whole) for other, odds in self.others(yes))
+
+    def others(self, said: Transcript) -> Iterator[tuple[str, float]]:
+        """The other hypotheses, each with the best one's odds against it; see `behind`."""
+        return behind(said, self._rules.confidence.contested[language(said.locale)].tokens_a_character)
 
     def _contradicts(self, yes: str, other: str, odds: float, whole: Whole) -> bool:
         doubt = self._file.doubt
