@@ -1,4 +1,4 @@
-"""Sounds that the recogniser's benchmark makes: a noisy telephone, and things that are not speech."""
+"""Sounds that the recogniser's benchmark makes: a telephone line, a noisy telephone, and things that are not speech."""
 
 from pathlib import Path
 from typing import Final
@@ -6,11 +6,20 @@ from typing import Final
 import numpy as np
 import soxr
 
-from schemas.audio import SAMPLE_RATE, Samples
+from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
+from services.audio.codec import decode, encode
+from services.audio.resample import StreamResampler
 
 PHONE_RATE: Final = 8_000
 SNR_DB: Final = (10.0, 20.0)
 _MU: Final = 255.0
+
+
+def line(samples: Samples) -> Samples:
+    """G.711 mu-law at 8 kHz and no noise, taken in as the service takes in what a bridge sends."""
+    form = AudioFormat(Encoding.MULAW, PHONE_RATE)
+    sent = encode(soxr.resample(samples, SAMPLE_RATE, PHONE_RATE).astype(np.float32), form)
+    return StreamResampler(PHONE_RATE).push(decode(sent, form))
 
 
 def telephone(samples: Samples, *, seed: int) -> Samples:

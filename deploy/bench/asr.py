@@ -13,7 +13,7 @@ import typer
 from app.qa.figures import Figure
 from app.qa.locales import LOCALES
 from deploy.bench._asr_amounts import amounts_asked
-from deploy.bench._asr_audio import phantoms, stretches, telephone
+from deploy.bench._asr_audio import line, phantoms, stretches, telephone
 from deploy.bench._asr_score import Recognition, SpokenCase, missed, scores
 from deploy.bench._asr_speed import speed
 from deploy.bench._asr_spread import spread
@@ -33,14 +33,15 @@ def cases(folder: Path) -> list[SpokenCase]:
 
 
 def hear(found: Sequence[SpokenCase], recognizer: Recognizer, progress: Callable[[], object]) -> list[Recognition]:
-    """Decode every case clean and over a noisy telephone."""
+    """Decode every case clean, over a telephone line, and over a noisy one."""
     from services.audio.files import read_file
 
     async def each() -> list[Recognition]:
         heard = []
         for number, case in enumerate(found):
             samples = read_file(case.path.read_bytes())
-            for condition, sound in (("clean", samples), ("phone", telephone(samples, seed=number))):
+            ways = ("clean", samples), ("line", line(samples)), ("phone", telephone(samples, seed=number))
+            for condition, sound in ways:
                 transcript = await recognizer.transcribe(sound, LOCALES[case.lang], final=True)
                 heard.append(Recognition(case, condition, transcript.text, transcript.decode_ms, transcript.hypotheses))
             progress()
@@ -117,7 +118,7 @@ def bench(
     figures["goals_missed"] = ", ".join(missed(figures)) or "none"
     if listing is not None:
         listing.write_text("".join(_row(h) for h in heard), encoding="utf-8")
-    publish("asr", f"{len(found)} recordings of {data}, clean and telephone with noise at 10 to 20 dB", figures, json)
+    publish("asr", f"{len(found)} recordings of {data}, clean, 8 kHz, and 8 kHz in noise of 10 to 20 dB", figures, json)
 
 
 def _three_seconds(found: Sequence[SpokenCase]) -> Samples:
