@@ -18,7 +18,10 @@ def bench(
     count: Annotated[int, typer.Option(help="strings", min=1)] = 1_000_000,
     seed: Annotated[int | None, typer.Option(help="another seed than the usual one")] = None,
 ) -> None:
-    """Hear `count` strings made of `pieces`, each in one language and one state of a call. Exit 1 if any raised."""
+    """Hear `count` strings, each in one language and one state of a call. Exit 1 if any raised.
+
+    By turns they are made of `pieces`, and of sentences of people that are cut and joined anywhere.
+    """
     from deploy.bench.cases.garble import SEED, garble_file
     from deploy.bench.cases.hostile import faults
 
@@ -29,5 +32,5 @@ def bench(
         if raised <= _SHOWN:
             typer.echo(f"{text!r}: {type(error).__name__}: {error}", err=True)
     figures = {"strings": count, "raised": raised, "cpu_s": round(time.process_time() - begun, 1)}
-    publish("fuzz", f"strings of {pieces} through the text path", figures, json)
+    publish("fuzz", f"strings of {pieces} and of what people say through the text path", figures, json)
     raise typer.Exit(1 if raised else 0)

@@ -3,11 +3,12 @@
 import cProfile
 import pstats
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.garble import SEED, garble_file, garbled
+from deploy.bench.cases.garble import SEED, garble_file, garbled, spliced
 from deploy.bench.cases.hostile import HostileCall, faults, places
 from deploy.bench.cases.player import ConversationPlayer
 
@@ -53,6 +54,13 @@ def test_the_same_strings_are_made_again() -> None:
     file = garble_file(PIECES)
     assert list(garbled(file, 50)) == list(garbled(file, 50))
     assert list(garbled(file, 50)) != list(garbled(file, 50, SEED + 1))
+
+
+def test_pieces_of_sentences_are_made_again_and_join_several() -> None:
+    file, sentences = garble_file(PIECES), ["send emily fifty dollars", "no wait"]
+    made = list(islice(spliced(file, sentences), 50))
+    assert made == list(islice(spliced(file, sentences), 50))
+    assert any(joint.strip() and joint in text for joint in file.joints for text in made)
 
 
 def test_five_hundred_strings_raise_nothing() -> None:

@@ -1,4 +1,7 @@
-"""Strings that nobody would say, from a seed: digits, marks, units, words, controls and odd letters in any order."""
+"""Strings that nobody would say, from a seed.
+
+Digits, marks, units, words, controls and odd letters in any order; and what people say, cut anywhere and joined.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,11 +15,15 @@ T = TypeVar("T")
 SEED: Final = 20_261_118
 _MOST: Final = 5
 """Pieces that one gap of a frame gets at most."""
+_MOST_SENTENCES: Final = 4
 _BATCH: Final = 4096
 
 
 class GarbleFile(BaseModel):
-    """The pieces by class, frames with gaps `{}` that they are put into, and rows of classes that belong together."""
+    """The pieces by class, frames with gaps `{}` that they are put into, and rows of classes that belong together.
+
+    `joints` stand between pieces of sentences.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -25,6 +32,7 @@ class GarbleFile(BaseModel):
     pieces: dict[str, tuple[str, ...]]
     frames: tuple[str, ...]
     shapes: tuple[tuple[str, ...], ...]
+    joints: tuple[str, ...]
 
 
 def garble_file(path: Path) -> GarbleFile:
@@ -66,3 +74,21 @@ def garbled(file: GarbleFile, count: int, seed: int = SEED) -> Iterator[str]:
     for _ in range(count):
         head, *gaps = chance.of(file.frames).split("{}")
         yield head + "".join(fill() + rest for rest in gaps)
+
+
+def spliced(file: GarbleFile, sentences: Sequence[str], seed: int = SEED) -> Iterator[str]:
+    """Without end, some of the sentences one behind the other, each cut at any place; the same for the same seed."""
+    chance = _Chance(seed)
+
+    def cut() -> str:
+        said = chance.of(sentences)
+        words = said.split() if " " in said else list(said)
+        start = chance.below(len(words)) if chance.below(2) else 0
+        end = start + 1 + chance.below(len(words) - start) if chance.below(2) else len(words)
+        return (" " if " " in said else "").join(words[start:end])
+
+    while True:
+        parts = [cut()]
+        for _ in range(chance.below(_MOST_SENTENCES)):
+            parts += [chance.of(file.joints), cut()]
+        yield "".join(parts)

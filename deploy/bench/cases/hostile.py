@@ -1,11 +1,14 @@
 """Strings of strangers, heard in each language at each state of a call, through the whole text path."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from deploy.bench.cases.conversations import Turn
-from deploy.bench.cases.garble import GarbleFile, garbled
+from deploy.bench.cases.exchanges import exchanges
+from deploy.bench.cases.garble import GarbleFile, garbled, spliced
 from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 
 _CALLERS: Final = {
@@ -13,6 +16,7 @@ _CALLERS: Final = {
     "takahashi-misaki": ("", "佐藤花子さんに送金したい", "五千円送って", "佐藤花子さんに五千円送って"),
 }
 """Demo customers, and what they said before: nothing, or what leads to a question or to a read-back."""
+_PEOPLE: Final = Path("tests/data/corrections")
 
 
 def places() -> list[tuple[str, str]]:
@@ -46,10 +50,22 @@ class HostileCall:
         self.call.fork().play(Turn(say=text))
 
 
+def said() -> dict[str, list[str]]:
+    """What people say in corrections, by customer."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(_PEOPLE.glob("*.yaml")):
+        customer, lines = exchanges(path)
+        found[customer] += [turn for line in lines for turn in line.turns if turn.strip()]
+    return found
+
+
 def faults(file: GarbleFile, count: int, seed: int) -> Iterator[tuple[str, Exception]]:
-    """Of `count` strings those that raised, and what."""
-    ears = HostileCall.of_everyone()
-    for number, text in enumerate(garbled(file, count, seed)):
+    """Of `count` strings those that raised, and what: by turns what nobody says, and pieces of what people say."""
+    ears, nonsense, people = HostileCall.of_everyone(), garbled(file, count, seed), said()
+    pieces = {name: spliced(file, people[name], seed) for name, _ in places()}
+    for number in range(count):
+        name, _ = places()[number % len(ears)]
+        text = next(pieces[name] if number // len(ears) % 2 else nonsense)
         try:
             ears[number % len(ears)].hear(text)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
