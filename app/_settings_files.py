@@ -18,13 +18,18 @@ def faults(certificate: Path | None, key: Path | None, state: Path) -> Iterator[
     missing = [f"{name}: no file {path}" for name, path in named.items() if path is not None and not path.is_file()]
     yield from missing
     if certificate is not None and key is not None and not missing:
-        try:
-            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=b"")
-        except (ssl.SSLError, OSError, ValueError):
-            yield "TELLERLINE_TLS_CERTIFICATE, TELLERLINE_TLS_KEY: no certificate with its key in PEM, not encrypted"
-        else:
-            yield from _holds(certificate)
+        yield from pair(certificate, key)
     yield from _kept(state)
+
+
+def pair(certificate: Path, key: Path) -> Iterator[str]:
+    """What is wrong with a certificate and its key."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=b"")
+    except (ssl.SSLError, OSError, ValueError):
+        yield "TELLERLINE_TLS_CERTIFICATE, TELLERLINE_TLS_KEY: no certificate with its key in PEM, not encrypted"
+    else:
+        yield from _holds(certificate)
 
 
 def _kept(state: Path) -> Iterator[str]:

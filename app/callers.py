@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from app.anyone import anyone
 from rules.act import zone
-from schemas.ids import CallId, CustomerId, Locale
+from rules.load import locales
+from schemas.ids import EN_US, CallId, CustomerId, Locale
 from schemas.transfer import Proposal
 from services.call.agent import Agent
 from services.call.stranger import NOBODY, Stranger
@@ -31,26 +32,30 @@ class Callers:
     keep_words: bool = False
     """Whether what is said goes on record, encrypted for the customer."""
 
-    async def caller(self, customer: CustomerId, call: CallId, locale: Locale) -> Caller:
-        """What a call may know of its customer. Raises NotFound, BankUnavailable."""
+    async def caller(self, customer: CustomerId, call: CallId, named: Locale | None) -> Caller:
+        """What a call may know of its customer, in the customer's own language where none was `named`.
+
+        Raises NotFound, BankUnavailable.
+        """
         bank = self.banking.bank
         with within(ANSWER_S):
             profile, payees = await asyncio.gather(bank.profile(customer), bank.payees(customer))
+        own = profile.locale if profile.locale in locales() else EN_US
         today = self.banking.clock.now().astimezone(zone(profile.zone)).date()
         version = await asyncio.to_thread(content_version, payees, today)
         index = self._indexes.peek(customer, version)
         if index is None:
             index = await asyncio.to_thread(PayeeIndex.build, payees, today)
             self._indexes.put(customer, version, index)
-        return Caller(customer, call, locale, profile, {payee.id: payee for payee in payees}, index)
+        return Caller(customer, call, named or own, profile, {payee.id: payee for payee in payees}, index)
 
-    async def open(self, customer: CustomerId, call: CallId, locale: Locale) -> Agent:
+    async def open(self, customer: CustomerId, call: CallId, named: Locale | None) -> Agent:
         """The turn handler of a new call. Raises NotFound, BankUnavailable, StoreUnavailable."""
         recorder = TurnRecorder(self.audit, self.metrics, self.banking.clock, customer, call, self.keep_words)
         with within(ANSWER_S):
-            caller = await self.caller(customer, call, locale)
+            caller = await self.caller(customer, call, named)
             pending, owed = await asyncio.gather(self._pending(caller), self.banking.ledger.owed(customer))
-            await recorder.event("call.started", locale=locale)
+            await recorder.event("call.started", locale=caller.locale)
         return Agent(caller, self.banking, self.answerer, self.extractor, recorder, pending, owed)
 
     async def open_stranger(self, call: CallId, locale: Locale) -> Stranger:

@@ -2,12 +2,14 @@
 
 import asyncio
 from asyncio.sslproto import SSLProtocol
+from pathlib import Path
 from ssl import SSLContext
 from typing import Any, Final, cast
 
 import uvicorn
 import uvloop
 
+from app.certificate import renewing
 from app.doorman import HEAD_S, ConnectionGate
 
 HANDSHAKE_S: Final = 0.0005
@@ -21,11 +23,15 @@ class SecuredConfig(uvicorn.Config):
     """uvicorn's, which would have the event loop do TLS before the door hears of a connection, a minute long each."""
 
     tls: SSLContext | None = None
+    _renewal: asyncio.Task[None] | None = None
 
     def load(self) -> None:
-        """Keep the certificate for the door."""
+        """Keep the certificate for the door, and have it renewed as long as the loop runs."""
         super().load()
         self.tls, self.ssl = self.ssl, None
+        if self.tls is not None and self.ssl_certfile and self.ssl_keyfile:
+            watched = renewing(self.tls, Path(self.ssl_certfile), Path(self.ssl_keyfile))
+            self._renewal = asyncio.get_running_loop().create_task(watched)
 
 
 class SecuredGate(ConnectionGate):

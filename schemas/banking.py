@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
-from schemas.ids import AccountId, BillId, CardId, PayeeId
+from schemas.ids import EN_US, AccountId, BillId, CardId, Locale, PayeeId
 from schemas.money import Money
 
 
@@ -146,7 +146,8 @@ class TransferState(StrEnum):
 class CustomerProfile:
     """What the pipeline may know of the caller: all of it the caller's own, read at the start of a call.
 
-    Payees are left out: the payee directory holds them. `zone` is the IANA zone in which the customer's days begin.
+    Payees are left out: the payee directory holds them. `zone` is the IANA zone in which the customer's days begin,
+    `locale` the language that the bank speaks with them.
     """
 
     name: str
@@ -156,3 +157,4 @@ class CustomerProfile:
     limits: tuple[Limits, ...]
     as_of: datetime
     zone: str = "UTC"
+    locale: Locale = EN_US

@@ -301,6 +301,10 @@ class TurnHandler(Protocol):
         """The same hypotheses, led by the one that is meant, and what it means in the dialogue's present state."""
 
     @property
+    def locale(self) -> Locale:
+        """The language that is spoken now."""
+
+    @property
     def owes(self) -> bool:
         """Whether something was done that the caller has not heard of to its end; `silence` tells it again."""
 
@@ -311,10 +315,7 @@ class TurnHandler(Protocol):
         """What would probably be said to these words, `whole` or once they are; else nothing. Pure as `interpret`."""
 
     def take(self, transcript: Transcript, reply: ReplyId, turn: Amendable | None = None) -> AsyncIterator[ReplyEvent]:
-        """Decide and act on a turn. The last event is ReplyDone; errors of the tree come to `failed`.
-
-        Without a `turn` the words are whole, as those of a file are.
-        """
+        """Decide and act on a turn, whole words without one. Ends with ReplyDone; errors of the tree go to `failed`."""
 
     def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say after `take` or the recogniser raised `error`, so that an error is never silence."""

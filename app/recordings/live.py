@@ -23,7 +23,7 @@ from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 
-Opener = Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
+Opener = Callable[[CustomerId, CallId, Locale | None], Awaitable[TurnHandler]]
 """Opens the turn handler of a call."""
 
 
@@ -38,7 +38,7 @@ class KnowingHandler(TurnHandler, Protocol):
 
 Shadows = Callable[[RecordingHead, CallRecorder], CallShadow | None]
 """The other side of a call that begins; None where it has none."""
-KnowingOpener = Callable[[CustomerId, CallId, Locale], Awaitable[KnowingHandler]]
+KnowingOpener = Callable[[CustomerId, CallId, Locale | None], Awaitable[KnowingHandler]]
 MAX_CALLS: Final = 10_000
 """Recordings kept in a folder; past it, calls are no longer recorded."""
 ROOM_S: Final = 0.3
@@ -72,8 +72,9 @@ class Recordings:
     def opener(self, inner: KnowingOpener) -> Opener:
         """What opens a call's handler, with its turns recorded."""
 
-        async def recorded(customer: CustomerId, call: CallId, locale: Locale) -> TurnHandler:
-            handler = await inner(customer, call, locale)
+        async def recorded(customer: CustomerId, call: CallId, named: Locale | None) -> TurnHandler:
+            handler = await inner(customer, call, named)
+            locale = handler.locale
             if not await self._has_room():
                 return handler
             head = RecordingHead(
@@ -154,6 +155,10 @@ class _RecordedHandler:
 
     def foreseen(self, words: Transcript | Interpretation, *, whole: bool) -> str:
         return self._inner.foreseen(words, whole=whole)
+
+    @property
+    def locale(self) -> Locale:
+        return self._inner.locale
 
     @property
     def owes(self) -> bool:

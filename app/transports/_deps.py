@@ -29,12 +29,15 @@ def _alone(_customer: CustomerId, _call: CallId) -> AbstractAsyncContextManager[
 
 @dataclass(frozen=True, slots=True)
 class CallDeps:
-    """What the composition root provides. `authenticate` raises NotAllowed; `handler` opens a call's dialogue."""
+    """What the composition root provides. `authenticate` raises NotAllowed; `handler` opens a call's dialogue.
+
+    Where no language is given to it, the dialogue is in the customer's own.
+    """
 
     admission: Admission
     shares: Shares
     authenticate: Callable[[WebSocket], Awaitable[Admitted]]
-    handler: Callable[[CustomerId, CallId, Locale], Awaitable[TurnHandler]]
+    handler: Callable[[CustomerId, CallId, Locale | None], Awaitable[TurnHandler]]
     recognizer: Recognizer
     vad: SileroVad
     clock: Clock

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from schemas.call import CallConfig, CallEvent, CallInput
 from schemas.errors import BadInput
+from schemas.ids import Locale
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,20 @@ Message = str | bytes
 
 
 class Dialect(Protocol):
-    """One call's language."""
+    """One call's protocol."""
 
     @property
     def config(self) -> CallConfig:
         """How the call begins."""
+        ...
+
+    @property
+    def named(self) -> Locale | None:
+        """The language that the client asked for before the call, if any."""
+        ...
+
+    def begin(self, locale: Locale) -> None:
+        """The call begins in this language."""
         ...
 
     def opening(self) -> list[str]:

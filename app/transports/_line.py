@@ -87,7 +87,9 @@ class _Line:
         """The call's dialogue; one of the customer's calls, wherever the others are, for as long as `held` is."""
         await held.enter_async_context(self._deps.place(self._customer, self._id))
         async with self._deps.shares.opening():
-            return await self._deps.handler(self._customer, self._id, self._dialect.config.locale)
+            handler = await self._deps.handler(self._customer, self._id, self._dialect.named)
+        self._dialect.begin(handler.locale)
+        return handler
 
     async def serve(self, handler: TurnHandler, subprotocol: str | None) -> None:
         """The call, from its handshake's answer to its end."""

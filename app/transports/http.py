@@ -162,7 +162,7 @@ def parsed(model: type[Body], body: bytes) -> Body:
 async def _path(gateway: Gateway, principal: Principal, given: TextIn | None) -> TextPath:
     """Payees that QA brought, or those of the caller whose token it is."""
     if principal.customer is not None:
-        caller = await gateway.callers.caller(principal.customer, CallId("text"), Locale("en-US"))
+        caller = await gateway.callers.caller(principal.customer, CallId("text"), None)
         return TextPath.of_caller(gateway.clock, caller)
     brought = given.payees if given is not None and given.payees is not None else ()
     return await run_in_threadpool(TextPath.of_payees, gateway.clock, [payee_of(payee) for payee in brought])

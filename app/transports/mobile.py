@@ -24,7 +24,7 @@ from schemas.call import (
     Voiced,
 )
 from schemas.errors import BadInput
-from schemas.ids import CallId
+from schemas.ids import CallId, Locale
 from schemas.turn import ReplyId
 from schemas.wire import ClientEvent, PlaybackReport, RenewToken, parse_client_event
 from schemas.wire.reply import ReplyAudio
@@ -52,10 +52,15 @@ class Calls:
 
     def __init__(self, clock: Clock, identity: CallId, *, voice: bool) -> None:
         self.config = CallConfig()
+        self.named: Locale | None = None
         self._encoder = Encoder(clock, identity)
         self._voice = voice
         self._output = self.config.output
         self._sounds: dict[ReplyId, ReplySound] = {}
+
+    def begin(self, locale: Locale) -> None:
+        """In the customer's own language."""
+        self.config = replace(self.config, locale=locale)
 
     def opening(self) -> list[str]:
         """The settings in force."""

@@ -79,6 +79,11 @@ class Agent:
         return "" if reply is None else said_as(reply, words.transcript.locale).text
 
     @property
+    def locale(self) -> Locale:
+        """The language that is spoken now."""
+        return self._session.locale
+
+    @property
     def owes(self) -> bool:
         """Whether something was done that the caller has not heard of."""
         return bool(self._session.untold)

@@ -59,6 +59,11 @@ class Stranger:
         self._renderer = ResponseRenderer(answerer, caller.customer)
         self._recorder = recorder
 
+    @property
+    def locale(self) -> Locale:
+        """The language that is spoken now."""
+        return self._session.locale
+
     def interpret(self, transcript: Transcript) -> Interpretation:
         """What the words mean. They bind where they end the call: for a person."""
         found = self._interpreter.meant(transcript, self._session.context)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 from schemas.errors import TellerlineError
-from schemas.ids import Locale
+from schemas.ids import EN_US, Locale
 from schemas.intent import Intent, SlotName, Understood
 from schemas.interpretation import Interpretation
 from schemas.transcript import Hypothesis, Transcript
@@ -44,6 +44,7 @@ class FakeTurnHandler:
         self.journal: list[tuple[str, str]] = []
         self.closed = False
         self.owes = False
+        self.locale = EN_US
 
     def told(self, kind: str) -> list[str]:
         return [what for name, what in self.journal if name == kind]

@@ -106,7 +106,7 @@ async def gateway(
     metrics = Metrics()
     running = Gateway("", FakeRecognizer(words, delay_s), [], Admission(calls, metrics), metrics)
 
-    async def open_call(_customer: CustomerId, _call: CallId, _locale: Locale) -> FakeTurnHandler:
+    async def open_call(_customer: CustomerId, _call: CallId, _named: Locale | None) -> FakeTurnHandler:
         running.handlers.append(handler())
         return running.handlers[-1]
 

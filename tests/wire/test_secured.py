@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import shutil
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +50,38 @@ async def test_calls_are_carried_whole(certificate: dict[str, str]) -> None:
         for data in (b"", b"hello", bytes(60_000), bytes(65_536)):
             await client.send(frame(2, data))
             assert await client.frame() == (2, data)
+
+
+def certified_in(folder: Path) -> str:
+    folder.mkdir()
+    return certified(folder)["tls_certificate"]
+
+
+async def _served_by(port: int) -> bytes | None:
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=context)
+    shown: bytes | None = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    writer.transport.abort()
+    return shown
+
+
+async def test_a_renewed_certificate_is_taken_and_a_broken_one_is_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("app.certificate.EVERY_S", 0.02)
+    made = certified(tmp_path)
+    async with echo(ssl_certfile=made["tls_certificate"], ssl_keyfile=made["tls_key"]) as port:
+        first = await _served_by(port)
+        another = certified_in(tmp_path / "another")
+        async with asyncio.timeout(20):
+            certified(tmp_path)
+            while (second := await _served_by(port)) == first:  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0.02)
+            shutil.copy(another, made["tls_certificate"])  # of another key
+            while "stays" not in caplog.text:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert await _served_by(port) == second
 
 
 @pytest.mark.parametrize("said", [b"", b"\x16\x03\x01\x02\x00\x01", b"\x16\x03\x01"])

@@ -4,6 +4,7 @@ import asyncio
 
 import numpy as np
 
+from schemas.ids import JA_JP
 from schemas.transcript import Onward
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from tests.fakes.turn_handler import FakeTurnHandler
@@ -283,3 +284,10 @@ async def test_a_client_that_stops_sending_still_ends_its_turn() -> None:
 def _typed(text: str) -> dict[str, object]:
     content = [{"type": "input_text", "text": text}]
     return {"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": content}}
+
+
+async def test_a_call_begins_in_the_language_of_its_customer() -> None:
+    handler = FakeTurnHandler()
+    handler.locale = JA_JP
+    async with gateway(lambda _: BALANCE, lambda: handler) as running, caller(running) as call:
+        assert call.of("session.created")[0]["session"]["tellerline"]["locale"] == JA_JP

@@ -71,8 +71,8 @@ class RealtimeDoor:
         def opened(call: CallId) -> Realtime:
             speaks = self.deps.synthesizer is not None
             ends = ends_at(self.deps.clock, self.deps.max_call_seconds)
-            settings = CallSettings(call, first_config(_locale(query), speaks=speaks), ends, events=events)
-            return Realtime(settings, self.deps.clock, call, final=final)
+            settings = CallSettings(call, first_config(EN_US, speaks=speaks), ends, events=events)
+            return Realtime(settings, self.deps.clock, call, _locale(query), final=final)
 
         return opened
 
@@ -113,7 +113,7 @@ def ends_at(clock: Clock, seconds: float) -> int:
     return int(clock.now().timestamp() + seconds)
 
 
-def _locale(query: QueryParams) -> Locale:
+def _locale(query: QueryParams) -> Locale | None:
     """The language that the address names, where it is one of ours; a session.update may change it."""
     named = query.get(LOCALE, "")
-    return Locale(named) if named in locales() else EN_US
+    return Locale(named) if named in locales() else None

@@ -23,6 +23,7 @@ from app.transports.realtime.replies import Replies
 from app.transports.realtime.settings import CallSettings
 from schemas import call, turn
 from schemas.errors import BadInput, TellerlineError, UnknownEvent, WrongState
+from schemas.ids import Locale
 from schemas.transcript import Source
 from schemas.turn import ReplyId
 from schemas.wire.client import MAX_TYPED, PlaybackReport, PressKey, RenewToken
@@ -54,9 +55,12 @@ class _Typed:
 class Realtime:
     """One call's `Dialect`. `final`: what ends the call is told as an error that no client takes for a lost line."""
 
-    def __init__(self, settings: CallSettings, clock: Clock, identity: str, *, final: bool = False) -> None:
+    def __init__(
+        self, settings: CallSettings, clock: Clock, identity: str, named: Locale | None, *, final: bool = False
+    ) -> None:
         self.settings = settings
         self.config = settings.config
+        self.named = named
         self._clock = clock
         self._final = final
         self._own = Encoder(clock, identity)
@@ -68,6 +72,10 @@ class Realtime:
         self._added = 0
 
     # The dialect
+
+    def begin(self, locale: Locale) -> None:
+        """In the language that the address named, or the customer's own."""
+        self.settings.config = self.config = replace(self.config, locale=locale)
 
     def opening(self) -> list[str]:
         """The settings in force."""

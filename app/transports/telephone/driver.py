@@ -88,13 +88,13 @@ class _PhoneCall:
         self._opened = await self._begin()
         if not self._opened.playing.taken:
             log.warning("a call takes no sound: what is said in it is heard by nobody")
-        locale = self._opened.locale if self._opened.locale in locales() else EN_US
+        named = self._opened.locale if self._opened.locale in locales() else None
         async with contextlib.AsyncExitStack() as held:
             with within(ANSWER_S):
                 customer = await self._customer(self._opened)
-                handler = await self._handler(held, customer, locale or EN_US)
+                handler = await self._handler(held, customer, named)
             speaks = self._opened.playing.say is None
-            config = CallConfig(locale or EN_US, self._opened.form, speaks=speaks)
+            config = CallConfig(handler.locale, self._opened.form, speaks=speaks)
             await self._converse(self._live(handler, config), Admitted(customer or NOBODY))
 
     def _live(self, handler: TurnHandler, config: CallConfig) -> LiveCall:
@@ -128,7 +128,7 @@ class _PhoneCall:
         return customer
 
     async def _handler(
-        self, held: contextlib.AsyncExitStack, customer: CustomerId | None, locale: Locale
+        self, held: contextlib.AsyncExitStack, customer: CustomerId | None, named: Locale | None
     ) -> TurnHandler:
         """The call's dialogue; one of the customer's calls for as long as `held` is."""
         calls = self._deps.calls
@@ -136,8 +136,8 @@ class _PhoneCall:
             await held.enter_async_context(calls.place(customer, self._id))
         async with calls.shares.opening():
             if customer is None:
-                return await self._deps.stranger(self._id, locale)
-            return await calls.handler(customer, self._id, locale)
+                return await self._deps.stranger(self._id, named or EN_US)
+            return await calls.handler(customer, self._id, named)
 
     async def _converse(self, call: LiveCall, admitted: Admitted) -> None:
         """Read, live, tell and play until one of them ends; then say goodbye as the protocol has it."""

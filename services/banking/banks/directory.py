@@ -14,7 +14,7 @@ from rapidfuzz import fuzz
 
 from schemas.banking import Account, Bill, Card, CustomerProfile, Limits, PayeeVerification
 from schemas.errors import NotFound
-from schemas.ids import BillId, CardId, CustomerId, PayeeId
+from schemas.ids import BillId, CardId, CustomerId, Locale, PayeeId
 from schemas.money import Money
 from schemas.payee import Payee
 from services.banking.banks import tables as t
@@ -106,6 +106,7 @@ def profile(
         limits=tuple(limits(customer, connection)),
         as_of=now,
         zone=own.zone,
+        locale=Locale(own.locale),
     )
 
 

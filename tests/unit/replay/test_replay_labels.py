@@ -120,6 +120,7 @@ class FakeHandler:
     """Asks back whatever is said; digits are spans of digits, "fail" fails, before anything is known if "at once"."""
 
     owes = False
+    locale = EN_US
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller

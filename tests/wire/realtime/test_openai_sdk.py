@@ -205,6 +205,13 @@ async def test_the_language_is_that_of_the_transcription(quick_folder: Path) -> 
             assert "アシスタント" in talk.words(await talk.next("response.done"))
 
 
+async def test_without_a_language_it_is_the_customers_own(quick_folder: Path) -> None:
+    async with realtime(quick_folder) as running, talking(running, "takahashi-misaki") as talk:
+        (began,) = talk.of("session.created")
+        assert began["session"]["tellerline"]["locale"] == "ja-JP"
+        assert "円" in await talk.type("残高を教えて")
+
+
 async def test_items_are_created_shown_and_taken_out(quick_folder: Path) -> None:
     async with realtime(quick_folder) as running, talking(running) as talk:
         for name, after in (("b", None), ("a", "root"), ("c", "b"), ("d", "nobody")):

@@ -54,6 +54,14 @@ async def test_a_recorded_callers_transfer_is_booked(quick_folder: Path, line: s
         await settles(quick_folder, BOOKED)
 
 
+@pytest.mark.parametrize("line", [line for line in LINES if line != "audiohook"])  # it always says a language
+async def test_who_calls_without_a_word_on_the_language_is_greeted_in_their_own(quick_folder: Path, line: str) -> None:
+    voice = FakeSynthesizer(25)
+    async with phoning(quick_folder, line, "takahashi-misaki", recogniser(), voice) as (phone, _):
+        await phone.until(lambda: bool(phone.packets))
+        assert "アシスタント" in "".join(voice.spoken)
+
+
 @EVERY_LINE
 async def test_a_read_back_that_is_cut_short_can_not_be_agreed_to(quick_folder: Path, line: str) -> None:
     voice, heard = FakeSynthesizer(25), recogniser()

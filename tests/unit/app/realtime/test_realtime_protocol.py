@@ -42,7 +42,7 @@ class Line:
     def __init__(self, *, final: bool = False, events: bool = False) -> None:
         self.clock = ManualClock(START)
         settings = CallSettings("call", first_config(EN_US, speaks=False), 1, events=events)
-        self.protocol = Realtime(settings, self.clock, "call", final=final)
+        self.protocol = Realtime(settings, self.clock, "call", None, final=final)
 
     def send(self, **event: Any) -> Given:
         return self.protocol.read(orjson.dumps(event).decode())
