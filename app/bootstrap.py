@@ -45,6 +45,7 @@ from services.banking.reconcile import Reconciler
 from services.banking.stepup import CodeSender
 from services.execution import Banking
 from services.guard.admission import Admission
+from services.guard.expected_calls import ExpectedCalls
 from services.guard.nonces import Nonces
 from services.observability import Metrics
 from services.ports import Answerer, AuditLog, Clock, CoreBank, Recognizer
@@ -75,6 +76,7 @@ class Gateway:
     limits: Bounds
     authenticator: Authenticator
     statements: Statements
+    expected: ExpectedCalls
     web: httpx.AsyncClient
     callers: Callers
     recognizer: Recognizer
@@ -108,7 +110,6 @@ async def gateway(
         banking = await _banking(stack, settings, kept, sender, clock, customers)
         decoding = beside(stack, _decoders(stack))
         spoken = await warm_voice(stack, settings, clock)
-        callers = _callers(stack, settings, clock, banking, kept.audit, metrics)
         yield Gateway(
             settings=settings,
             clock=clock,
@@ -117,8 +118,9 @@ async def gateway(
             limits=limits(stack, settings, kept.store, clock, metrics),
             authenticator=authenticator,
             statements=Statements(bridges(settings), Nonces(kept.store, KEPT, kept.steady.doubted), clock),
+            expected=ExpectedCalls(kept.store, clock),
             web=client,
-            callers=callers,
+            callers=_callers(stack, settings, clock, banking, kept.audit, metrics),
             recognizer=await ears,
             voice=spoken,
             decoders=await decoding,

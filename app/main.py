@@ -37,7 +37,6 @@ from app.transports.telephone import (
 )
 from app.transports.telephone.audiohook_door import ApiKey
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.twilio import Credential
 from app.transports.telephone.web import CarrierClient
 from app.version import VERSION
@@ -150,7 +149,7 @@ def _answer_telephones(app: FastAPI, gateway: Gateway, calls: CallDeps) -> None:
         inband_keys=settings.inband_keys,
         transfer_keys=settings.transfer_keys,
     )
-    expected, to, back = ExpectedCalls(gateway.clock), settings.transfer_to, settings.return_to
+    expected, to, back = gateway.expected, settings.transfer_to, settings.return_to
     credentials = {
         "twilio": Credential(
             settings.twilio_token.get_secret_value(), "", to, back, plain(settings.twilio_tokens_before)

@@ -27,6 +27,7 @@ ONLY_IN = {
         "services/store/",
         "services/banking/",
         "services/record/",
+        "services/guard/expected_calls",
         "services/guard/nonces",
         "services/guard/shared_calls",
         "services/guard/shared_rates",

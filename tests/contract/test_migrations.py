@@ -11,6 +11,7 @@ from sqlalchemy.sql.ddl import CreateIndex
 
 import services.banking.banks.tables
 import services.banking.tables
+import services.guard.expected_calls
 import services.guard.nonces
 import services.guard.shared_calls
 import services.guard.shared_rates

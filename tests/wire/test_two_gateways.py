@@ -25,6 +25,8 @@ from services.store import micros
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, heard
 from tests.harness.gateway import Caller
+from tests.harness.phone import KEYS
+from tests.harness.phone_lines import Place, announced
 from tests.harness.processes import SECRET, signed
 from tests.harness.rows import rows
 from tests.harness.served import Served, served
@@ -56,7 +58,7 @@ class Pair:
 @pytest.fixture
 async def pair(postgres_server: str, quick_folder: Path) -> AsyncIterator[Pair]:
     url = await emptied(postgres_server)
-    settings = SHARED | {"database_url": url, "ivr_keys": {"bridge": SECRET}}
+    settings = SHARED | {"database_url": url, "ivr_keys": {"bridge": SECRET} | KEYS}
     silent = FakeRecognizer(lambda _seconds: "")
     async with (
         served(quick_folder / "a", silent, **settings) as first,
@@ -105,6 +107,15 @@ async def test_a_signed_request_counts_once_whichever_gateway_it_reaches(pair: P
     with pytest.raises(InvalidStatus) as refused:
         await connect(pair.second.calls, compression=None, additional_headers=headers)
     assert refused.value.response.status_code == 401
+
+
+async def test_a_call_that_was_announced_to_one_may_come_to_the_other(pair: Pair) -> None:
+    identity = await announced(Place(pair.first.port, 0), ALEX)
+    assert await pair.second.gateway.expected.take(identity, "") == ALEX
+    assert await pair.first.gateway.expected.take(identity, "") is None
+    await pair.second.gateway.expected.ended(identity, "transfer")
+    async with httpx.AsyncClient() as client:
+        assert (await client.get(f"{pair.first.http}/v1/ivr/calls/{identity}")).text == "transfer"
 
 
 async def test_a_gateway_that_goes_away_sends_newcomers_on_and_lets_calls_finish(pair: Pair) -> None:

@@ -9,8 +9,8 @@ from app.auth.bridge_keys import with_key
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
-from app.transports.telephone.expected import ExpectedCalls
 from schemas.ids import Locale
+from services.guard.expected_calls import ExpectedCalls
 
 SUBPROTOCOL = "media"
 

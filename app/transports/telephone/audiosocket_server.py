@@ -11,9 +11,9 @@ from app.transports._together import Hung
 from app.transports.telephone.audiosocket import AudioSocket
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.driver import serve
-from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.line import Wire
 from schemas.errors import ConfigInvalid, TellerlineError
+from services.guard.expected_calls import ExpectedCalls
 
 log = logging.getLogger(__name__)
 

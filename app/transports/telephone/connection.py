@@ -39,7 +39,7 @@ class Ending(StrEnum):
     END = "end"
 
 
-def _nobody_asks(_call: str, _outcome: Ending) -> None:
+async def _nobody_asks(_call: str, _outcome: Ending) -> None:
     """The protocol itself says it."""
 
 
@@ -48,7 +48,7 @@ class PhoneDeps:
     """What the composition root provides.
 
     `vouch` says whose a call is, by its statement and the bridge's id of it; null where nobody says. `stranger` opens a
-    call of nobody's. `web` asks a carrier; it raises CarrierUnavailable. `ended` is told what is to become of a call.
+    call of nobody's. `web` asks a carrier; it raises CarrierUnavailable. `ended` is told what becomes of a call.
     `inband_keys`: keys are also listened for as tones in the sound. `transfer_keys` are pressed
     before a caller is given to a person.
     """
@@ -57,6 +57,6 @@ class PhoneDeps:
     vouch: Callable[[str, str], Awaitable[CustomerId | None]]
     stranger: Callable[[CallId, Locale], Awaitable[TurnHandler]]
     web: Callable[[WebRequest], Awaitable[None]]
-    ended: Callable[[str, Ending], None] = _nobody_asks
+    ended: Callable[[str, Ending], Awaitable[None]] = _nobody_asks
     inband_keys: bool = False
     transfer_keys: str = ""

@@ -10,8 +10,8 @@ from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
 from app.transports.telephone.connection import Ending
-from app.transports.telephone.expected import LIFE_S, ExpectedCalls
 from schemas.errors import BadInput, Busy, NotFound
+from services.guard.expected_calls import LIFE, ExpectedCalls
 
 _WORD: Final[dict[str, Any]] = {"content": {"text/plain": {"schema": {"type": "string", "enum": [*Ending]}}}}
 
@@ -33,11 +33,11 @@ def router(gateway: Gateway, expected: ExpectedCalls) -> APIRouter:
         customer = (await gateway.authenticator.principal(request)).caller()
         async with gateway.limits.shares.request(customer):
             await gateway.limits.rates.request(customer)
-            return ExpectedOut(id=expected.announce(customer), expires_in_s=LIFE_S)
+            return ExpectedOut(id=await expected.announce(customer), expires_in_s=LIFE.total_seconds())
 
     @routes.get("/{identity}", response_model=None, responses={200: _WORD, **documented(NotFound, BadInput)})
     async def outcome(identity: Annotated[str, Path(max_length=64)]) -> PlainTextResponse:
         """What is to become of a call that the assistant is done with: `transfer` or `end`."""
-        return PlainTextResponse(expected.outcome(identity).value)
+        return PlainTextResponse(await expected.outcome(identity))
 
     return routes

@@ -18,9 +18,11 @@ from schemas.errors import (
     Draining,
     InternalFault,
     SlowConsumer,
+    StoreUnavailable,
     TellerlineError,
 )
 from schemas.turn import HandedOff
+from services.timing import LEAST_S, within
 
 log = logging.getLogger(__name__)
 
@@ -56,9 +58,17 @@ class Goodbye:
             words = self.transport.transfer(handed.reason, handed.summary)
         else:
             words = self.transport.hang_up()
-        self.deps.ended(call, Ending.END if handed is None else Ending.TRANSFER)
+        await self._tell(call, Ending.END if handed is None else Ending.TRANSFER)
         await self._ask_carrier(words)
         await self._part(words, reason)
+
+    async def _tell(self, call: str, outcome: Ending) -> None:
+        """Whoever asks what is to become of the call learns it; while no database answers, nothing."""
+        try:
+            with within(LEAST_S):
+                await self.deps.ended(call, outcome)
+        except StoreUnavailable as error:
+            log.warning("what is to become of a call can't be asked for: %s", error.code)
 
     async def _ask_carrier(self, words: list[Act]) -> None:
         """A carrier that does not do it goes on as it was told beforehand; it is never passed over in silence."""

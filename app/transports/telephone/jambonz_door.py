@@ -12,8 +12,8 @@ from fastapi import APIRouter, WebSocket
 from app.auth.bridge_keys import with_key
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
-from app.transports.telephone.expected import ExpectedCalls
 from app.transports.telephone.jambonz import AudioFork, ReplyForm
+from services.guard.expected_calls import ExpectedCalls
 
 SUBPROTOCOLS: Final = ("audio.jambonz.org", "audio.drachtio.org")
 
