@@ -29,6 +29,7 @@ class Aftermath(RuleFile):
 
     content: tuple[str, ...]
     regret: tuple[str, ...]
+    asks: tuple[str, ...] = ()
 
 
 def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> ActionOutcome:
@@ -86,6 +87,8 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
         return state, Answer()
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
+    if _asks(event.text, locale):
+        return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent not in _ACTS:
         return None
     if intent is Intent.CONFIRM or _content(event.text, locale):
@@ -110,6 +113,10 @@ def _content(text: str, locale: Locale) -> bool:
     return _patterns(locale)[0].fullmatch(_plain(text, locale)) is not None
 
 
+def _asks(text: str, locale: Locale) -> bool:
+    return (asks := _patterns(locale)[2]) is not None and asks.fullmatch(_plain(text, locale)) is not None
+
+
 def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
     turned_down = intent in {Intent.DENY, Intent.CANCEL}
     return turned_down or _patterns(locale)[1].match(_plain(text, locale)) is not None
@@ -120,12 +127,14 @@ def _plain(text: str, locale: Locale) -> str:
 
 
 @lru_cache(maxsize=8)
-def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """An utterance of nothing but contentment, and the beginning of one of regret."""
+def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str] | None]:
+    """An utterance of nothing but contentment, the beginning of one of regret, and one that asks whether it was done."""
     rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
     between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
-    return re.compile(rf"{content}(?:{between}{content})*"), re.compile(rf"(?:{content}{between})*{regret}{end}")
+    asks = re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*") if rules.asks else None
+    begins = re.compile(rf"(?:{content}{between})*{regret}{end}")
+    return re.compile(rf"{content}(?:{between}{content})*"), begins, asks
 
 
 def _either(phrases: tuple[str, ...]) -> str:

@@ -167,6 +167,8 @@ def _amounts(
         spans = [span for span in heard.spans if span.kind is SpanKind.NUMBER and _taken(span, reading)]
         spans = [span for span in spans if not _of_time(grammar, span, reading)]
     for span in spans:
+        if _points_before(grammar, reading, span):
+            continue
         values = [value for each in span.values if (value := money_of(span.kind, each, currency)) is not None]
         if context.confirming and heard.transcript.text.startswith(_AS_MUCH, span.end):
             continue
@@ -175,6 +177,13 @@ def _amounts(
         if len(values) == 1 or (values and context.asked is not None):
             evidence = Evidence(span.start, span.end, _surface(heard, span), span.rule)
             yield Slot(values[0], evidence, tuple(values[1:]))
+
+
+def _points_before(grammar: Grammar, reading: UtteranceLattice, span: Span) -> bool:
+    """Whether "that one" stands before it, of which the last word may be the number's: "make that one ten"."""
+    place, words = reading.units.covering(span.start, span.end), grammar.words
+    at = place[0] if place is not None and grammar.spaced else 0
+    return at > 1 and reading.words[at - 1 : at] == words.one and reading.words[at - 2] in words.ones
 
 
 def _taken(span: Span, reading: UtteranceLattice) -> bool:
