@@ -29,6 +29,8 @@ class Aftermath(RuleFile):
 
     content: tuple[str, ...]
     regret: tuple[str, ...]
+    asks: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
 
 
 def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> ActionOutcome:
@@ -82,11 +84,11 @@ def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
 def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
     """`again`: what was done is told again before this."""
     intent = event.understood.intent
-    if again and intent is Intent.REPEAT:
-        return state, Answer()
+    if _asks(event.text, locale) or (again and intent is Intent.REPEAT):
+        return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
-    if intent not in _ACTS:
+    if intent not in _ACTS and not _instead(event.text, locale):
         return None
     if intent is Intent.CONFIRM or _content(event.text, locale):
         return state, Answer() if again else Clarify(reply("say.ok_what_else"))
@@ -110,8 +112,17 @@ def _content(text: str, locale: Locale) -> bool:
     return _patterns(locale)[0].fullmatch(_plain(text, locale)) is not None
 
 
+def _asks(text: str, locale: Locale) -> bool:
+    return (asks := _patterns(locale)[2]) is not None and asks.fullmatch(_plain(text, locale)) is not None
+
+
+def _instead(text: str, locale: Locale) -> bool:
+    """Whether it ends in words that put something in the place of what was done: "to dave instead"."""
+    return _plain(text, locale).endswith(_endings(locale))
+
+
 def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
-    turned_down = intent in {Intent.DENY, Intent.CANCEL}
+    turned_down = intent in {Intent.DENY, Intent.CANCEL} or _instead(text, locale)
     return turned_down or _patterns(locale)[1].match(_plain(text, locale)) is not None
 
 
@@ -120,12 +131,20 @@ def _plain(text: str, locale: Locale) -> str:
 
 
 @lru_cache(maxsize=8)
-def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """An utterance of nothing but contentment, and the beginning of one of regret."""
+def _endings(locale: Locale) -> tuple[str, ...]:
+    rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
+    return tuple(f"{space(locale)}{each}" for each in rules.instead)
+
+
+@lru_cache(maxsize=8)
+def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str] | None]:
+    """An utterance of nothing but contentment, the beginning of one of regret, one that asks if it was done."""
     rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
     between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
-    return re.compile(rf"{content}(?:{between}{content})*"), re.compile(rf"(?:{content}{between})*{regret}{end}")
+    asks = re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*") if rules.asks else None
+    begins = re.compile(rf"(?:{content}{between})*{regret}{end}")
+    return re.compile(rf"{content}(?:{between}{content})*"), begins, asks
 
 
 def _either(phrases: tuple[str, ...]) -> str:

@@ -27,8 +27,10 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return missed(state, facts)
     if slots.choice is not None and slots.choice.value == EVERY:
         return _all_cards(state, task, facts)
-    if slots.choice is not None:
-        return choose(state, _pointed(state, heard, slots.choice.value), facts)
+    if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
+        heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
+    elif slots.choice is not None:
+        return choose(state, _pointed(state, heard, slots.choice.value), facts, heard)
     if (told := _other_card(state, heard) or _told(state, heard, facts)) is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
@@ -164,18 +166,24 @@ def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts:
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
 
 
-def choose(state: DialogueState, number: int, facts: Facts) -> Step:
-    """Take the n-th of what was offered (1-based, −1 the last); 0 is none of them."""
+def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | None = None) -> Step:
+    """Take the n-th of what was offered (1-based, −1 the last), and what was said with it; 0 is none of them."""
     task, choices = state.task, state.choices
     if task is None:
         return missed(state, facts)
+    if number == 0 and state.choices and state.asked is SlotName.AMOUNT:
+        return advance(state.memory, replace(task, amounts=()), facts)
     if number == 0:
         cleared = replace(task, payee=None, payee_candidates=(), payee_heard="", target=None)
         return ask(state.memory, Asking(cleared, SlotName.PAYEE), reply("ask.payee"))
     index = number - 1 if number > 0 else len(choices) - 1
     if not 0 <= index < len(choices):
         return missed(state, facts)
-    return advance(state.memory.missed(0), _with(task, state.asked, choices[index], facts), facts)
+    chosen = _with(task, state.asked, choices[index], facts)
+    if heard is not None:
+        besides = replace(heard, slots=replace(heard.slots, choice=None), unresolved=(), payees=None, rejected=())
+        chosen = merged(chosen, besides, dialogue_rules().choices)
+    return advance(state.memory.missed(0), chosen, facts)
 
 
 def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:

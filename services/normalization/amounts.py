@@ -132,6 +132,8 @@ def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> Amount:
     """What the minor unit adds: "and five cents", "forty five"."""
     values = (found.value, *found.others)
     whole = found.value == found.value.to_integral_value()
+    if unit.minor and (apart := _of_two_units(scan, found)) is not None:
+        return Amount((*values, apart), unit, end, "minor", Ambiguity.GROUPING)
     if unit.minor or not whole or not _splits(scan, unit):
         return Amount(values, unit, end, "minor" if unit.minor else "major", found.ambiguity)
     tail = _tail(scan, unit, end, named=len(values) > 1)
@@ -145,6 +147,13 @@ def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> Amount:
     if found.ambiguity is None and scan.quantity(end) and not _separate(scan, end):
         return Amount((*values, *_dangling(scan, found, end)), unit, end, "major", Ambiguity.GROUPING)
     return Amount(values, unit, end, "major", found.ambiguity)
+
+
+def _of_two_units(scan: Scan, found: Number) -> Decimal | None:
+    """As in "one thousand and fifty cents": the value in cents if the thousand are dollars."""
+    part = found.value % HUNDRED
+    joined = any(scan.words[at].joiner for at in range(found.start, found.end))
+    return (found.value - part) * HUNDRED + part if joined and part and found.value > 10 * HUNDRED else None
 
 
 def _dangling(scan: Scan, found: Number, at: int) -> tuple[Decimal, ...]:

@@ -23,6 +23,7 @@ from services.understanding.fast.told import RULE as TOLD_BY
 from services.understanding.fast.unmatched import ORDERS
 from services.understanding.fast.vetoes import vetoes_met
 from services.understanding.later import TOLD_ALONE
+from services.understanding.lenders import asked_source, lenders, without
 from services.understanding.merging import values
 from services.understanding.named import Find, Mentions, Values
 
@@ -81,14 +82,16 @@ def _of_a_command(said: Mentions, found: Understood, vetoes: set[str]) -> Unders
 
 def _ordered(said: Mentions, found: Understood, intent: Intent) -> Understood | None:
     """A command with what was named two ways."""
-    named = _with(said.of(intent), found)
+    named, whose = _with(said.of(intent), found), lenders(said) if intent is Intent.TRANSFER_MONEY else []
+    if whose:
+        found, named = replace(found, slots=replace(found.slots, payee=None)), without(named, whose)
     if intent is Intent.TRANSFER_MONEY and SlotName.PAYEE in _doubted(named) and said.billers(named):
         intent, named = Intent.BILL_PAYMENT, said.of(Intent.BILL_PAYMENT)
         found = replace(found, slots=replace(found.slots, payee=None), unresolved=())
     card = found.slots.card if found.route is Route.FAST else None
     if card is not None and all(number == card.value for _, number in said.numbered("card")):
         return None
-    slots, unread = _slots(found, named), _unread(said, named)
+    slots, unread = _slots(found, named, sure=bool(whose)), _unread(said, named)
     if slots is not None and not {"payee", "target", "bill", "card"} & values(slots).keys():
         slots = None
     if slots is None and found.intent is Intent.BILL_PAYMENT and unread:
@@ -97,7 +100,8 @@ def _ordered(said: Mentions, found: Understood, intent: Intent) -> Understood | 
         return None
     lacks = intent is Intent.TRANSFER_MONEY and slots.amount is None
     made = _either(said, found, named, intent, slots)
-    return replace(made, missing=(SlotName.AMOUNT,) if lacks else (), unread=unread)
+    made = replace(made, missing=(SlotName.AMOUNT,) if lacks else (), unread=unread)
+    return asked_source(made, whose) if whose else made
 
 
 def named_beside(said: Mentions, first: Understood) -> Understood | None:
@@ -202,8 +206,8 @@ def _wished(said: Mentions, named: Values) -> bool:
     return any(wishes.scan(units.words, at) for at, start in enumerate(units.starts) if start >= last)
 
 
-def _slots(found: Understood, said: Values) -> Slots | None:
-    """Every slot with all of its values; None where no slot has two, or one has too many."""
+def _slots(found: Understood, said: Values, *, sure: bool = False) -> Slots | None:
+    """Every slot with all of its values; None where no slot has two, unless `sure`, or one has too many."""
     made: dict[str, Any] = values(found.slots)
     for name, told in said.items():
         named = sorted(told, key=lambda each: each[0].start)
@@ -216,7 +220,7 @@ def _slots(found: Understood, said: Values) -> Slots | None:
     doubted = _doubted(said)
     if SlotName.AMOUNT in doubted:
         made.pop("portion", None)
-    return Slots(**made) if doubted else None
+    return Slots(**made) if doubted or sure else None
 
 
 def _held(slot: Slot[Any], named: list[tuple[Evidence, Any]]) -> bool:

@@ -51,7 +51,8 @@ def repaired(heard: Annotation, whole: Understood, context: Context, look: Look,
 
 def may_hold_a_repair(whole: Understood) -> bool:
     """Whether something else may have been meant than it was taken for."""
-    return whole.intent in _OPEN and whole.consent is None and not settled(whole)
+    told = whole.intent is Intent.QNA and whole.rule is not None  # every word is a question's
+    return whole.intent in _OPEN and whole.consent is None and not told and not settled(whole)
 
 
 def settled(whole: Understood) -> bool:

@@ -40,6 +40,7 @@ class Accounts:
     spaced: bool
     before: frozenset[tuple[str, ...]]
     behind: Trie
+    inexact: Trie
     times: Trie
     places: Trie
     things: Trie
@@ -153,6 +154,7 @@ class Accounts:
 
 _PLAIN: Final = (
     "behind",
+    "inexact",
     "times",
     "places",
     "things",

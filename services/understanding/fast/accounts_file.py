@@ -15,9 +15,9 @@ class AccountsFile(RuleFile):
     bills that are `joined` both are meant, but where a word of `shared` says that they have it together; what is
     between several payees `in_a_row` is a pattern. What is moved
     `across` from one of two own accounts, and handed to nobody (`handing`), goes to the other, and to `savings` what is
-    `put_by`. What is `waiting` until a day is done on it.
-    `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
-    day of what was read back.
+    `put_by`. What is `waiting` until a day is done on it. `inexact` words behind an amount leave open how much it
+    is. `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from
+    the day of what was read back.
     Words of `unannounced` only begin like one that announces a repair (ある, あ); `links` may stand among those,
     `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
@@ -35,6 +35,7 @@ class AccountsFile(RuleFile):
     end it, and it begins behind one of `particles`; one of `repeats` is such a part by itself (ずつ三回, 毎月).
     """
 
+    inexact: tuple[str, ...] = ()
     before: tuple[str, ...]
     behind: tuple[str, ...]
     times: tuple[str, ...]

@@ -46,6 +46,7 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
     """`found` with everything that no slot holds as a mention or as unread words."""
     if found.intent not in COUNTED:
         return found
+    left = replace(left, unread=(*left.unread, *_about_how_much(rules, heard, units, found.slots)))
     found, limits = _days(rules, heard, units, found)
     taken = [
         *_evidence(found.slots),
@@ -74,6 +75,15 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
         else:
             mentions.append(Mention(slot, each))
     return replace(found, unresolved=tuple(mentions), unread=tuple(rest))
+
+
+def _about_how_much(rules: Accounts, heard: Annotation, units: Units, slots: Slots) -> tuple[Evidence, ...]:
+    """Words right behind the amount that leave open how much it is: "forty something", "a hundred and change"."""
+    place = units.covering(slots.amount.evidence.start, slots.amount.evidence.end) if slots.amount else None
+    if place is None or place[1] == len(units.words):
+        return ()
+    end = rules.inexact.longest(units.words, place[1])[0]
+    return (_words(heard, units, place[1], end),) if end > place[1] else ()
 
 
 def _day_alone(heard: Annotation, span: Span) -> bool:

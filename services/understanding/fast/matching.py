@@ -48,7 +48,8 @@ class Matching:
         """The templates that count in a context, behind another command or in a further clause."""
         awaited, asked = context.terms.awaited, (context.asked, context.confirming, context.code)
         billing = awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value
-        key = (*asked, any(context.offered), context.recent, joined, further, awaited, billing)
+        own = context.terms.target is not None
+        key = (*asked, any(context.offered), context.recent, joined, further, awaited, billing, own)
         made = self._enabled.get(key)
         if made is None:
             chosen = partial(applies, context=context, joined=joined, further=further)

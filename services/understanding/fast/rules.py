@@ -24,6 +24,7 @@ When = Literal[
     "alone",
     "readback",
     "locking",
+    "outgoing",
 ]
 
 
@@ -100,7 +101,8 @@ class TemplateRule(BaseModel):
 
     `when` is recent, it counts after the command of its own intent alone, while nothing is awaited; billed, after a
     bill was asked about; balanced, after a balance was; billing, while the payment of one waits; alone, where nothing
-    else is said; readback, where an order was read back.
+    else is said; readback, where an order was read back;
+    outgoing, where it goes to none of the caller's own accounts.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -32,6 +32,7 @@ FindPayee = Callable[[str], PayeeMatch | None]
 _NOT_MEANT: Final = frozenset({DENIAL, DENIED})
 """Words beside what is not meant: 「会社の花子じゃなくて」."""
 _NEAR: Final = 4
+_OF: Final = ("of",)
 """Units between a word that tells an account's part and its name."""
 
 
@@ -167,6 +168,8 @@ def _amounts(
         spans = [span for span in heard.spans if span.kind is SpanKind.NUMBER and _taken(span, reading)]
         spans = [span for span in spans if not _of_time(grammar, span, reading)]
     for span in spans:
+        if _points_before(grammar, heard, reading, span):
+            continue
         values = [value for each in span.values if (value := money_of(span.kind, each, currency)) is not None]
         if context.confirming and heard.transcript.text.startswith(_AS_MUCH, span.end):
             continue
@@ -175,6 +178,20 @@ def _amounts(
         if len(values) == 1 or (values and context.asked is not None):
             evidence = Evidence(span.start, span.end, _surface(heard, span), span.rule)
             yield Slot(values[0], evidence, tuple(values[1:]))
+
+
+def _points_before(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, span: Span) -> bool:
+    """Whether words before it make of it something else: "make that one ten", "all but fifty", "two lots of fifty"."""
+    place, words = reading.units.covering(span.start, span.end), grammar.words
+    at = place[0] if place is not None and grammar.spaced else 0
+    before = range(max(0, at - _NEAR), at)
+    numbers = [reading.units.covering(s.start, s.end) for s in heard.spans if s.kind is SpanKind.NUMBER]
+    several = [p[1] for p in numbers if p is not None and p[1] in before and reading.words[slice(*p)] != words.one]
+    if any(e.end == at for b in before for e in grammar.accounts.inexact.scan(reading.words, b)) or any(
+        reading.words[e.end : at] == _OF for b in several for e in grammar.phrases.counted.scan(reading.words, b)
+    ):
+        return True
+    return at > 1 and reading.words[at - 1 : at] == words.one and reading.words[at - 2] in words.ones
 
 
 def _taken(span: Span, reading: UtteranceLattice) -> bool:
