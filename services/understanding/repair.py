@@ -96,6 +96,8 @@ def _corrected(parts: SelfRepair) -> Understood | None:
         told = Evidence(cut.start, len(text), text[cut.start :], parts.rule("beside"))
         return replace(parts.one, unread=(*parts.one.unread, told))  # "the power, wait, that goes by transfer"
     found = _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
+    if found is not None and parts.one.rule == TOLD and found.intent in MONEY_MOVING and found.route is Route.FAST:
+        found = replace(found, route=Route.CLARIFY)  # "maybe send fifty, no, sixty to ann": not all was read
     return _another_of_the_name(found, parts.one, two) if found is not None and cut.denied else found
 
 

@@ -24,7 +24,7 @@ from services.understanding.fast.remainder import valued, words_of
 from services.understanding.fast.segments import Read, corrects, run_on, segmented, unread
 from services.understanding.fast.telling import tells
 from services.understanding.fast.unmatched import ORDERS
-from services.understanding.fast.vetoes import vetoes_met
+from services.understanding.fast.vetoes import goes_over, vetoes_met
 
 
 class ClauseReader:
@@ -76,6 +76,8 @@ class ClauseReader:
     ) -> Clauses:
         """What the units of one clause say; those whose days are none of an order's go to `beside`."""
         inner, stop = bare(asides, hearing.reading, start, end)
+        if goes_over(self._grammar, hearing.reading, hearing.heard.transcript.text, inner):
+            inner = start
         if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
             inner, stop = bare(asides, hearing.reading, begin, stop)
         if inner == stop:

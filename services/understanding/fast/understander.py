@@ -33,7 +33,7 @@ from services.understanding.fast.tails import TAKEN, begins_behind, taken
 from services.understanding.fast.told import FindPayee, as_source
 from services.understanding.fast.units import MAX_CHARS
 from services.understanding.fast.unmatched import ORDERS, Unmatched
-from services.understanding.fast.vetoes import vetoes_met
+from services.understanding.fast.vetoes import goes_over, vetoes_met
 from services.understanding.fast.vocabulary import owned, vocabulary
 
 MAX_UNITS: Final = 80
@@ -141,6 +141,8 @@ class Understander:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
         for at in self._consent.begins(units)[:_MAX_LEADS]:
+            if goes_over(self._grammar, hearing.reading, hearing.heard.transcript.text, at):
+                continue
             found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
             if found is None and self._grammar.phrases.asides:
                 found, _ = self._clauses.meaning(hearing, at)

@@ -26,3 +26,11 @@ def vetoes_met(
             found.update(rules.guard_names[symbol] for symbol in symbols)
             at += 1
     return found if found.isdisjoint(_ASKING) else found | {_QUESTION}
+
+
+def goes_over(rules: Grammar, reading: UtteranceLattice, text: str, at: int) -> bool:
+    """Whether a veto's words begin before unit `at` and go on behind it without a pause: "no | need to"."""
+    if not 0 < at < len(reading.words) or text[reading.units.ends[at - 1] : reading.units.starts[at]].strip():
+        return False
+    guards = reading.longest(rules.guards)
+    return any(guards[begin][0] > at and ALLOWED not in guards[begin][1] and guards[begin][1] for begin in range(at))
