@@ -63,7 +63,7 @@ def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut
     if not rules.accounts.repairs.meets(units.words):
         return
     at = next((at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size), None)
-    if at is None:
+    if at is None or any(rules.accounts.withdrawing.scan(units.words, i) for i in range(at, size)):
         return
     pauses = list(PAUSES.finditer(text, 0, units.ends[at - 1]))
     if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:

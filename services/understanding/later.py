@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schemas.ids import RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Slot, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Understood
 from schemas.span import Span, SpanKind
-from services.understanding.cuts import Cut
+from services.understanding.cuts import Cut, held_units
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.fast.vocabulary import vocabulary
@@ -97,6 +97,25 @@ def instead(parts: SelfRepair) -> Understood | None:
         if meant is not None and meant.then is None and meant.rule != TOLD and kinds(again) <= kinds(meant):
             return merged(parts.one, meant, parts.rule("instead"))
     return None
+
+
+def called_off(parts: SelfRepair) -> bool:
+    """Whether the last words want nothing of it any more: "… to ann, no, to bob, forget it"."""
+    words, marks = parts.rules.units(parts.heard.transcript.text).words, parts.rules.accounts.withdrawing
+    return any(edge.end == len(words) for at in range(len(words)) for edge in marks.scan(words, at))
+
+
+def put_off(parts: SelfRepair) -> bool:
+    """Whether it ends in words for a time that is no day: "no, sixty to ann later"."""
+    words, marks = parts.rules.units(parts.heard.transcript.text).words, parts.rules.accounts.times
+    held = held_units(parts.rules, parts.heard)
+    return any(edge.end == len(words) for at in range(len(words)) if at not in held for edge in marks.scan(words, at))
+
+
+def unsure(found: Understood) -> Understood:
+    """An order that would be read back as one that is asked about."""
+    orders = found.intent in MONEY_MOVING and found.route is Route.FAST
+    return replace(found, route=Route.CLARIFY) if orders else found
 
 
 def _two_of_a_size(found: Understood | None) -> bool:

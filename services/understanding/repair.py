@@ -16,7 +16,17 @@ from services.understanding.days import another_day
 from services.understanding.fast.accounts import COUNTED, DENIAL, DENIED
 from services.understanding.fast.grammar import Grammar, grammar
 from services.understanding.fast.told import RULE as TOLD
-from services.understanding.later import AMOUNTS, TOLD_ALONE, SelfRepair, beside_words, instead, refused
+from services.understanding.later import (
+    AMOUNTS,
+    TOLD_ALONE,
+    SelfRepair,
+    beside_words,
+    called_off,
+    instead,
+    put_off,
+    refused,
+    unsure,
+)
 from services.understanding.merging import Again, Look, alone, merged, part_of, same, values
 from services.understanding.numbers import another_currency, another_number
 
@@ -96,8 +106,8 @@ def _corrected(parts: SelfRepair) -> Understood | None:
         told = Evidence(cut.start, len(text), text[cut.start :], parts.rule("beside"))
         return replace(parts.one, unread=(*parts.one.unread, told))  # "the power, wait, that goes by transfer"
     found = _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
-    if found is not None and parts.one.rule == TOLD and found.intent in MONEY_MOVING and found.route is Route.FAST:
-        found = replace(found, route=Route.CLARIFY)  # "maybe send fifty, no, sixty to ann": not all was read
+    if found is not None and (parts.one.rule == TOLD or (two.rule == TOLD and put_off(parts)) or called_off(parts)):
+        found = unsure(found)  # "maybe send fifty, no, sixty to ann": not all was read
     return _another_of_the_name(found, parts.one, two) if found is not None and cut.denied else found
 
 

@@ -41,6 +41,7 @@ class Accounts:
     before: frozenset[tuple[str, ...]]
     behind: Trie
     inexact: Trie
+    withdrawing: Trie
     times: Trie
     places: Trie
     things: Trie
@@ -155,6 +156,7 @@ class Accounts:
 _PLAIN: Final = (
     "behind",
     "inexact",
+    "withdrawing",
     "times",
     "places",
     "things",

@@ -16,7 +16,8 @@ class AccountsFile(RuleFile):
     between several payees `in_a_row` is a pattern. What is moved
     `across` from one of two own accounts, and handed to nobody (`handing`), goes to the other, and to `savings` what is
     `put_by`. What is `waiting` until a day is done on it. `inexact` words behind an amount leave open how much it
-    is. `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from
+    is. `withdrawing` words at the very end call off all that was said.
+    `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from
     the day of what was read back.
     Words of `unannounced` only begin like one that announces a repair (ある, あ); `links` may stand among those,
     `tails` behind what is corrected, `falters` alone before it;
@@ -36,6 +37,7 @@ class AccountsFile(RuleFile):
     """
 
     inexact: tuple[str, ...] = ()
+    withdrawing: tuple[str, ...] = ()
     before: tuple[str, ...]
     behind: tuple[str, ...]
     times: tuple[str, ...]

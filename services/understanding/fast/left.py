@@ -185,7 +185,7 @@ def _of_a_thing(rules: Accounts, heard: Annotation, units: Units, span: Span, bi
     if elapsed(rules, units, begin, end) and _spent_on(rules, heard, units, begin):
         return True
     if begin and text[units.ends[begin - 1] : units.starts[begin]].strip():
-        return False  # "just calling, tomorrow send …"
+        begin = 0  # "just calling, tomorrow send …"
     return any(units.words[begin - size : begin] in rules.speaking for size in range(1, min(_MAX_WORDS, begin) + 1))
 
 
