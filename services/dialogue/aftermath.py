@@ -10,7 +10,7 @@ from rules.locales import space
 from schemas.banking import TransferOrder, TransferState
 from schemas.decision import Answer, Clarify, Reply
 from schemas.ids import Locale, language
-from schemas.intent import Intent
+from schemas.intent import MONEY_MOVING, Intent
 from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
 from services.dialogue.phases import ActionOutcome, DialogueState, Idle, Memory, OfferingPerson, Outcome, Step
@@ -88,7 +88,7 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
         return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
-    if intent not in _ACTS and not _instead(event.text, locale):
+    if intent not in _ACTS and not (intent in MONEY_MOVING and _instead(event.text, locale)):
         return None
     if intent is Intent.CONFIRM or _content(event.text, locale):
         return state, Answer() if again else Clarify(reply("say.ok_what_else"))

@@ -133,7 +133,7 @@ def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> Amount:
     values = (found.value, *found.others)
     whole = found.value == found.value.to_integral_value()
     if unit.minor and (apart := _of_two_units(scan, found)) is not None:
-        return Amount((*values, apart), unit, end, "minor", Ambiguity.GROUPING)
+        found, values = replace(found, ambiguity=Ambiguity.GROUPING), (*values, apart)
     if unit.minor or not whole or not _splits(scan, unit):
         return Amount(values, unit, end, "minor" if unit.minor else "major", found.ambiguity)
     tail = _tail(scan, unit, end, named=len(values) > 1)
