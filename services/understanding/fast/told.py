@@ -32,8 +32,9 @@ FindPayee = Callable[[str], PayeeMatch | None]
 _NOT_MEANT: Final = frozenset({DENIAL, DENIED})
 """Words beside what is not meant: 「会社の花子じゃなくて」."""
 _NEAR: Final = 4
-_OF: Final = ("of",)
 """Units between a word that tells an account's part and its name."""
+_OF: Final = ("of",)
+"""Between things that are counted and what each of them is: "two lots of fifty"."""
 
 
 def told(
