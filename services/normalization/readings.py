@@ -74,7 +74,10 @@ class Readings:
     def behind_figures(self, sounds: str, at: int, bounded: Callable[[int], bool]) -> tuple[str, int] | None:
         """The scale or currency that is spelled behind written figures, as it is written, and where it ends: 9まん."""
         found = self._behind.match(sounds, at)
-        if found is None or not (self._unit.match(sounds, found.end()) or bounded(found.end())):
+        if found is None:
+            return None
+        goes_on = self._unit.match(sounds, found.end()) or self._behind.match(sounds, found.end())
+        if not goes_on and not bounded(found.end()):
             return None
         return self._written[found.group()], found.end()
 
