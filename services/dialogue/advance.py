@@ -199,6 +199,7 @@ def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
         first, *more = task.unread  # fragments are not echoed
         whole = not more and len(first) > dialogue_rules().fragment
         said = reply("ask.unread", heard=first) if whole else reply("ask.unread_some")
+        said = reply("problem.repeated") if not more and dialogue_rules().repeats(first) else said
         return DialogueState(Offering(replace(task, unread=()), said), memory), Clarify(said)
     return None
 

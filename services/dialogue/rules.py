@@ -33,7 +33,12 @@ class DialogueRules(RuleFile):
     read_again: tuple[str, ...]
     fragment: int
     word_endings: str
+    repeating: str
     questions: dict[str, str]
+
+    def repeats(self, piece: str) -> bool:
+        """Whether words that nothing was made of ask for more than one payment: 毎月, ずつ三回."""
+        return re.search(self.repeating, piece) is not None
 
     def only_endings(self, pieces: Iterable[str]) -> bool:
         """Whether each piece may be the end of a word that was read without it."""

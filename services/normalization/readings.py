@@ -23,6 +23,7 @@ class ReadingRules(RuleFile):
     scales: dict[str, int]
     digits: dict[str, str]
     currencies: dict[str, str]
+    behind_figures: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,14 @@ class Readings:
         self._unit = re.compile(_any(rules.currencies))
         self._string = re.compile(rf"(?:{_any(rules.digits)})(?: ?(?:{_any(rules.digits)})){{{_LEAST_DIGITS - 1},39}}")
         self._digit = re.compile(_any(rules.digits))
+        self._written = {**rules.behind_figures, **rules.currencies}
+        self._behind = re.compile(_any(self._written))
         kana = [unit for unit in rules.currencies if unit != rules.currencies[unit]]
         scaled_sounds = [sound for group in rules.groups for sound in group]
         written = f"(?:{_any(rules.units)})(?:{_any(rules.currencies)})"
         self._anchor = re.compile(f"{_any((*kana, *scaled_sounds, *rules.scales))}|{written}|{self._string.pattern}")
         self._roots = frozenset(min(group, key=len) for group in rules.groups)
-        self.firsts = frozenset(sound[0] for sound in (*self._values, *rules.digits))
+        self.firsts = frozenset(sound[0] for sound in (*self._values, *rules.digits, *self._written))
 
     @staticmethod
     def sounds(text: str) -> str:
@@ -67,6 +70,16 @@ class Readings:
     def hear(self, sounds: str, at: int, *, particle: bool, bounded: Callable[[int], bool]) -> SoundedNumber | None:
         """The number at a place; `particle` says that its first sound may close the word before."""
         return self._amount(sounds, at, particle, bounded) or self._spelled(sounds, at, bounded)
+
+    def behind_figures(self, sounds: str, at: int, bounded: Callable[[int], bool]) -> tuple[str, int] | None:
+        """The scale or currency that is spelled behind written figures, as it is written, and where it ends: 9まん."""
+        found = self._behind.match(sounds, at)
+        if found is None:
+            return None
+        goes_on = self._unit.match(sounds, found.end()) or self._behind.match(sounds, found.end())
+        if not goes_on and not bounded(found.end()):
+            return None
+        return self._written[found.group()], found.end()
 
     def _amount(self, sounds: str, at: int, particle: bool, bounded: Callable[[int], bool]) -> SoundedNumber | None:
         found = self._number.match(sounds, at)

@@ -91,6 +91,10 @@ class Lexicon:
         """The tokens of a number read from its sounds: the number, and its currency if that is spelled too."""
         if self._readings is None or (before is not None and _open(before)):
             return None
+        if before is not None and _figures(before):
+            scaled = self._readings.behind_figures(sounds, at, lambda end: self._bounded(text, end))
+            if scaled is not None:
+                return [TextToken(text[at : scaled[1]], at, scaled[1], True, self.words[scaled[0]])]
         loose = before is not None and not before.word.closer and self.words.get(text[at], UNKNOWN).closer
         found = self._readings.hear(sounds, at, particle=loose, bounded=lambda end: self._bounded(text, end))
         if found is None:
@@ -195,6 +199,11 @@ def _fits(token: TextToken, part: TextToken) -> bool:
 
 def _numeric(token: TextToken) -> bool:
     return token.numeral is not None or token.word.value is not None or token.word.scale is not None
+
+
+def _figures(token: TextToken) -> bool:
+    """Whether a token is a number's written figure or scale, and none that was read from its sounds."""
+    return token.numeral.shape != "heard" if token.numeral is not None else _numeric(token)
 
 
 def _spells(char: str) -> bool:

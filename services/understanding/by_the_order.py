@@ -19,6 +19,7 @@ _WEEKDAY: Final = ".weekday@"
 """The rule of a weekday without a week."""
 _WEEK: Final = timedelta(days=7)
 _MARKS: Final = re.compile(r"[、。,'’\s]")
+_MONTH: Final = "月"
 _PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
 
 
@@ -45,10 +46,15 @@ def _to_nobody(found: Understood, context: Context) -> Understood | None:
 def _from_its_day(heard: Annotation, found: Understood, context: Context) -> Understood | None:
     """So many days before or after the day of what was read back: 「翌日にして」."""
     day, ordered = found.slots.date, context.terms.on
-    days = grammar(language(heard.transcript.locale)).accounts.from_its_day
-    if day is None or ordered is None or day.evidence.surface not in days:
+    rules = grammar(language(heard.transcript.locale)).accounts
+    if day is None or ordered is None:
         return None
-    meant = ordered + timedelta(days=days[day.evidence.surface])
+    said, behind = day.evidence.surface, heard.transcript.text[day.evidence.end :].removeprefix("だけ")
+    shift = next((way for word, way in rules.shifting.items() if behind.startswith(word)), 0)
+    if said not in rules.from_its_day and (not shift or _MONTH in said):
+        return None
+    count = rules.from_its_day.get(said, shift * day.value.start.day)  # 五日ずらして: by five days, not to the fifth
+    meant = ordered + timedelta(days=count)
     return replace(found, slots=replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=())))
 
 

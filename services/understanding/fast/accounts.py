@@ -55,6 +55,7 @@ class Accounts:
     due_days: frozenset[str]
     due_before: dict[str, int]
     from_its_day: dict[str, int]
+    shifting: dict[str, int]
     apiece: Trie
     joined: tuple[str, ...]
     in_a_row: str
@@ -209,6 +210,7 @@ _AS_WRITTEN: Final = (
     "savings",
     "handing",
     "from_its_day",
+    "shifting",
     "particles",
     "short_below",
     "short_of",

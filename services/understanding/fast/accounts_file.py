@@ -17,8 +17,8 @@ class AccountsFile(RuleFile):
     `across` from one of two own accounts, and handed to nobody (`handing`), goes to the other, and to `savings` what is
     `put_by`. What is `waiting` until a day is done on it. `inexact` words behind an amount leave open how much it
     is. `withdrawing` words at the very end call off all that was said.
-    `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from
-    the day of what was read back.
+    `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
+    day of what was read back, and so does a number of days with one of `shifting` behind it, forward or back.
     Words of `unannounced` only begin like one that announces a repair (ある, あ); `links` may stand among those,
     `tails` behind what is corrected, `falters` alone before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
@@ -53,6 +53,7 @@ class AccountsFile(RuleFile):
     due_days: frozenset[str] = frozenset()
     due_before: dict[str, int] = Field(default_factory=dict)
     from_its_day: dict[str, int] = Field(default_factory=dict)
+    shifting: dict[str, int] = Field(default_factory=dict)
     apiece: tuple[str, ...] = ()
     joined: tuple[str, ...] = ()
     in_a_row: str = ""

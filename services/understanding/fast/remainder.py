@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Mention, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, SlotName, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.reading import UtteranceLattice
@@ -35,6 +35,23 @@ def names_a_value(grammar: Grammar, reading: UtteranceLattice, context: Context)
         for at in range(len(reading.words))
         for edge in nouns.trie.scan(reading.words, at)
     )
+
+
+def bills_beside(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
+) -> tuple[Evidence, ...]:
+    """Bills that are named beside a payee or another bill, where the verb comes last: 「花子に三千円と電気代」."""
+    if grammar.spaced or found.intent not in MONEY_MOVING or not (found.slots.payee or found.slots.bill):
+        return ()
+    nouns, taken = vocabulary(grammar, context), found.slots.bill
+    edges = (edge for at in range(len(reading.words)) for edge in nouns.trie.scan(reading.words, at))
+    named = [
+        e
+        for e in edges
+        if nouns.nouns[e.symbol].kind == "bill" and not (taken and nouns.nouns[e.symbol].id == taken.value)
+    ]
+    said = [words_of(heard, reading, edge.start, edge.end) for edge in named]
+    return tuple(one for one in said if not in_a_slot(one, found.slots))[:1]
 
 
 def says(grammar: Grammar, words: Evidence) -> bool:

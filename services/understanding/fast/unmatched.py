@@ -20,6 +20,7 @@ from services.understanding.fast.meanings import SERIOUS, named_for
 from services.understanding.fast.partings import holding, parting
 from services.understanding.fast.reading import UtteranceLattice
 from services.understanding.fast.remainder import (
+    bills_beside,
     in_a_slot,
     names_a_value,
     says,
@@ -116,6 +117,8 @@ class Unmatched:
         left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
         used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
+        if route is Route.EXTRACT and context.idle:
+            unread = (*unread, *bills_beside(self._grammar, heard, context, reading, found))
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         return replace(sure, unresolved=left, unread=unread)
 

@@ -121,6 +121,17 @@ def kana(n: int) -> str:
     return text
 
 
+def figures_in_kana(n: int) -> str:
+    """9まん5せん."""
+    scales = {"千": "せん", "百": "ひゃく", "十": "じゅう", "万": "まん"}
+    text = ""
+    for size, name in ((10**8, "億"), (10**4, "万"), (1, "")):
+        group, n = divmod(n, size)
+        digits = [(d, s) for d, s in zip(f"{group:04}", (*"千百十", ""), strict=True) if d != "0"]
+        text += "".join(d + scales.get(s, s) for d, s in digits) + (scales.get(name, name) if group else "")
+    return text
+
+
 def _kana_group(n: int) -> str:
     thousands, rest = divmod(n, 1000)
     hundreds, rest = divmod(rest, 100)
@@ -150,4 +161,5 @@ JAPANESE: Final[dict[str, Callable[[int], str | None]]] = {
     "grouped": lambda n: f"{n:,}",
     "full width": lambda n: str(n).translate({48 + d: 0xFF10 + d for d in range(10)}),
     "kana": lambda n: kana(n) if n else None,
+    "figures in kana": lambda n: figures_in_kana(n) if n else None,
 }
