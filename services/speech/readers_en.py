@@ -140,7 +140,7 @@ def _money(found: re.Match[str]) -> str | None:
     return sign + rules.money[form].format(
         major=n.cardinal(major),
         unit=one if major == 1 else many,
-        minor=_minor(part) if digits == _CENTS else n.cardinal(part),
+        minor=_minor(part) if digits == _CENTS and form == "parts" else n.cardinal(part),
         subunit=minor_one if part == 1 else minor_many,
     )
 

@@ -54,7 +54,7 @@ def back_en(words: str, locale: Locale, money: Money) -> object:
     if len(spans) == 1 and isinstance(spans[0].value, MoneyValue):
         return spans[0].value
     one, many, minor_one, minor_many = english().currencies[money.currency]
-    found = re.fullmatch(rf"(.+?) (?:{one}|{many})(?: and (.+?) (?:{minor_one}|{minor_many}))?", words)
+    found = re.fullmatch(rf"(.+?) (?:{one}|{many})(?: and (?:oh )?(.+?) (?:{minor_one}|{minor_many}))?", words)
     assert found, words
     major, minor = (sum(numbers(part, locale)) if part else 0 for part in found.groups())
     return MoneyValue(major * 10 ** EXPONENTS[money.currency] + minor, money.currency)
