@@ -24,7 +24,7 @@ AMOUNTS_OF_EACH = 950
 """Of 38 currencies in three locales: over 10⁵ amounts."""
 EVERY = pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
 DAYS_JA = {
-    "ツイタチ": 1, "フツカ": 2, "ミッカ": 3, "ヨッカ": 4, "イツカ": 5, "ムイカ": 6, "ナノカ": 7, "ヨウカ": 8,
+    "ツイタチ": 1, "フツカ": 2, "ミッカ": 3, "ヨッカ": 4, "イツカ": 5, "ムイカ": 6, "ナノカ": 7, "ハチニチ": 8,
     "ココノカ": 9, "トオカ": 10, "ジュウヨッカ": 14, "ハツカ": 20, "ニジュウヨッカ": 24,
 }  # fmt: skip
 MONTHS_JA = {"シガツ": 4, "シチガツ": 7, "クガツ": 9}
