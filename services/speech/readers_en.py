@@ -50,7 +50,7 @@ def english_readers(locale: Locale) -> Sequence[Reader]:
         (r"[*•xX]{2,}[\s-]?(?P<digits>\d{2,6})\b", lambda m: f"{rules.ending} {n.digits(m['digits'])}"),
         (r"\+?\(?\d{1,4}\)?(?:[\s.-]\(?\d{2,4}\)?){2,}(?!\d)", _groups),
         (r"(?<![\d.,-])\d+(?:-\d+)+(?![\d-])", _groups),
-        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", lambda m: n.digits(re.sub(r"\D", "", m[0]))),
+        (r"(?:(?<=[a-z])\s)?(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
         (rf"{_SIGN}(?P<number>{_NUMBER}) (?P<unit>{units}) and (?P<minor>\d{{1,2}}) (?P<subunit>{subunits})\b", _spelt),
         (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
         (r"\b(?:" + "|".join(rf"{re.escape(k)}" for k in rules.weekday_short) + r")\b\.?(?=,?\s)", _weekday),
@@ -171,6 +171,11 @@ def _groups(found: re.Match[str]) -> str | None:
         return None
     lead = f"{english().abbreviations['+']} " if found[0].startswith("+") else ""
     return lead + "; ".join(n.digits(group) for group in groups)
+
+
+def _one_by_one(found: re.Match[str]) -> str:
+    """Digits that are written apart, a breath behind the word before: without it one is heard twice."""
+    return ("; " if found[0][0].isspace() else "") + n.digits(re.sub(r"\D", "", found[0]))
 
 
 def _plain(found: re.Match[str]) -> str:
