@@ -19,6 +19,7 @@ _CUE_REACH: Final = 24
 _MONTHS: Final = 12
 _NOON: Final = 12
 _CENTS: Final = 2
+_CARD: Final = 4
 _YEARS: Final = range(1900, 2100)
 
 Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
@@ -50,7 +51,7 @@ def english_readers(locale: Locale) -> Sequence[Reader]:
         (r"[*•xX]{2,}[\s-]?(?P<digits>\d{2,6})\b", lambda m: f"{rules.ending} {n.digits(m['digits'])}"),
         (r"\+?\(?\d{1,4}\)?(?:[\s.-]\(?\d{2,4}\)?){2,}(?!\d)", _groups),
         (r"(?<![\d.,-])\d+(?:-\d+)+(?![\d-])", _groups),
-        (r"(?:(?<=[a-z])\s)?(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
+        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
         (rf"{_SIGN}(?P<number>{_NUMBER}) (?P<unit>{units}) and (?P<minor>\d{{1,2}}) (?P<subunit>{subunits})\b", _spelt),
         (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
         (r"\b(?:" + "|".join(rf"{re.escape(k)}" for k in rules.weekday_short) + r")\b\.?(?=,?\s)", _weekday),
@@ -174,8 +175,9 @@ def _groups(found: re.Match[str]) -> str | None:
 
 
 def _one_by_one(found: re.Match[str]) -> str:
-    """Digits that are written apart, a breath behind the word before: without it one is heard twice."""
-    return ("; " if found[0][0].isspace() else "") + n.digits(re.sub(r"\D", "", found[0]))
+    """Digits that are written apart; four of them in twos, else one may be heard twice."""
+    figures = re.sub(r"\D", "", found[0])
+    return ", ".join(map(n.digits, re.findall("..", figures) if len(figures) == _CARD else [figures]))
 
 
 def _plain(found: re.Match[str]) -> str:

@@ -75,7 +75,7 @@ def test_a_reply_with_a_value_begins_with_what_is_kept() -> None:
     """Names of cards and payees are made while it is heard; what has no value is said in one go."""
     assert words("Which card should I lock: debit card ending in 1 1 8 7 or credit card?", EN_US) == [
         "Which card should I lock:",
-        "debit card ending in; one one eight seven —",
+        "debit card ending in one one, eight seven —",
         "or credit card?",
     ]
     assert words("デビットカードはすでに停止しております。", JA_JP)[0] == "はい、"
