@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.ids import Locale, language
-from services.speech.engine import GOES_ON
+from services.speech.engine import GOES_ON, RUNS_ON
 from services.speech.rules import Cuts, cuts
 from services.speech.text import again, prepare
 
@@ -58,12 +58,12 @@ def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
         pieces = [(said.start, said.words)] if said.read else enumerate(said.words, start=said.start)
         for at, piece in pieces:
             if at in inner:
-                yield SpeechClause(_going_on(words.strip(), where), at)
+                yield SpeechClause(_going_on(words.strip(), where, GOES_ON), at)
                 words, begun = "", at
             words += piece
             if said.read:
                 *parts, words = re.split(where.within, words) if where.within and at in led else [words]
-                yield from (SpeechClause(_going_on(part.strip(), where), at) for part in parts)
+                yield from (SpeechClause(_going_on(part.strip(), where, RUNS_ON), at) for part in parts)
                 figure = said.end
             elif _ends(text, at, begun, where) and (at != figure or text[at] in where.sentence):
                 yield SpeechClause(words.strip(), at + 1)
@@ -71,8 +71,8 @@ def _cut(text: str, locale: Locale, where: Cuts) -> Iterator[SpeechClause]:
     yield SpeechClause(words.strip(), len(text))
 
 
-def _going_on(words: str, where: Cuts) -> str:
-    return words if words[-1:] in where.pause else f"{words} {GOES_ON}"
+def _going_on(words: str, where: Cuts, mark: str) -> str:
+    return words if words[-1:] in where.pause else f"{words} {mark}"
 
 
 def _inner(text: str, where: Cuts) -> tuple[frozenset[int], frozenset[int]]:

@@ -9,6 +9,9 @@ from schemas.ids import Locale
 GOES_ON: Final = "—"
 """Words that end in it go on in the next clause: no pause follows them."""
 
+RUNS_ON: Final = "-"
+"""Words that end in it are a value's first: neither a pause nor a fall, which would end it, follows them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sound:

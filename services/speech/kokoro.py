@@ -21,7 +21,7 @@ import onnxruntime as ort
 
 from schemas.errors import Busy, SpeechUnavailable
 from schemas.ids import Locale, language
-from services.speech.engine import GOES_ON, Sound
+from services.speech.engine import GOES_ON, RUNS_ON, Sound
 from services.speech.phonemes import ToPhonemes, load_phonemes
 
 RATE: Final = 24_000
@@ -36,7 +36,9 @@ _STYLE: Final = 256
 _AUDIBLE: Final = 0.002
 _BEFORE_S: Final = 0.04
 _BEHIND_S: Final = 0.08
-_PAUSES_S: Final = {".": 0.28, "!": 0.28, "?": 0.28, ",": 0.14, ";": 0.14, ":": 0.14, GOES_ON: 0.0}
+_RUNS_ON: Final = (0.02, 0.01)
+"""Seconds behind what is louder than this, where a value runs on: of a longer rest two values are heard."""
+_PAUSES_S: Final = {".": 0.28, "!": 0.28, "?": 0.28, ",": 0.14, ";": 0.14, ":": 0.14, GOES_ON: 0.0, RUNS_ON: 0.0}
 _REST_S: Final = 0.06
 _QUIET: Final = 8.0
 """How much faster than it would be the silence behind a clause is passed over: it is cut off, not heard.
@@ -132,8 +134,8 @@ class KokoroEngine:
 
     def _spoken(self, words: str, to_phonemes: ToPhonemes, styles: Wave, run: Any) -> bytes:
         """Runs in a worker thread."""
-        on = words.endswith(GOES_ON)
-        phonemes = to_phonemes(f"{words.removesuffix(GOES_ON).rstrip()}," if on else words)
+        on, runs_on = words.endswith(GOES_ON), words.endswith(RUNS_ON)
+        phonemes = to_phonemes(f"{words.rstrip(GOES_ON + RUNS_ON + ' ')}{',' * on}" if on or runs_on else words)
         tokens = [self._vocabulary[sound] for sound in phonemes if sound in self._vocabulary][:_MAX_TOKENS]
         if not tokens:
             return b""
@@ -142,8 +144,9 @@ class KokoroEngine:
             "style": styles[min(len(tokens), len(styles)) - 1].reshape(1, _STYLE),
             "speed": _speeds(len(tokens), ends=phonemes.rstrip()[-1] in _PAUSES_S),
         }
-        wave = _trimmed(np.asarray(self._model.run(None, fed, run)[0], np.float32).ravel())
-        pause_s = _PAUSES_S.get(GOES_ON if on else phonemes.rstrip()[-1], _REST_S)
+        wave = np.asarray(self._model.run(None, fed, run)[0], np.float32).ravel()
+        wave = _trimmed(wave, *(_RUNS_ON if runs_on else (_BEHIND_S, _AUDIBLE)))
+        pause_s = _PAUSES_S.get(words[-1] if on or runs_on else phonemes.rstrip()[-1], _REST_S)
         pause = np.zeros(int(pause_s * RATE), np.float32)
         sound: bytes = (np.clip(np.concatenate([wave, pause]), -1, 1) * 32767).astype("<i2").tobytes()
         return sound
@@ -194,9 +197,10 @@ def _style(voice: str, folder: Path) -> Wave:
         return np.asarray(japanese[voice], np.float32).reshape(-1, _STYLE)
 
 
-def _trimmed(wave: Wave) -> Wave:
-    """Without the silence at its ends."""
+def _trimmed(wave: Wave, behind_s: float, rest: float) -> Wave:
+    """Without the silence at its ends, `rest` the loudest behind it."""
     loud = np.flatnonzero(np.abs(wave) > _AUDIBLE)
     if not loud.size:
         return wave
-    return wave[max(0, loud[0] - int(_BEFORE_S * RATE)) : loud[-1] + int(_BEHIND_S * RATE)]
+    last = np.flatnonzero(np.abs(wave) > rest)[-1:]
+    return wave[max(0, loud[0] - int(_BEFORE_S * RATE)) : int(np.append(loud[-1:], last)[-1]) + int(behind_s * RATE)]

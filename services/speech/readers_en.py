@@ -18,6 +18,8 @@ _LONG: Final = 7
 _CUE_REACH: Final = 24
 _MONTHS: Final = 12
 _NOON: Final = 12
+_CENTS: Final = 2
+_CARD: Final = 4
 _YEARS: Final = range(1900, 2100)
 
 Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
@@ -30,6 +32,8 @@ def english_readers(locale: Locale) -> Sequence[Reader]:
     codes = "|".join(EXPONENTS)
     symbols = "|".join(re.escape(symbol) for symbol in sorted(rules.symbols, key=len, reverse=True))
     scales = "|".join(name for _, name in rules.scales)
+    names = [names for code, names in rules.currencies.items() if EXPONENTS[code] == _CENTS]
+    units, subunits = ("|".join(word for pair in names for word in pair[at : at + 2]) for at in (0, 2))
     day, year = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?:,?\s(?P<year>\d{4}))?"
     forms: list[tuple[str, Callable[[re.Match[str]], str | None]]] = [
         (r"(?<![\d-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\d-])", lambda m: _date(m, locale)),
@@ -47,7 +51,8 @@ def english_readers(locale: Locale) -> Sequence[Reader]:
         (r"[*•xX]{2,}[\s-]?(?P<digits>\d{2,6})\b", lambda m: f"{rules.ending} {n.digits(m['digits'])}"),
         (r"\+?\(?\d{1,4}\)?(?:[\s.-]\(?\d{2,4}\)?){2,}(?!\d)", _groups),
         (r"(?<![\d.,-])\d+(?:-\d+)+(?![\d-])", _groups),
-        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", lambda m: n.digits(re.sub(r"\D", "", m[0]))),
+        (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
+        (rf"{_SIGN}(?P<number>{_NUMBER}) (?P<unit>{units}) and (?P<minor>\d{{1,2}}) (?P<subunit>{subunits})\b", _spelt),
         (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
         (r"\b(?:" + "|".join(rf"{re.escape(k)}" for k in rules.weekday_short) + r")\b\.?(?=,?\s)", _weekday),
         (_abbreviations(), lambda m: rules.abbreviations[m[0]]),
@@ -136,9 +141,19 @@ def _money(found: re.Match[str]) -> str | None:
     return sign + rules.money[form].format(
         major=n.cardinal(major),
         unit=one if major == 1 else many,
-        minor=n.cardinal(part),
+        minor=_minor(part) if digits == _CENTS and form == "parts" else n.cardinal(part),
         subunit=minor_one if part == 1 else minor_many,
     )
+
+
+def _spelt(found: re.Match[str]) -> str:
+    """The figures of an amount whose units are words, in one: it is cut where amounts are."""
+    return f"{_signed(found)} {found['unit']} and {_minor(int(found['minor']))} {found['subunit']}"
+
+
+def _minor(cents: int) -> str:
+    """As in "oh five": of "and five cents" five dollars are heard."""
+    return f"{english().oh} {n.cardinal(cents)}" if 1 < cents < n._TEN else n.cardinal(cents)  # noqa: SLF001
 
 
 def _percent(found: re.Match[str]) -> str:
@@ -157,6 +172,12 @@ def _groups(found: re.Match[str]) -> str | None:
         return None
     lead = f"{english().abbreviations['+']} " if found[0].startswith("+") else ""
     return lead + "; ".join(n.digits(group) for group in groups)
+
+
+def _one_by_one(found: re.Match[str]) -> str:
+    """Digits that are written apart; four of them in twos, else one may be heard twice."""
+    figures = re.sub(r"\D", "", found[0])
+    return ", ".join(map(n.digits, re.findall("..", figures) if len(figures) == _CARD else [figures]))
 
 
 def _plain(found: re.Match[str]) -> str:

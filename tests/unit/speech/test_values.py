@@ -24,7 +24,7 @@ AMOUNTS_OF_EACH = 950
 """Of 38 currencies in three locales: over 10⁵ amounts."""
 EVERY = pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
 DAYS_JA = {
-    "ツイタチ": 1, "フツカ": 2, "ミッカ": 3, "ヨッカ": 4, "イツカ": 5, "ムイカ": 6, "ナノカ": 7, "ヨウカ": 8,
+    "ツイタチ": 1, "フツカ": 2, "ミッカ": 3, "ヨッカ": 4, "イツカ": 5, "ムイカ": 6, "ナノカ": 7, "ハチニチ": 8,
     "ココノカ": 9, "トオカ": 10, "ジュウヨッカ": 14, "ハツカ": 20, "ニジュウヨッカ": 24,
 }  # fmt: skip
 MONTHS_JA = {"シガツ": 4, "シチガツ": 7, "クガツ": 9}
@@ -54,7 +54,7 @@ def back_en(words: str, locale: Locale, money: Money) -> object:
     if len(spans) == 1 and isinstance(spans[0].value, MoneyValue):
         return spans[0].value
     one, many, minor_one, minor_many = english().currencies[money.currency]
-    found = re.fullmatch(rf"(.+?) (?:{one}|{many})(?: and (.+?) (?:{minor_one}|{minor_many}))?", words)
+    found = re.fullmatch(rf"(.+?) (?:{one}|{many})(?: and (?:oh )?(.+?) (?:{minor_one}|{minor_many}))?", words)
     assert found, words
     major, minor = (sum(numbers(part, locale)) if part else 0 for part in found.groups())
     return MoneyValue(major * 10 ** EXPONENTS[money.currency] + minor, money.currency)
