@@ -16,7 +16,7 @@ from deploy.bench._corpus import LEAD_S, PlayedUtterance
 from deploy.bench._oracle import stamped
 from schemas.audio import SAMPLE_RATE
 from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
-from schemas.ids import CustomerId, Locale
+from schemas.ids import EN_US, CustomerId, Locale
 from schemas.turn import Discarded, Ended, Merged, ReplyDone, ReplyEvent, Waste
 from services.audio.vad import SileroVad
 from services.call import CallPorts, LiveCall, OutboundQueue
@@ -76,6 +76,7 @@ class OnlyJudges:
     """A `TurnHandler` that judges as a fresh call would, and says nothing."""
 
     owes = False
+    locale = EN_US
 
     def __init__(self, handler: TurnHandler) -> None:
         self.interpret, self.wordings, self.foreseen = handler.interpret, handler.wordings, handler.foreseen

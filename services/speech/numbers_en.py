@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from services.speech.rules import english
 
-_TEN, _TWENTY, _HUNDRED, _THOUSAND = 10, 20, 100, 1000
+TEN, _TWENTY, _HUNDRED, _THOUSAND = 10, 20, 100, 1000
 _MILLENNIUM = range(2000, 2010)
 MAX = 10**15
 """Numbers from here on are read digit by digit."""
@@ -38,7 +38,7 @@ def _below_hundred(number: int) -> str:
     rules = english()
     if number < _TWENTY:
         return rules.ones[number]
-    tens, ones = divmod(number, _TEN)
+    tens, ones = divmod(number, TEN)
     return rules.tens[tens] + (f"-{rules.ones[ones]}" if ones else "")
 
 
@@ -56,11 +56,11 @@ def year(number: int) -> str:
     """A year: "twenty twenty-six", "nineteen oh five", "two thousand six"."""
     rules = english()
     century, rest = divmod(number, _HUNDRED)
-    if number in _MILLENNIUM or century < _TEN or (not century % _TEN and not rest):
+    if number in _MILLENNIUM or century < TEN or (not century % TEN and not rest):
         return cardinal(number)
     if not rest:
         return f"{_below_hundred(century)} {rules.hundred}"
-    low = f"{rules.oh} {rules.ones[rest]}" if rest < _TEN else _below_hundred(rest)
+    low = f"{rules.oh} {rules.ones[rest]}" if rest < TEN else _below_hundred(rest)
     return f"{_below_hundred(century)} {low}"
 
 

@@ -117,7 +117,7 @@ def _time(found: re.Match[str]) -> str | None:
         return None
     if not half:
         half, hour = ("p" if hour >= _NOON else "a"), (hour - 1) % _NOON + 1
-    low = "" if not minute else f" {rules.oh} {rules.ones[minute]}" if minute < n._TEN else f" {n.cardinal(minute)}"  # noqa: SLF001
+    low = "" if not minute else f" {rules.oh} {rules.ones[minute]}" if minute < n.TEN else f" {n.cardinal(minute)}"
     said = rules.halves[half.lower() + "m"]
     if found.string[found.end() : found.end() + 1] == ".":  # the sentence's own ends both
         said = said.removesuffix(".")
@@ -153,7 +153,7 @@ def _spelt(found: re.Match[str]) -> str:
 
 def _minor(cents: int) -> str:
     """As in "oh five": of "and five cents" five dollars are heard."""
-    return f"{english().oh} {n.cardinal(cents)}" if 1 < cents < n._TEN else n.cardinal(cents)  # noqa: SLF001
+    return f"{english().oh} {n.cardinal(cents)}" if 1 < cents < n.TEN else n.cardinal(cents)
 
 
 def _percent(found: re.Match[str]) -> str:
