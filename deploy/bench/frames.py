@@ -1,0 +1,48 @@
+"""`tellerline bench frames`: orders with words around them that change nothing, or take them back."""
+
+from collections import Counter, defaultdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from app.qa.figures import Figure
+from deploy.bench._figures import publish
+
+if TYPE_CHECKING:
+    from deploy.bench.cases.exchanges import ExchangeOutcome
+
+FRAMES: Final = Path("tests/data/frames")
+ORDERS: Final = Path("tests/data/corrections")
+
+
+def bench(
+    each: Annotated[int, typer.Argument(help="orders of each file of corrections", min=1)] = 3,
+    json: Annotated[Path | None, typer.Option(help="write the figures there")] = None,
+) -> None:
+    """Put orders that are right by themselves into every frame: what they come to there (`wrong`: read back)."""
+    from deploy.bench.cases.frames import shares
+
+    figures: dict[str, Figure] = {}
+    for path in sorted(FRAMES.glob("*.yaml")):
+        for name, outcomes in _played(path, each).items():
+            figures |= {f"{path.stem}_{name}_{what}_percent": share for what, share in shares(outcomes).items()}
+            figures[f"{path.stem}_{name}_utterances"] = outcomes.total()
+    publish("frames", "orders that are right by themselves, with words around them", figures, json)
+
+
+def _played(path: Path, each: int) -> "dict[str, Counter[ExchangeOutcome]]":
+    """Outcomes in a language's frames that keep an order, and in those that undo it."""
+    from deploy.bench.cases.exchanges import exchanges
+    from deploy.bench.cases.frames import frames, orders, tried
+    from deploy.bench.cases.player import ConversationPlayer
+
+    found = defaultdict[str, "Counter[ExchangeOutcome]"](Counter)
+    for file in sorted(ORDERS.glob(f"{path.stem}_*.yaml")):
+        customer, lines = exchanges(file)
+        player = ConversationPlayer.of(customer)
+        for line in islice(orders(lines), each):
+            for keeps, judged in tried(player, line, frames(path), path.stem):
+                found["keeping" if keeps else "undoing"][judged.outcome] += 1
+    return found
