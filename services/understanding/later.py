@@ -10,6 +10,7 @@ from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, 
 from schemas.span import Span, SpanKind
 from services.understanding.cuts import Cut, held_units
 from services.understanding.fast.grammar import Grammar
+from services.understanding.fast.lattice import Trie
 from services.understanding.fast.told import RULE as TOLD
 from services.understanding.fast.vocabulary import vocabulary
 from services.understanding.merging import Look, kinds, merged, part_of, parts_a_value, same, values
@@ -101,14 +102,17 @@ def instead(parts: SelfRepair) -> Understood | None:
 
 def called_off(parts: SelfRepair) -> bool:
     """Whether the last words want nothing of it any more: "… to ann, no, to bob, forget it"."""
-    words, marks = parts.rules.units(parts.heard.transcript.text).words, parts.rules.accounts.withdrawing
-    return any(edge.end == len(words) for at in range(len(words)) for edge in marks.scan(words, at))
+    return _ends_in(parts, parts.rules.accounts.withdrawing)
 
 
 def put_off(parts: SelfRepair) -> bool:
     """Whether it ends in words for a time that is no day: "no, sixty to ann later"."""
-    words, marks = parts.rules.units(parts.heard.transcript.text).words, parts.rules.accounts.times
-    held = held_units(parts.rules, parts.heard)
+    return _ends_in(parts, parts.rules.accounts.times, held_units(parts.rules, parts.heard))
+
+
+def _ends_in(parts: SelfRepair, marks: Trie, held: frozenset[int] = frozenset()) -> bool:
+    """Whether the last words are one of `marks` that begins in none of the `held` units."""
+    words = parts.rules.units(parts.heard.transcript.text).words
     return any(edge.end == len(words) for at in range(len(words)) if at not in held for edge in marks.scan(words, at))
 
 

@@ -62,11 +62,12 @@ def said() -> dict[str, list[str]]:
 def faults(file: GarbleFile, count: int, seed: int) -> Iterator[tuple[str, Exception]]:
     """Of `count` strings those that raised, and what: by turns what nobody says, and pieces of what people say."""
     ears, nonsense, people = HostileCall.of_everyone(), garbled(file, count, seed), said()
-    pieces = {name: spliced(file, people[name], seed) for name, _ in places()}
+    names = [name for name, _ in places()]
+    pieces = {name: spliced(file, people[name], seed) for name in names}
     for number in range(count):
-        name, _ = places()[number % len(ears)]
-        text = next(pieces[name] if number // len(ears) % 2 else nonsense)
+        again, ear = divmod(number, len(ears))
+        text = next(pieces[names[ear]] if again % 2 else nonsense)
         try:
-            ears[number % len(ears)].hear(text)
+            ears[ear].hear(text)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is what is looked for
             yield text, error
