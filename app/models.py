@@ -13,7 +13,7 @@ def extractor(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Extrac
     """The extraction endpoint; `stack` closes it."""
     if not settings.extraction_url:
         return None
-    from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+    from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 
     key = settings.extraction_key.get_secret_value()
     endpoint = ExtractionEndpoint(

@@ -22,7 +22,7 @@ ONLY_IN = {
     "fastapi": ("app/",),
     "starlette": ("app/",),
     "uvicorn": ("app/",),
-    "openai": ("services/understanding/extract", "services/answering/"),
+    "openai": ("services/understanding/extraction/extract", "services/answering/"),
     "sqlalchemy": (
         "services/store/",
         "services/banking/",

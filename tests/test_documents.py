@@ -34,7 +34,6 @@ def test_the_map_of_understanding_has_every_module_once() -> None:
     room = ROOT / "services/understanding"
     there_are = {str(path.relative_to(room).with_suffix("")) for path in room.rglob("*.py") if path.stem != "__init__"}
     told = (ROOT / "deploy/newcomers.md").read_text(encoding="utf-8").partition("## Find your way in understanding")[2]
-    rows = told.partition("| --- | --- |")[2]
-    where = [row.rstrip("| ").rpartition(" | ")[2] for row in rows.splitlines()]
-    named = [name for modules in where for name in re.findall(r"`([\w/]+)`", modules)]
+    rows = [row.strip("| ").split(" | ") for row in told.partition("| --- | --- | --- |")[2].splitlines() if row]
+    named = [f"{folder.strip('`')}/{name}" for folder, _, modules in rows for name in re.findall(r"`(\w+)`", modules)]
     assert sorted(named) == sorted(there_are)

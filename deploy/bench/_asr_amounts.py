@@ -12,7 +12,7 @@ from schemas.money import exponent
 from schemas.span import Ambiguity, Span, amount_readings, amount_spans
 from schemas.transcript import Source, Transcript
 from services.normalization import Normalizer
-from services.understanding.contested import contested
+from services.understanding.nbest.contested import contested
 from tests.fakes.desk import NOW
 
 

@@ -19,8 +19,8 @@ from schemas.extraction import Extraction, ExtractionOffer
 from schemas.ids import CustomerId
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
 from services.understanding.extraction.choices import choices
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 from services.understanding.extraction.prompt import ExtractionPrompt, prompt_rules, user_text
 
 SHAPES: Final = {

@@ -18,12 +18,12 @@ from services.dialogue import DialogueState, context_of
 from services.interpretation import InterpretationContext, interpret
 from services.observability.metrics import Stamps
 from services.payees import PayeeIndex
-from services.understanding.fast.grammar import grammar
-from services.understanding.fast.reading import read
-from services.understanding.fast.reasons import ClauseSpan
+from services.understanding.fast.asides.reasons import ClauseSpan
+from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.words.reading import read
 from services.understanding.learned.features import features
 from services.understanding.learned.reader import FAMILIES
-from services.understanding.proposed import elsewhere, hindering, unread
+from services.understanding.offers.proposed import elsewhere, hindering, unread
 from tests.fakes.desk import NOW, FakeDesk
 
 STRANGERS: Final = (

@@ -10,7 +10,7 @@ from services.interpretation.stages import InterpretationContext, interpret
 from services.interpretation.two_breaths import gone_on
 from services.observability import Stamps
 from services.payees import PayeeIndex
-from services.understanding.rescore import rescored
+from services.understanding.nbest.rescore import rescored
 
 _Key = tuple[Transcript, Context, date]
 

@@ -15,34 +15,34 @@ from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
-from services.understanding.afterthought import afterthought, named_last
-from services.understanding.apart import either, in_part, put_together, undated
-from services.understanding.apiece import apiece
-from services.understanding.asked_first import asked_first
-from services.understanding.besides import besides
-from services.understanding.billers import of_its_biller
-from services.understanding.by_the_order import by_the_order
-from services.understanding.called_in_two import called_in_two
-from services.understanding.contested import Normalize, contested
-from services.understanding.days import day_in_part
-from services.understanding.doubled import doubled
-from services.understanding.fast.told import FindPayee
+from services.understanding.clarification.afterthought import afterthought, named_last
+from services.understanding.clarification.asked_first import asked_first
+from services.understanding.clarification.besides import besides
+from services.understanding.clarification.billers import of_its_biller
+from services.understanding.clarification.doubled import doubled
+from services.understanding.clarification.listed import listed
+from services.understanding.clarification.receivers import two_receivers
+from services.understanding.clarification.unsettled import unsettled
+from services.understanding.correction.apart import either, in_part, put_together, undated
+from services.understanding.correction.apiece import apiece
+from services.understanding.correction.by_the_order import by_the_order
+from services.understanding.correction.called_in_two import called_in_two
+from services.understanding.correction.days import day_in_part
+from services.understanding.correction.implied import implied
+from services.understanding.correction.merging import said_in, shifted
+from services.understanding.correction.repair import repaired
+from services.understanding.correction.stumbles import smoothed, uncontracted
+from services.understanding.correction.sums import summed
+from services.understanding.correction.superseded import superseded
+from services.understanding.correction.swapped import swapped
+from services.understanding.fast.freeform.told import FindPayee
 from services.understanding.fast.understander import Understander
-from services.understanding.implied import implied
 from services.understanding.learned.reader import LearnedReader
-from services.understanding.led_up import led_up
-from services.understanding.listed import listed
-from services.understanding.mentioned import mentioned
-from services.understanding.merging import said_in, shifted
-from services.understanding.offered import offered
-from services.understanding.proposed import proposed
-from services.understanding.receivers import two_receivers
-from services.understanding.repair import repaired
-from services.understanding.stumbles import smoothed, uncontracted
-from services.understanding.sums import summed
-from services.understanding.superseded import superseded
-from services.understanding.swapped import swapped
-from services.understanding.unsettled import unsettled
+from services.understanding.nbest.contested import Normalize, contested
+from services.understanding.offers.led_up import led_up
+from services.understanding.offers.mentioned import mentioned
+from services.understanding.offers.offered import offered
+from services.understanding.offers.proposed import proposed
 
 LOOKED_AT: Final = 4_000
 """What looking at the parts of one utterance may cost in all: of what people say half is enough."""

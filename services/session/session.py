@@ -45,7 +45,7 @@ from services.dialogue import (
 from services.interpretation import InterpretationContext
 from services.payees import PayeeIndex
 from services.ports import Clock
-from services.understanding.ground import offer_of
+from services.understanding.extraction.ground import offer_of
 
 IRREVOCABLE: Final = (LockCard, UnlockCard, SubmitTransfer, VerifyStepUp)
 """Actions that nothing takes back; a hand-off is the decision of that kind."""

@@ -1,1 +1,1 @@
-"""From words to meaning: the deterministic path (`fast`), and the small model for what it leaves open (`extract`)."""
+"""From words to meaning: by rules (`fast`), then what is mended, asked or offered, and a small model (`extraction`)."""

@@ -17,7 +17,7 @@ from schemas.payee import PayeeCandidate
 from schemas.span import MoneyValue
 from services.guard.breaker import BreakerLimits, CircuitBreaker
 from services.timing.clock import ManualClock, SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.extractor_suite import CUSTOMER, Case, answers_only_what_was_offered, check, money
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, random_weights
 

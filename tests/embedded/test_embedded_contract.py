@@ -18,7 +18,7 @@ from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library
 from services.guard.breaker import BreakerLimits, BreakerState, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask, invents_nothing
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, check
 from tests.embedded.server import Start

@@ -7,7 +7,7 @@ from deploy.bench.cases.player import ConversationPlayer
 from services.normalization import Normalizer
 from services.normalization.fold import fold
 from services.normalization.tokens import Lexicon
-from services.understanding.fast.lattice import Trie
+from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.understander import Understander
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from services.understanding.fast import consent
+from services.understanding.fast.consent import consent
 from tests.harness.mutants import FAULTS as PLANTED
 from tests.harness.mutants import Edit, planted
 from tests.harness.talk import MoneyTalk

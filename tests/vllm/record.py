@@ -17,7 +17,7 @@ from services.answering.generate import AnswerEndpoint, GemmaAnswerer
 from services.answering.quote import Library
 from services.guard.breaker import CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases
 from tests.fakes.gemma import Body, FakeGemma, completion, stream

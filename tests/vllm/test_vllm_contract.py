@@ -18,7 +18,7 @@ from services.answering.quote import Library
 from services.answering.stream import deltas
 from services.guard.breaker import BreakerLimits, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.answerer_suite import ask, invents_nothing
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, answers_only_what_was_offered, check
 

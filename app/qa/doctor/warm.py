@@ -20,7 +20,7 @@ from services.answering.quote import MAX_QUESTION, Library
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.ports import Clock
 from services.timing import SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 
 STALL_MS: Final = 300.0
 """More than this above the same bucket's best time is a stall."""

@@ -11,9 +11,9 @@ import services.normalization
 from app.qa.replay.record import TurnRecord
 from app.qa.replay.verdicts import rules_of
 from rules.load import load
-from services.understanding.fast.consent_file import ConsentFile
-from services.understanding.fast.grammar import intent_files
-from services.understanding.fast.rules import VetoFile
+from services.understanding.fast.consent.consent_file import ConsentFile
+from services.understanding.fast.ruleset.grammar import intent_files
+from services.understanding.fast.ruleset.rules import VetoFile
 
 TEMPLATES, ANSWERS, VETOES, VALUES = "templates", "answers", "vetoes", "values"
 FAMILIES: Final = ("numbers", "money", "digits", "dates", "times", "context")

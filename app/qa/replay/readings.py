@@ -19,7 +19,7 @@ from schemas.span import Span, jsonable
 from services.normalization import Normalizer
 from services.payees import relationship_words
 from services.response import templates
-from services.understanding.fast.rules import NounsFile
+from services.understanding.fast.ruleset.rules import NounsFile
 
 _NOW: Final = datetime(2026, 1, 15, 12, tzinfo=UTC)
 """A Thursday in the middle of a month."""

@@ -18,7 +18,7 @@ from deploy.vllm.gpu.record import GpuSession, Row
 from deploy.vllm.random_weights import EACH
 from deploy.vllm.sweep.gpu import Watch
 from deploy.vllm.sweep.own import hostile
-from services.understanding.extract import ExtractionEndpoint
+from services.understanding.extraction.extract import ExtractionEndpoint
 
 MODEL = "google/gemma-4-E4B-it"
 GOALS = {1: 180, 8: 260, 16: 400}

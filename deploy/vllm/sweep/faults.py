@@ -33,7 +33,7 @@ from schemas.ids import CustomerId
 from schemas.text import TextIn
 from services.guard.breaker import BreakerState, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 
 CALLERS: Final = 8
 PAUSE_S: Final = 0.03

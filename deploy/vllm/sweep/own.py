@@ -15,7 +15,7 @@ from deploy.vllm.sweep.report import PERCENTILES
 from schemas.extraction import Fallback
 from services.guard.breaker import NEVER_OPENS, CircuitBreaker
 from services.timing.clock import SystemClock
-from services.understanding.extract import ExtractionEndpoint, GemmaExtractor
+from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 
 ROOT = Path(__file__).parents[3]
 DEADLINE_S = 60.0

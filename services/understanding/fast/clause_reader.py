@@ -4,7 +4,9 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from schemas.intent import MONEY_MOVING, Understood
-from services.understanding.fast.clauses import (
+from services.understanding.fast.asides.reasons import ClauseSpan
+from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
+from services.understanding.fast.clauses.clauses import (
     MAX_CLAUSES,
     Clauses,
     bare,
@@ -15,16 +17,14 @@ from services.understanding.fast.clauses import (
     together,
     without_days,
 )
-from services.understanding.fast.grammar import Grammar
-from services.understanding.fast.joining import OWING, TOLD
-from services.understanding.fast.lattice import Trie
-from services.understanding.fast.matching import Matching, MatchInput
-from services.understanding.fast.reasons import ClauseSpan
-from services.understanding.fast.remainder import valued, words_of
-from services.understanding.fast.segments import Read, corrects, run_on, segmented, unread
-from services.understanding.fast.telling import tells
-from services.understanding.fast.unmatched import ORDERS
-from services.understanding.fast.vetoes import goes_over, vetoes_met
+from services.understanding.fast.clauses.joining import OWING, TOLD
+from services.understanding.fast.clauses.segments import Read, corrects, run_on, segmented, unread
+from services.understanding.fast.fallback.unmatched import ORDERS
+from services.understanding.fast.matching.matching import Matching, MatchInput
+from services.understanding.fast.matching.remainder import valued, words_of
+from services.understanding.fast.matching.telling import tells
+from services.understanding.fast.patterns.lattice import Trie
+from services.understanding.fast.ruleset.grammar import Grammar
 
 
 class ClauseReader:

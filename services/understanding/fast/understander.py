@@ -8,33 +8,33 @@ from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
-from services.understanding.fast.asked import of_its_account, of_its_bill
+from services.understanding.fast.asides.reasons import with_payee
+from services.understanding.fast.asides.tails import STOPS as STOPS_BEHIND
+from services.understanding.fast.asides.tails import TAKEN, begins_behind, taken
+from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
-from services.understanding.fast.clauses import (
+from services.understanding.fast.clauses.clauses import (
     READING,
     bare,
     only,
     sentences,
 )
-from services.understanding.fast.confidence import confidence
-from services.understanding.fast.consent import ConsentGrammar, consent_grammar
-from services.understanding.fast.grammar import Grammar, grammar
-from services.understanding.fast.joints import joint
-from services.understanding.fast.leads import Lead, wanted
-from services.understanding.fast.matching import Matching, MatchInput
-from services.understanding.fast.meanings import CARDS, apart, joined, mixed
-from services.understanding.fast.reading import UtteranceLattice, read
-from services.understanding.fast.reasoned import named_behind, reasoned
-from services.understanding.fast.reasons import with_payee
-from services.understanding.fast.remainder import of_the_bill, once
-from services.understanding.fast.segments import begins
-from services.understanding.fast.tails import STOPS as STOPS_BEHIND
-from services.understanding.fast.tails import TAKEN, begins_behind, taken
-from services.understanding.fast.told import FindPayee, as_source
-from services.understanding.fast.units import MAX_CHARS
-from services.understanding.fast.unmatched import ORDERS, Unmatched
-from services.understanding.fast.vetoes import goes_over, vetoes_met
-from services.understanding.fast.vocabulary import owned, vocabulary
+from services.understanding.fast.clauses.joints import joint
+from services.understanding.fast.clauses.segments import begins
+from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar
+from services.understanding.fast.fallback.asked import of_its_account, of_its_bill
+from services.understanding.fast.fallback.unmatched import ORDERS, Unmatched
+from services.understanding.fast.freeform.told import FindPayee, as_source
+from services.understanding.fast.matching.matching import Matching, MatchInput
+from services.understanding.fast.matching.reasoned import named_behind, reasoned
+from services.understanding.fast.matching.remainder import of_the_bill, once
+from services.understanding.fast.patterns.units import MAX_CHARS
+from services.understanding.fast.ruleset.confidence import confidence
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.ruleset.leads import Lead, wanted
+from services.understanding.fast.ruleset.meanings import CARDS, apart, joined, mixed
+from services.understanding.fast.words.reading import UtteranceLattice, read
+from services.understanding.fast.words.vocabulary import owned, vocabulary
 
 MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""

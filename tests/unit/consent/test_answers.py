@@ -114,7 +114,7 @@ def calls(name: str) -> set[str]:
 
 
 def test_only_the_grammar_makes_a_consent_and_only_a_consent_moves_money() -> None:
-    assert calls("Consent") == {"services/understanding/fast/consent.py"}
+    assert calls("Consent") == {"services/understanding/fast/consent/consent.py"}
     assert calls("SubmitTransfer") == {"services/dialogue/phases.py"}, (
         "made of what was read back, and the consent to it"
     )

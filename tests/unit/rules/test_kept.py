@@ -13,10 +13,10 @@ from rules import kept as keeping
 from rules import load
 from rules.kept import kept
 from schemas.errors import RulesInvalid
-from services.understanding.fast import consent_file
-from services.understanding.fast.consent_file import ConsentFile
-from services.understanding.fast.grammar import compiled
-from services.understanding.fast.lattice import Trie
+from services.understanding.fast.consent import consent_file
+from services.understanding.fast.consent.consent_file import ConsentFile
+from services.understanding.fast.patterns.lattice import Trie
+from services.understanding.fast.ruleset.grammar import compiled
 
 
 class Maker:

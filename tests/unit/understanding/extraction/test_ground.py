@@ -10,7 +10,7 @@ from schemas.intent import Annotation, Intent, SlotName
 from schemas.payee import MatchOutcome, PayeeCandidate, PayeeMatch
 from schemas.span import Ambiguity, MoneyValue, Span, SpanKind, SpanReading, amount_readings
 from schemas.transcript import Transcript
-from services.understanding.ground import ground, offer_of
+from services.understanding.extraction.ground import ground, offer_of
 
 RULE = RuleId("test@1")
 HEARD = Ambiguity.HEARD_TWO_WAYS

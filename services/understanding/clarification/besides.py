@@ -1,0 +1,67 @@
+"""Orders with a part that no rule of ours can keep: "send fifty dollars to ann if she asks", "… when i am paid".
+
+Such a part makes the whole unreadable, and is often what a question to the documents looks like. Where the rest is a
+whole order, it is taken with that part unread, which is then asked about; nothing is ever read back without it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import RuleId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
+from services.understanding.correction.merging import Look, alone, merged, part_of
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+
+MAX_TRIES: Final = 6
+"""Ways in which one utterance is cut."""
+_OPEN: Final = frozenset({None, Intent.QNA, Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
+
+
+def besides(heard: Annotation, whole: Understood, context: Context, look: Look) -> Understood | None:
+    """The order that the words hold beside a condition, with that unread; None where there is no such order."""
+    text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
+    if whole.intent not in _OPEN or whole.rule is not None:
+        return None
+    if text.rstrip().endswith(("?", "？")):
+        return None
+    contexts = alone(context)
+    for tried, (before, begin, end) in enumerate(_places(rules, text)):
+        if tried == MAX_TRIES:
+            break
+        parts = [part_of(look, *piece, contexts) for piece in ((0, before), (end, len(text))) if piece[0] < piece[1]]
+        rule = RuleId(f"{rules.accounts.id}.besides@{rules.accounts.version}")
+        found = _order([part for part in parts if part is not None], rule) if None not in parts else None
+        if found is not None:
+            left = Evidence(begin, end, text[begin:end].strip(" ,、，"), rule)
+            return replace(found, unread=(*found.unread, left), rule=rule)
+    return None
+
+
+def _order(parts: list[Understood], rule: RuleId) -> Understood | None:
+    found = parts[0] if len(parts) == 1 else merged(parts[0], parts[1], rule) if parts else None
+    plain = found is not None and found.intent in MONEY_MOVING and found.route is Route.FAST and found.then is None
+    return found if plain and found is not None and not found.missing and not found.unresolved else None
+
+
+def _places(rules: Grammar, text: str) -> Iterator[tuple[int, int, int]]:
+    """Where what comes before a condition ends, where it begins and where it ends, in code points."""
+    units, marks = rules.units(text), rules.accounts
+    size = len(units.words)
+    for at in range(size) if marks.repeats.meets(units.words) else ():
+        stop = marks.repeats.longest(units.words, at)[0]
+        if stop > at:
+            yield units.starts[at], units.starts[at], units.ends[stop - 1]
+    for at in range(size) if marks.conditions.meets(units.words) else ():
+        stop = marks.conditions.longest(units.words, at)[0]
+        if stop == at:
+            continue
+        if not rules.spaced:  # a condition ends with its word, and begins behind a particle, or with the utterance
+            starts = [i for i in range(at, -1, -1) if i == 0 or units.words[i - 1] in marks.particles]
+            yield from (
+                (units.starts[i], units.starts[i], units.ends[stop - 1]) for i in reversed(starts) if stop < size
+            )
+        elif at > 0:
+            yield units.ends[at - 1], units.starts[at], units.ends[size - 1]
+        elif "," in text and units.starts[at] < text.index(","):
+            yield 0, 0, text.index(",") + 1

@@ -1,0 +1,45 @@
+"""A payment to somebody whom the caller owes one bill: it is that bill's, where nothing else is said."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.banking import Bill
+from schemas.ids import language
+from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Slots, Understood
+from services.understanding.fast.freeform.loose import plain
+from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.words.reading import read
+
+_SENDING: Final = ("transfer", "carry", "give", "sends")
+
+
+def of_its_biller(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """The bill's payment ("pay clearbrook tomorrow"); None for what is corrected, told besides, or of no one bill."""
+    rules, payee = grammar(language(heard.transcript.locale)), found.slots.payee
+    lacks = found.intent is Intent.TRANSFER_MONEY and found.missing in {(), (SlotName.AMOUNT,)}
+    whole = lacks and not (found.then or found.unread or found.unresolved or found.doubted)
+    if not rules.spaced or not context.idle or not whole or payee is None or payee.readings:
+        return None
+    bills = [bill for bill in context.bills if bill.payee_id == payee.value]
+    if len(bills) != 1 or not _within(found.slots, bills[0]):
+        return None
+    reading = read(rules, heard, context)
+    said = {edge.symbol for at in range(len(reading.words)) for edge in reading.lattice.edges(at)}
+    verbs = {rules.symbols[name] for name in _SENDING}
+    asked_for = rules.symbols["pay"] in said or (bool(found.slots.amount) and said.isdisjoint(verbs))
+    if not asked_for or rules.symbols["funds"] in said or not plain(rules, reading, found.slots):
+        return None  # "send money to" is of no bill
+    slots = replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence))
+    return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
+
+
+def _within(slots: Slots, bill: Bill) -> bool:
+    """Whether no more is paid than is due; who is sent more is sent it."""
+    if slots.amount is None:
+        return True
+    amount = slots.amount.value
+    return (
+        not slots.amount.readings
+        and amount.currency in {None, bill.due.currency}
+        and amount.amount_minor <= bill.due.minor
+    )

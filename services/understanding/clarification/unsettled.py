@@ -1,0 +1,80 @@
+"""An order that is taken back or told as past in words of no rule: it is asked about, and nothing is looked up for it.
+
+"I was going to send ann thirty dollars but I won't", 電気代払って、もう払ってた. No value of it is kept.
+A card that is to be locked and turns up in the same breath is asked about likewise.
+"""
+
+from typing import Final
+
+from schemas.ids import RuleId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
+from services.understanding.correction.cuts import PAUSES, announced_cuts, held_units
+from services.understanding.correction.merging import Look
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.ruleset.meanings import CARDS
+
+MAX_CUTS: Final = 3
+"""Places at which one utterance is cut."""
+_ASKS: Final = ("?", "？")
+_ASKING: Final = frozenset({"question", "recurring"})
+_HARMLESS: Final = frozenset({"past", "negation"})
+"""Vetoes with which it may still be an order that was meant, and is not now."""
+
+
+def unsettled(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """An offer of what was ordered; None where nothing was, or something is asked."""
+    text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
+    if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
+        return _asked(rules, Intent.CARD_LOCK)
+    behind = found.then if found.intent is Intent.CANCEL and context.idle and not rules.spaced else None
+    if behind is not None and behind.intent in MONEY_MOVING:  # 送らないで、母に三万円は: nothing else was to be stopped
+        return _asked(rules, behind.intent)
+    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
+    if not context.idle or context.code or found.route is not Route.QNA or found.rule is not None:
+        return None
+    if not vetoes or text.rstrip().endswith(_ASKS):
+        return None
+    intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
+    if intent is None and not vetoes & _ASKING:
+        intent = _dropped(rules, heard, context, look, refused="refusal" in vetoes)
+    return _asked(rules, intent) if intent is not None else None
+
+
+def _asked(rules: Grammar, intent: Intent) -> Understood:
+    rule = RuleId(f"{rules.accounts.id}.unsettled@{rules.accounts.version}")
+    return Understood(intent, route=Route.CLARIFY, rule=rule)
+
+
+def _turned_up(rules: Grammar, text: str) -> bool:
+    """Whether words behind a command to lock a card tell that there is no need to."""
+    back, words = rules.symbols.get("card_back"), rules.units(text).words
+    return back is not None and any(e.symbol == back for at in range(1, len(words)) for e in rules.trie.scan(words, at))
+
+
+def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Intent | None:
+    """What is ordered before words that announce something anew, or behind those that tell what was meant once."""
+    text, units = heard.transcript.text, rules.units(heard.transcript.text)
+    begin = rules.accounts.intended.longest(units.words, 0)[0]
+    ends = [cut.end for cut in announced_cuts(rules, text, held_units(rules, heard))][:MAX_CUTS]
+    if 0 < begin < len(units.words):
+        joins = (at for at in range(begin, len(units.words)) if rules.phrases.conjunctions.longest(units.words, at)[1])
+        ends += [units.ends[at - 1] for at in joins if at > begin][:MAX_CUTS]
+    for end in ends:
+        order = look(units.starts[begin], end, context) if units.starts[begin] < end else None
+        if order is None or order.rule is None or order.route is not Route.FAST:
+            continue
+        if order.intent in MONEY_MOVING | CARDS:
+            return order.intent
+    return None
+
+
+def _dropped(rules: Grammar, heard: Annotation, context: Context, look: Look, *, refused: bool) -> Intent | None:
+    """What is ordered in the first clauses, where a later one says that it is not wanted, or the deed is `refused`."""
+    text = heard.transcript.text
+    ends = [pause.start() for pause in PAUSES.finditer(text) if pause.start() and pause.end() < len(text)]
+    ends = sorted({*ends, *(cut.end for cut in announced_cuts(rules, text, held_units(rules, heard)))})
+    later = rules.units(text[ends[0] :]).words if ends else ()
+    if not refused and not rules.accounts.dropping.holds(later):
+        return None
+    orders = (look(0, end, context) for end in ends[:MAX_CUTS])
+    return next((o.intent for o in orders if o.rule is not None and o.intent in MONEY_MOVING | CARDS), None)

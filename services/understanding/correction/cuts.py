@@ -1,0 +1,134 @@
+"""Where an utterance is cut for a correction: at words that announce something anew, and at sounds of hesitation."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.intent import Annotation
+from schemas.span import SpanKind
+from services.understanding.fast.patterns.lattice import Trie
+from services.understanding.fast.ruleset.accounts import ANEW, DENIAL, DENIED, OVER
+from services.understanding.fast.ruleset.grammar import Grammar
+
+PAUSES: Final = re.compile("[,、，;；。.]\\s*")
+_TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Code points: the earlier part ends at `end`, the announcing words begin at `mark`, the later part at `start`.
+
+    It `denies` where what is not meant follows, `falters` where nothing but a hesitation announces it, and what stands
+    before it is `denied` where that is not meant.
+    """
+
+    end: int
+    mark: int
+    start: int
+    stop: int
+    denies: bool = False
+    falters: bool = False
+    denied: bool = False
+
+
+def held_units(rules: Grammar, heard: Annotation, kinds: Collection[SpanKind] = tuple(SpanKind)) -> frozenset[int]:
+    """The units of amounts, days and times, or of `kinds` alone: in あさって no あ announces anything."""
+    units = rules.units(heard.transcript.text)
+    places = (units.covering(span.start, span.end) for span in heard.spans if span.kind in kinds)
+    return frozenset(at for place in places if place is not None for at in range(*place))
+
+
+def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
+    """Every place with words before and behind the words that announce something anew."""
+    units, marks = rules.units(text), rules.accounts
+    if not marks.repairs.meets(units.words):
+        return
+    size = without_tails(marks.tails, units.words)
+    at = 1
+    while at < size:
+        end, symbols = _announced(rules, units.words, at, size, held)
+        if at < end < size:
+            denies = not {DENIAL, OVER}.isdisjoint(symbols) and ANEW not in symbols  # "never mind" may do either
+            mark = end if OVER in symbols else at
+            denied = DENIED in symbols
+            places = units.ends[at - 1], units.starts[mark], units.starts[end], units.ends[size - 1]
+            yield Cut(*places, denies, denied=denied)
+        at = max(end, at + 1)
+
+
+def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
+    """The last piece, where words that announce something anew stand behind it: "fifty, sixty I mean"."""
+    units, size = rules.units(text), len(rules.units(text).words)
+    if not rules.accounts.repairs.meets(units.words):
+        return
+    at = next((at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size), None)
+    if at is None or any(rules.accounts.withdrawing.scan(units.words, i) for i in range(at, size)):
+        return
+    pauses = list(PAUSES.finditer(text, 0, units.ends[at - 1]))
+    if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
+        denies = DENIED in rules.accounts.repairs.longest(units.words, at)[1]
+        start, stop = pauses[-1].end(), without_tails(rules.accounts.tails, units.words[:at])
+        if start < units.ends[stop - 1]:
+            yield Cut(pauses[-1].start(), start, start, units.ends[stop - 1], denies)
+
+
+def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | None:
+    """Where words begin that do nothing but announce something anew, up to the end, with one of `holding` in them."""
+    size = len(words)
+    for at in range(1, size):
+        if _announced(rules, words, at, size, frozenset())[0] == size:
+            return at if any(holding.scan(words, i) for i in range(at, size)) else None
+    return None
+
+
+def announced_up_to(rules: Grammar, words: tuple[str, ...], at: int) -> int:
+    """Where the words from `at` on end that do nothing but announce something anew; `at` where there are none."""
+    return _announced(rules, words, at, len(words), frozenset())[0]
+
+
+def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
+    """Every hesitation that may stand between two values: "from checking uh savings", "fifty… sixty"."""
+    units, falters = rules.units(text), rules.accounts.falters
+    size = without_tails(rules.accounts.tails, units.words)
+    for pause in _TRAILS_OFF.finditer(text):
+        if size and units.starts[0] < pause.start() and pause.end() < units.ends[size - 1]:
+            yield Cut(pause.start(), pause.end(), pause.end(), units.ends[size - 1], falters=True)
+    for at in range(1, size - 1) if falters.meets(units.words) else ():
+        end = falters.longest(units.words, at)[0]
+        if at < end < size:
+            yield Cut(units.ends[at - 1], units.starts[at], units.starts[end], units.ends[size - 1], falters=True)
+
+
+def _announced(
+    rules: Grammar, words: tuple[str, ...], at: int, size: int, held: frozenset[int]
+) -> tuple[int, list[int]]:
+    """Where the words from `at` on end that announce something anew, links among them, and what the last of them is.
+
+    `at` where there are none.
+    """
+    marks = rules.accounts
+    if at >= size or not (marks.repairs.opens(words[at]) or (marks.spaced and marks.links.opens(words[at]))):
+        return at, []
+    if not rules.accounts.spaced:
+        repair, symbols = rules.accounts.repairs.longest(words, at)
+        if not symbols or rules.accounts.unannounced.longest(words, at)[0] > repair:
+            return at, []  # without spaces a link may be the end of a word, and a short repair the beginning of one
+    if at > 0 and words[at - 1] in rules.accounts.verbs:
+        return at, []
+    end, last = at, list[int]()
+    while end < size and end not in held:
+        stop, symbols = rules.accounts.repairs.longest(words, end)
+        more = max(stop, rules.accounts.links.longest(words, end)[0])
+        if more == end or more > size:
+            break
+        end, last = more, symbols or last
+    return (end, last) if last else (at, [])
+
+
+def without_tails(tails: Trie, words: tuple[str, ...]) -> int:
+    """How many of the words there are before those that say nothing behind what is corrected."""
+    if not tails.meets(words):
+        return len(words)
+    ends = (at for at in range(1, len(words)) if tails.longest(words, at)[0] == len(words))
+    return next(ends, len(words))

@@ -1,0 +1,138 @@
+"""A day that is corrected in a part of its words: "the twenty third, no, fourth", "in two days, no, three days"."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import Annotation, Mention, Slot, SlotName, Understood
+from schemas.span import DateValue, Span, SpanKind
+from services.understanding.correction.later import SelfRepair
+from services.understanding.correction.merging import Again, values
+from services.understanding.fast.ruleset.accounts import COUNTED
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+
+_MOST: Final = 5
+"""Words of the earlier day that the later ones may stand for."""
+_LAST: Final = 31
+_TEN: Final = 10
+_SHORT: Final = 2
+"""Units of a day of one digit: 五日."""
+_NAMED_WEEK, _WEEKDAY = ".week_day@", ".weekday@"
+"""Rules of days: in a week that is named, and the next of that name."""
+_WHOLE: Final = frozenset({SpanKind.DATE, SpanKind.MONEY})
+
+
+def another_day(parts: SelfRepair, again: Again) -> Understood | None:
+    """The earlier part on the day that is made of its own words and the later ones; None where they make none.
+
+    A number alone may be of days or an amount: then the day is asked for.
+    """
+    cut, text, day = parts.cut, parts.heard.transcript.text, parts.one.slots.date
+    if day is None or day.evidence.end != cut.end:
+        return None
+    spans = [span for span in parts.heard.spans if cut.start <= span.start < cut.stop]
+    if not spans or any(span.kind in _WHOLE for span in spans):
+        return None
+    alone = (spans[0].start, spans[0].end) == (cut.start, cut.stop) and spans[0].kind is SpanKind.NUMBER
+    ordinal = len(spans) == 1 and spans[0].end == cut.stop and spans[0].kind is SpanKind.ORDINAL
+    made = [
+        each for words in _days(parts, day, tail=alone or ordinal) if (each := _on(parts, again(words))) is not None
+    ]
+    told = replace(day.evidence, end=cut.stop, surface=text[day.evidence.start : cut.stop])
+    if not made and not (alone and any(char.isdecimal() for char in day.evidence.surface) and _of_month(spans[0])):
+        return None
+    near = [each for each in made if _month(each) == _month(day)] if ordinal else []
+    if alone or any(each.value != near[0].value for each in near):
+        unresolved = (*parts.one.unresolved, Mention(SlotName.DATE, told))
+        return replace(parts.one, slots=replace(parts.one.slots, date=None), unresolved=unresolved)
+    slots = replace(parts.one.slots, date=replace((near or made)[0], evidence=told))
+    return replace(parts.one, slots=slots, rule=parts.rule("repair"))
+
+
+def of_a_day(rules: Grammar, heard: Annotation, span: Span) -> bool:
+    """Whether a number says that of a day again: "in three days… did I say three"."""
+    number, times = rules.units(span.surface).words, rules.accounts.times
+    days = (rules.units(each.surface).words for each in heard.spans if each.kind is SpanKind.DATE)
+    ends = ((day, at + len(number)) for day in days for at in range(len(day)) if day[at:][: len(number)] == number)
+    return any(end < len(day) and times.scan(day, end) for day, end in ends)
+
+
+def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
+    """A later day that may stand for a part of the earlier one: 二十四日に、いや五日に; 来週の木曜、いや金曜に."""
+    day, rules = found.slots.date, grammar(language(heard.transcript.locale))
+    if rules.spaced or day is None or found.intent not in COUNTED or SlotName.DATE in found.doubted:
+        return None
+    days = [span for span in heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
+    for one, two in pairwise(days):
+        between = rules.units(heard.transcript.text[one.end : two.start]).words
+        held = two.start < day.evidence.end and day.evidence.start < two.end
+        if held and rules.accounts.repairs.holds(between):
+            weeks = [span for span in days if span.start <= one.start and _NAMED_WEEK in span.rule]
+            whole = _with_last(rules, one, two) or _of_that_week((weeks or [one])[-1], two)
+            if whole is not None and whole != day.value:
+                both = replace(day, readings=(whole,))
+                return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
+    return None
+
+
+def _with_last(rules: Grammar, one: Span, two: Span) -> DateValue | None:
+    """The earlier day of a month, said in words, with the later one's last digit; None where they are no such days."""
+    if not (isinstance(one.value, DateValue) and isinstance(two.value, DateValue)):
+        return None
+    first, last = one.value.start, two.value.start.day
+    plain = not any(char.isdecimal() for char in one.surface) and len(rules.units(two.surface).words) == _SHORT
+    if not plain or first.day <= _TEN or first.day % _TEN == 0 or last >= _TEN:
+        return None
+    try:
+        day = first.replace(day=first.day - first.day % _TEN + last)
+    except ValueError:  # no such day in that month
+        return None
+    return DateValue(day, day)
+
+
+def _of_that_week(one: Span, two: Span) -> DateValue | None:
+    """A weekday alone, in the week in which the earlier one was said to be."""
+    if not (isinstance(one.value, DateValue) and isinstance(two.value, DateValue)):
+        return None
+    if _NAMED_WEEK not in one.rule or _WEEKDAY not in two.rule:
+        return None
+    first = one.value.start
+    day = first + timedelta(days=two.value.start.weekday() - first.weekday())
+    return DateValue(day, day)
+
+
+def _on(parts: SelfRepair, found: Understood) -> Slot[DateValue] | None:
+    """The day of what is the earlier part but for it."""
+    return found.slots.date if found.slots.date is not None and _differs(parts.one, found) else None
+
+
+def _of_month(span: Span) -> bool:
+    """Whether a number may be of a day of a month."""
+    return str(span.value).isdecimal() and 1 <= int(str(span.value)) <= _LAST
+
+
+def _month(day: Slot[DateValue]) -> tuple[int, int]:
+    return day.value.start.year, day.value.start.month
+
+
+def _days(parts: SelfRepair, day: Slot[DateValue], *, tail: bool) -> Iterator[str]:
+    """The earlier part with the later words in place of the day's last ones, or, with its `tail`, of one or two."""
+    cut, text = parts.cut, parts.heard.transcript.text
+    units, later = parts.rules.units(text), text[parts.cut.start : parts.cut.stop]
+    places = [(a, b) for a, b in zip(units.starts, units.ends, strict=True) if day.evidence.start <= a < cut.end]
+    for at in range(len(places) - 1, max(-1, len(places) - 1 - _MOST), -1):
+        for end in [places[at][1], *(b for _, b in places[at + 1 : at + 2])] if tail else [cut.end]:
+            yield text[: places[at][0]] + later + text[end : cut.end]
+
+
+def _differs(one: Understood, found: Understood) -> bool:
+    """Whether two orders are alike but for the day, which is one."""
+    if found.intent not in COUNTED or found.then is not None or found.unread or found.unresolved:
+        return False
+    said, now = values(one.slots), values(found.slots)
+    if said.keys() != now.keys() or now["date"].value.start != now["date"].value.end:
+        return False
+    return all((now[name].value != slot.value) is (name == "date") for name, slot in said.items())

@@ -1,0 +1,151 @@
+"""Meanings put together: what a part of an utterance says, and the later part's values in the earlier one's place."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from schemas.consent import NO_TERMS
+from schemas.ids import RuleId
+from schemas.intent import (
+    MONEY_MOVING,
+    Annotation,
+    Context,
+    Evidence,
+    Intent,
+    Mention,
+    Route,
+    Slot,
+    SlotName,
+    Slots,
+    Understood,
+)
+from schemas.span import MoneyValue
+from services.understanding.fast.ruleset.accounts import COUNTED
+
+_SHARED: Final = {"payee": "goes_to", "target": "goes_to", "portion": "amount"}
+"""Slots that stand in one another's place."""
+_OF_ANY: Final = frozenset({"source", "date"})
+"""Slots that an order of either kind has."""
+
+Look = Callable[[int, int, Context], Understood]
+"""What the part of the text from one code point to another means in a context."""
+
+Again = Callable[[str], Understood]
+"""What another text means in the same context."""
+
+
+def alone(context: Context) -> tuple[Context, ...]:
+    """The contexts in which a part is looked at by itself: as a command, and as an answer to a read-back."""
+    context = context if context.terms == NO_TERMS else replace(context, terms=NO_TERMS)
+    return context, replace(context, confirming=True)
+
+
+def part_of(look: Look, start: int, end: int, contexts: tuple[Context, ...]) -> Understood | None:
+    """What a part says about money: as a command where it is one, else as an answer to what is waiting."""
+    best: Understood | None = None
+    for context in contexts:
+        found = look(start, end, context)
+        if found.rule is None:
+            continue
+        if found.intent in MONEY_MOVING:
+            return found
+        if found.intent in COUNTED:
+            best = best or found
+    return best
+
+
+def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
+    """The earlier part with the later part's values in place of its own of the same kind."""
+    later = kinds(two)
+    paying = one.intent is Intent.BILL_PAYMENT and two.intent is Intent.TRANSFER_MONEY and "goes_to" not in later
+    if two.intent in MONEY_MOVING and one.intent in MONEY_MOVING and one.intent is not two.intent and not paying:
+        return two
+    kept = {name: slot for name, slot in values(one.slots).items() if kind(name) not in later}
+    if (
+        "bill" in later
+        and "goes_to" not in later
+        and {"payee", "target"} & kept.keys()
+        and "bill" not in values(one.slots)
+    ):
+        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # a bill instead of a transfer
+        one = replace(one, missing=())
+    if one.intent is Intent.BILL_PAYMENT and "bill" in kept and "goes_to" in later and "bill" not in later:
+        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # somebody instead of a bill
+        one = replace(one, intent=Intent.TRANSFER_MONEY, missing=() if "amount" in later else (SlotName.AMOUNT,))
+    slots = Slots(**(kept | values(two.slots)))
+    unresolved = (*(m for m in one.unresolved if kind(m.slot.value) not in later), *two.unresolved)
+    there = {name for name in Slots.__slots__ if getattr(slots, name) is not None}
+    named = {kind(name) for name in there}
+    money = next((part for part in (two, one) if part.intent in MONEY_MOVING), two)
+    lacking = dict.fromkeys((*one.missing, *two.missing)) if money.intent in MONEY_MOVING else {}
+    if "bill" in there and not {"payee", "target"} & there and money.intent is Intent.TRANSFER_MONEY:
+        money, lacking = replace(money, intent=Intent.BILL_PAYMENT), {}  # 払って is said of bills and of people
+    routes = [part.route for part in (one, two) if part.route is not Route.FAST]
+    return replace(
+        money,
+        slots=slots,
+        missing=tuple(slot for slot in lacking if kind(slot.value) not in named),
+        route=routes[0] if routes else Route.FAST,
+        confidence=min(one.confidence, two.confidence),
+        rule=rule,
+        payees=two.payees if "goes_to" in later else one.payees,
+        unresolved=unresolved,
+        rejected=tuple(slot for slot in dict.fromkeys((*one.rejected, *two.rejected)) if slot.value not in there),
+        unread=(*one.unread, *two.unread),
+    )
+
+
+def values(slots: Slots) -> dict[str, Slot[Any]]:
+    """The slots that are filled, by name."""
+    return {name: slot for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None}
+
+
+def same(one: Slot[Any], two: Slot[Any]) -> bool:
+    """Whether two slots hold one value; an amount without its currency is that amount in any."""
+    a, b = one.value, two.value
+    if isinstance(a, MoneyValue) and isinstance(b, MoneyValue):
+        return a.amount_minor == b.amount_minor and (a.currency == b.currency or None in {a.currency, b.currency})
+    return bool(a == b)
+
+
+def kind(name: str) -> str:
+    """The slot's kind: slots of one kind stand in one another's place."""
+    return _SHARED.get(name, name)
+
+
+def kinds(part: Understood) -> set[str]:
+    """The kinds of all that a part speaks of, filled or not."""
+    said = {*values(part.slots), *(m.slot.value for m in part.unresolved), *(slot.value for slot in part.rejected)}
+    return {kind(name) for name in said}
+
+
+def shifted(found: Understood, by: int) -> Understood:
+    """The meaning of a part of a text that begins `by` code points in, as of the whole text."""
+    return _moved(found, by, None) if by else found
+
+
+def said_in(found: Understood, text: str) -> Understood:
+    """The meaning with the words of `text` in the places of its evidence."""
+    return _moved(found, 0, text)
+
+
+def _moved(found: Understood, by: int, text: str | None) -> Understood:
+    def moved(evidence: Evidence) -> Evidence:
+        start, end = evidence.start + by, evidence.end + by
+        return replace(evidence, start=start, end=end, surface=evidence.surface if text is None else text[start:end])
+
+    slots = {name: replace(slot, evidence=moved(slot.evidence)) for name, slot in values(found.slots).items()}
+    match = found.payees
+    return replace(
+        found,
+        slots=Slots(**slots),
+        payees=replace(match, start=match.start + by, end=match.end + by) if match is not None else None,
+        unresolved=tuple(Mention(m.slot, moved(m.evidence)) for m in found.unresolved),
+        unread=tuple(moved(each) for each in found.unread),
+        then=_moved(found.then, by, text) if found.then is not None else None,
+    )
+
+
+def parts_a_value(heard: Annotation, at: int) -> bool:
+    """Whether code point `at` parts an amount, a day or a number."""
+    return any(span.start < at < span.end for span in heard.spans)

@@ -1,0 +1,279 @@
+"""What a caller's tongue makes of words: half of one, one said twice, a number's digits after it. They mean no more.
+
+"on thurs- on friday", "to ken ken sato", "fifteen, one five". Where words that were not understood hold some, they are
+looked at again without it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import Annotation, Context, Route, Understood
+from schemas.span import SpanKind
+from services.understanding.correction.cuts import held_units
+from services.understanding.correction.merging import Look, alone, kinds, part_of, said_in, same, values
+from services.understanding.correction.repair import may_hold_a_repair, settled
+from services.understanding.fast.patterns.units import Units
+from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, OVER, Accounts
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+
+_BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
+_SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
+_AGAIN: Final = re.compile(
+    "(?:^|(?<=[、。,\\s]))(?P<word>[一-鿿ァ-ヺー々][^、。,\\s]{0,7}?|[ぁ-ん]{3,8}?)(?:さん|様|さま|くん|君|ちゃん)?[のをにはがへで]?[、,]"
+    "(?:(?:あ|え|えー|えっと|えーと|ええと|あの|その|ええ)[、,])?(?=(?:[一-鿿ァ-ヺー々]{1,4})?(?P=word))"
+)
+"""What is said again at once, or as the end of a whole name: 健に、佐藤健に."""
+_DOUBLED: Final = re.compile(r"(?P<word>[一-鿿ァ-ヺー々][^、。,\s]{1,7})(?=(?P=word))")
+"""What is said again at once without a pause: 健に健に."""
+_CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")
+_FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
+"""A day may be said twice, an amount or a number may not."""
+_MOST_DENIED: Final = 4
+"""Words of what is not meant, at most."""
+_PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
+"""What parts what is not meant from what is, where no word does."""
+_DASHES: Final = frozenset({"-", "–", "—"})
+_SHORTEST, _LONGEST, _NEAR = 2, 4, 2
+"""Letters of a word that was only begun, and words within which it follows."""
+_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
+_PAIR: Final = 2
+_BEGUN: Final = 2
+"""Characters of an amount that was begun and is said anew, at least."""
+_MOST_WORDS: Final = 3
+"""Words that are said twice in a row, at most."""
+_MOST_AGAIN: Final = 5
+"""Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Denied:
+    """Units: the denial begins at `at`, what is not meant is `begin` … `end`, what is meant begins at `stop`."""
+
+    at: int
+    begin: int
+    end: int
+    stop: int
+
+
+def smoothed(
+    heard: Annotation, whole: Understood, context: Context, look: Look, again: Callable[[str], Understood]
+) -> Understood | None:
+    """What the words mean without their stumbles, where only so they tell what is wanted; `again` looks at a text."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    repaired = may_hold_a_repair(whole)
+    if context.code or whole.consent is not None or (rules.accounts.spaced and not repaired):
+        return None
+    if not rules.accounts.spaced:
+        once = _once(rules, heard, whole, again) or _restarted(rules, heard, whole, again)
+        return once or (_without_syllables(text, whole, again) if repaired else None)
+    units = rules.units(text)
+    taken = held_units(rules, heard, _FIGURES)
+    places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
+    places |= dict.fromkeys(_begun(rules, units, taken), "")
+    places |= _spelled(rules, units)
+    denied = _denied(rules, units, text)
+    if denied is not None:
+        places[denied.at, denied.stop] = ""
+    if not places:
+        return None
+    changed = text
+    for (start, end), words in places.items():
+        changed = _with(changed, units.starts[start], _past_dashes(text, units.ends[end - 1], words), words)
+    found = said_in(again(changed), text)
+    if found.intent not in COUNTED or found.rule is None:
+        return None
+    if denied is not None:
+        other = part_of(look, units.starts[denied.begin], units.ends[denied.end - 1], alone(context))
+        return found if other is not None and _in_its_place(found, other) else None
+    return found
+
+
+def _in_its_place(found: Understood, denied: Understood) -> bool:
+    """Whether what is denied was something else of the same kind."""
+    left, said = values(found.slots), values(denied.slots)
+    if denied.unread or not said or not kinds(denied) <= kinds(found):
+        return False  # "not now but send fifty to ann"
+    kept = any(name in left and same(left[name], slot) for name, slot in said.items())
+    return not (kept and found.then is not None)  # "fifty to ann, not ann, pay bob"
+
+
+def uncontracted(heard: Annotation) -> str:
+    """The text without the end of "friday's", where nothing but "better" and the like follows in its clause."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    for found in _CONTRACTED.finditer(text):
+        if _only_tails(rules, rules.units(found["rest"]).words):
+            text = _with(text, found.start(), found.start("rest"), "")
+    return text
+
+
+def _only_tails(rules: Grammar, words: tuple[str, ...]) -> bool:
+    """Whether words say nothing but that what stands before them is meant: "better actually"."""
+    marks, at = rules.accounts, rules.accounts.tails.longest(words, 0)[0] if words else 0
+    while 0 < at < len(words):
+        end = max(each.longest(words, at)[0] for each in (marks.tails, marks.repairs, marks.links))
+        if end == at:
+            return False
+        at = end
+    return at > 0
+
+
+def _without_syllables(text: str, whole: Understood, again: Callable[[str], Understood]) -> Understood | None:
+    """The meaning without syllables of a word only begun: 妹にご、六千円."""
+    for begun in _SYLLABLES.finditer(text):
+        start, end = begun.span(1)
+        if not any(each.start < end and start < each.end for each in whole.unread):
+            continue
+        found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.intent in COUNTED and found.rule is not None and not found.unread:
+            return found
+    return None
+
+
+def _once(
+    rules: Grammar, heard: Annotation, whole: Understood, again: Callable[[str], Understood]
+) -> Understood | None:
+    """The meaning without what is said again at once, whole or with more behind it: 電気、電気代."""
+    text, units = heard.transcript.text, rules.units(heard.transcript.text)
+    if whole.intent in COUNTED and settled(whole):
+        return None
+    again_at_once = (*_AGAIN.finditer(text), *_DOUBLED.finditer(text))
+    for said in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
+        start, end = said.span()
+        inside = any(span.start < end and start < span.end for span in heard.spans)
+        place = units.covering(*said.span("word"))
+        if inside or place is None or any(rules.accounts.repairs.scan(units.words, at) for at in range(*place)):
+            continue
+        found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.rule is not None and found.route is Route.FAST and found.consent is None:
+            return found
+    return None
+
+
+def _restarted(
+    rules: Grammar, heard: Annotation, whole: Understood, again: Callable[[str], Understood]
+) -> Understood | None:
+    """The meaning without the beginning of an amount that is said anew and whole: 九万、九万五千円."""
+    text = heard.transcript.text
+    if whole.intent in COUNTED and settled(whole):
+        return None
+    sums = [span for span in heard.spans if span.kind in _SUMS]
+    for one, two in pairwise(sums if len(sums) == _PAIR else ()):
+        begun = one.surface.removesuffix("円")
+        units = rules.units(text[one.end : two.start]).words
+        hesitates = not units or rules.accounts.hesitations.longest(units, 0)[0] == len(units)
+        if len(begun) < _BEGUN or not two.surface.startswith(begun) or not hesitates:
+            continue
+        found = said_in(again(text[: one.start] + "、" * (two.start - one.start) + text[two.start :]), text)
+        if found.rule is not None and found.route is Route.FAST and found.consent is None:
+            return found
+    return None
+
+
+def _with(text: str, start: int, end: int, words: str) -> str:
+    """The text with these words and blanks from `start` to `end`, as long as before."""
+    return text[:start] + words.ljust(end - start) + text[end:]
+
+
+def _past_dashes(text: str, end: int, words: str) -> int:
+    """Where what was left out ends: behind the dash of "f-forty", which is no minus."""
+    while not words and end < len(text) and text[end] in _DASHES:
+        end += 1
+    return end
+
+
+def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Words broken off, that are none by themselves; never before a word that a number needs."""
+    text, size = heard.transcript.text, len(units.words)
+    for at in range(size - 1):
+        stop = units.ends[at]
+        sound = _stutters(units, text, at)
+        off = _BROKEN.match(text, stop - 1) is not None or sound
+        if not off or at in taken or rules.accounts.scales.begins(units.words, at + 1):
+            continue
+        single = sound and stop - units.starts[at] == 1  # "s-sixty": the "s" of "emily's" is none here
+        if single or not rules.trie.begins(units.words, at):
+            yield at, at + 1
+
+
+def _stutters(units: Units, text: str, at: int) -> bool:
+    """Whether a word is the first sound of the next: "f-forty"."""
+    word, stop = units.words[at], units.ends[at]
+    joined = text[stop : units.starts[at + 1]] in _DASHES
+    return joined and len(word) <= _LONGEST and units.words[at + 1].startswith(word) and not word.isdigit()
+
+
+def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """The beginning of a word that follows whole ("wa the water bill"), or of another number: "fif sixty"."""
+    words, numbers = units.words, rules.accounts.digits_of.values()
+    for at, word in enumerate(words[:-1]):
+        if not _SHORTEST <= len(word) <= _LONGEST or at in taken or rules.trie.begins(words, at):
+            continue
+        if rules.accounts.scales.begins(words, at + 1):
+            continue
+        follows = any(other.startswith(word) and len(other) > len(word) for other in words[at + 1 : at + 1 + _NEAR])
+        counts = at + 1 in taken and any(number.startswith(word) for number in numbers)
+        if follows or counts:
+            yield at, at + 1
+
+
+def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """Words that come twice in a row, the first time; no numbers, and no words that announce a correction."""
+    words = units.words
+    for at in range(len(words)):
+        for size in range(_MOST_WORDS, 0, -1):
+            again = words[at + size : at + 2 * size]
+            if words[at : at + size] != again or not taken.isdisjoint(range(at, at + 2 * size)):
+                continue
+            if not any(rules.accounts.repairs.scan(words, i) for i in range(at, at + size)):
+                yield at, at + size
+            break
+
+
+def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
+    """A number's digits, and what takes their place: nothing beside it ("fifteen, that's one five"), or the number."""
+    words, marks, found = units.words, rules.accounts, dict[tuple[int, int], str]()
+    digits = {word for spelled in marks.digits_of for word in spelled}
+    for at in range(len(words) - 1):
+        number = marks.digits_of.get(words[at : at + 2])
+        if number is None or not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
+            continue
+        begin = at
+        while places := [i for i in range(max(0, begin - 2), begin) if _says_nothing(marks, words, i, begin)]:
+            begin = places[0]
+        if begin > 0 and words[begin - 1] == number:
+            found[begin, at + 2] = ""
+        else:
+            found[at, at + 2] = "" if words[at + 2 : at + 3] == (number,) else number
+    return found
+
+
+def _says_nothing(marks: Accounts, words: tuple[str, ...], start: int, end: int) -> bool:
+    """Whether units say nothing between a number and its digits: "that's", "I said"."""
+    return any(each.longest(words, start)[0] == end for each in (marks.links, marks.tails))
+
+
+def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:
+    """A denial with what is not meant, before what is: "not the phone bill but", "not on monday, on tuesday"."""
+    words, marks = units.words, rules.accounts
+    if not (marks.repairs.meets(words) or marks.dont.meets(words)):
+        return None
+    for at in range(len(words)):
+        begin, symbols = marks.repairs.longest(words, at)
+        over = OVER in symbols and at == 0  # "instead of fifty send sixty"
+        if not over and DENIAL not in symbols:
+            begin = marks.dont.longest(words, at)[0]
+        if begin == at:
+            continue
+        for end in range(begin + 1, min(begin + _MOST_DENIED, len(words) - 1) + 1):
+            stop = marks.rather.longest(words, end)[0]
+            parted = text[units.ends[end - 1] : units.starts[end]].strip() in _PARTS if end < len(words) else False
+            acts = over and any(edge.symbol == rules.symbols["sends"] for edge in rules.trie.scan(words, end))
+            if end < stop < len(words) or ((parted or acts) and end < len(words)):
+                return _Denied(at, begin, end, stop)
+            if marks.repairs.scan(words, end):
+                break
+    return None

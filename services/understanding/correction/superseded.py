@@ -1,0 +1,279 @@
+"""A command in another's place: "show me my transactions, no, my balance", "lock my credit card, sorry, my debit card".
+
+What is wanted instead is a command of its own, which is taken alone, or a thing, which takes the place of the one that
+the command was about. Orders for money that are corrected stay orders: see `repair`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import RuleId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
+from services.understanding.correction.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from services.understanding.correction.merging import Again, Look, values
+from services.understanding.fast.clauses.clauses import READING
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.words.vocabulary import vocabulary
+
+MAX_CUTS: Final = 3
+"""Places at which one utterance is cut."""
+_DONE: Final = READING | CARDS
+"""What is about a thing, and moves no money."""
+_WANTED: Final = _DONE | MONEY_MOVING
+_SAID: Final = _WANTED | {Intent.INFORM, Intent.CORRECT}
+"""What is taken back: a command, or a part of one."""
+_AROUND: Final = 3
+"""Places at which the words about a thing may begin: "my", "the"."""
+_MOST_AROUND: Final = 4
+"""Units beside a thing that is named by itself."""
+_OPEN: Final = {None, Intent.QNA, Intent.CANCEL, Intent.START_OVER, Intent.CORRECT, Intent.INFORM}
+"""What an utterance may have been taken for that holds a command in another's place."""
+
+
+def superseded(heard: Annotation, found: Understood, context: Context, look: Look, again: Again) -> Understood | None:
+    """What is wanted instead of what was said first; None where nothing was taken back."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    if not context.idle or context.code or not (_may_hold_another(found) or _starts_over(rules, text)):
+        return None
+    held = held_units(rules, heard)
+    announced = [*announced_cuts(rules, text, held)][-MAX_CUTS:]
+    faltering = [*faltering_cuts(rules, text)][-MAX_CUTS:]
+    for cut in (*cuts_behind(rules, text, held), *reversed(announced), *faltering):
+        if cut.denies:
+            if (dropped := _dropped(rules, text, cut, context, look)) is not None:
+                return replace(dropped, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
+            continue
+        if _besides(rules, text[cut.start :]):
+            return None
+        meant = _anew(rules, text, cut, context, look, found)
+        for place in (cut, *_restated(rules, text, cut, context)):
+            meant = meant or _about(heard, rules, place, context, look, again)
+        meant = meant or _behind(rules, text, cut, context, again) or _taken_back(rules, text, cut, context, look)
+        if meant is not None:
+            return replace(meant, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
+    pauses = () if rules.spaced else tuple(PAUSES.finditer(text))[:MAX_CUTS]
+    places = (Cut(p.start(), p.end(), p.end(), len(text)) for p in pauses if p.start() > 0 and p.end() < len(text))
+    taken = (_taken_back(rules, text, cut, context, look) for cut in places)
+    return next((each for each in taken if each is not None), None)
+
+
+def _may_hold_another(found: Understood) -> bool:
+    """Whether something else may have been wanted than it was taken for."""
+    unsure = found.intent in _OPEN or found.route in {Route.EXTRACT, Route.CLARIFY}
+    return unsure or found.intent in _DONE or found.then is not None
+
+
+def _besides(rules: Grammar, text: str) -> bool:
+    """Whether something is wanted first, or as well."""
+    words = rules.units(text).words
+    return rules.accounts.first.holds(words)
+
+
+def _anew(rules: Grammar, text: str, cut: Cut, context: Context, look: Look, found: Understood) -> Understood | None:
+    """A whole command behind words that take back what was said, or behind any where both are of one kind."""
+    two = look(cut.start, cut.stop, context)
+    if not _whole(two):
+        return None
+    one = look(0, cut.end, context)
+    if one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end])):
+        return None  # "what happens if I send it to the wrong card"
+    if two.intent in MONEY_MOVING and found.intent in MONEY_MOVING:
+        return two if _starts_over(rules, text[cut.mark : cut.start]) else None
+    if _undone(rules, text, cut):
+        return two
+    return two if two.intent in _DONE and one.intent is two.intent and one.then is None else None
+
+
+def _dropped(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:
+    """What moves no money behind what is not wanted any more: "forget dave, lock my debit card"."""
+    pause = PAUSES.search(text, cut.start, cut.stop) if rules.spaced else None
+    if pause is None or not _undone(rules, text, cut):
+        return None
+    named, said = rules.units(text[cut.start : pause.start()]).words, rules.units(text[: cut.end]).words
+    if not set(named) <= {*said, *rules.words.light}:
+        return None  # "forget kate" is said of no order to dave
+    two = look(pause.end(), cut.stop, context)
+    return two if two.intent in _DONE and _whole(two) and look(0, cut.end, context).intent in _SAID else None
+
+
+def _taken_back(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:
+    """A whole command of another kind, behind a clause that takes back the first: 残高を教えて、いや残高はいいや、…."""
+    ends = () if rules.spaced else _clause_ends(rules, text, cut)
+    dropped = [begin for end, begin in ends if rules.accounts.dropping.holds(rules.units(text[cut.mark : end]).words)]
+    one = look(0, cut.end, context) if dropped else None
+    if one is None or (one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end]))):
+        return None
+    for begin in dropped:
+        behind = rules.units(text[begin : cut.stop])
+        leads = rules.accounts.instead_of.longest(behind.words, 0)[0] if behind.words else 0
+        for start in {0, leads} if leads < len(behind.words) else ():
+            two = look(begin + behind.starts[start], cut.stop, context)
+            if _whole(two) and two.intent is not one.intent:
+                return two
+    return None
+
+
+def _clause_ends(rules: Grammar, text: str, cut: Cut) -> Iterator[tuple[int, int]]:
+    """Where clauses of the later part end, and the next begin: at marks, and behind words that give a reason."""
+    yield from ((pause.start(), pause.end()) for pause in PAUSES.finditer(text, cut.start, cut.stop))
+    units, marks = rules.units(text), rules.accounts.because
+    for at in range(1, len(units.words)):
+        end = marks.longest(units.words, at)[0]
+        if cut.start < units.starts[at] and at < end < len(units.words) and units.starts[end] < cut.stop:
+            yield units.starts[at], units.starts[end]
+
+
+def _restated(rules: Grammar, text: str, cut: Cut, context: Context) -> Iterator[Cut]:
+    """The cut with its end before the thing that is said again and denied: 普通の残高を、普通じゃなくて定期."""
+    for pause in [*PAUSES.finditer(text, 0, cut.end)][-MAX_CUTS:]:
+        again = rules.units(text[pause.end() : cut.end]).words
+        if not rules.spaced and pause.start() and any(_noun(rules, context, text[pause.end() : cut.end])):
+            yield replace(cut, end=pause.start(), mark=pause.end() if again else cut.mark)
+
+
+def _whole(found: Understood) -> bool:
+    """Whether it is one command, all of it read, that lacks nothing."""
+    if found.intent not in _WANTED or found.rule is None or found.route is not Route.FAST:
+        return False
+    left = found.unread or found.unresolved or found.then or (found.missing and found.intent in MONEY_MOVING)
+    return not left
+
+
+def _undone(rules: Grammar, text: str, cut: Cut) -> bool:
+    """Whether the words between the parts take back what was said."""
+    words = rules.units(text[cut.mark : cut.start]).words
+    return cut.denied or rules.accounts.undoing.holds(words)
+
+
+def _starts_over(rules: Grammar, text: str) -> bool:
+    """Whether words take back all that was said before them."""
+    words = rules.units(text).words
+    return rules.accounts.from_start.holds(words)
+
+
+def _about(
+    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
+) -> Understood | None:
+    """The earlier part's command about what was said later, told by putting that in the earlier thing's place."""
+    text = heard.transcript.text
+    one = look(0, cut.end, context)
+    if one.intent not in _DONE or one.rule is None or one.then is not None:
+        return None
+    if _of_all(rules, one, text[cut.start : cut.stop]):
+        return replace(one, slots=replace(one.slots, account=None))
+    if (other := _other_of_two(rules, one, text, cut, context)) is not None:
+        return other
+    for name, slot in values(one.slots).items():
+        for words in _places(rules, context, text, cut, slot.evidence):
+            found = again(words)
+            if _same_but(one, found, name):
+                told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
+                changed = replace(getattr(found.slots, name), evidence=told)
+                return replace(one, slots=replace(one.slots, **{name: changed}))
+    return None
+
+
+def _other_of_two(rules: Grammar, one: Understood, text: str, cut: Cut, context: Context) -> Understood | None:
+    """The same of the caller's other card or account, where there are two and "the other one" is all that follows."""
+    words = rules.units(text[cut.start : cut.stop]).words
+    if rules.accounts.other_one.longest(words, 0)[0] != len(words) or not words:
+        return None
+    owned: dict[str, list[str]] = {"card": [c.id for c in context.cards], "account": [a.id for a in context.accounts]}
+    for name, ids in owned.items():
+        slot = getattr(one.slots, name)
+        others = [each for each in ids if slot is not None and each != slot.value]
+        if slot is not None and len(others) == 1:
+            told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
+            return replace(one, slots=replace(one.slots, **{name: replace(slot, value=others[0], evidence=told)}))
+    return None
+
+
+def _of_all(rules: Grammar, one: Understood, later: str) -> bool:
+    """Whether what was looked up of one account is wanted of all of them: "no, both"."""
+    words = rules.units(later).words
+    return (
+        one.intent in READING
+        and one.slots.account is not None
+        and rules.accounts.all.longest(words, 0)[0] == len(words)
+    )
+
+
+def _behind(rules: Grammar, text: str, cut: Cut, context: Context, again: Again) -> Understood | None:
+    """A command whose verb stands behind the later thing, and the rest before it: 定期の残高を、普通のを教えて."""
+    nouns, units = vocabulary(rules, context), rules.units(text)
+    places = (
+        []
+        if rules.spaced
+        else [
+            (edge, nouns.nouns[edge.symbol])
+            for at in range(len(units.words))
+            for edge in nouns.trie.scan(units.words, at)
+            if nouns.nouns[edge.symbol].id is not None
+        ]
+    )
+    before = [(e, n) for e, n in places if units.ends[e.end - 1] <= cut.end]
+    later = [(e, n) for e, n in places if units.starts[e.start] >= cut.start]
+    if not before or not later or before[0][1].kind != later[0][1].kind:
+        return None
+    one, two = before[0][0], max((e for e, _ in later if e.start == later[0][0].start), key=lambda each: each.end)
+    said, told = (text[units.starts[e.start] : units.ends[e.end - 1]] for e in (one, two))
+    kind = before[0][1].kind
+    for at in range(two.end, min(two.end + _MOST_AROUND, len(units.words))):
+        rest = text[: cut.end] + text[units.starts[at] :]
+        first = again(rest)
+        if first.intent not in _DONE or first.rule is None:
+            continue
+        meant = again(rest.replace(said, told, 1))
+        slot = getattr(meant.slots, kind)
+        if slot is not None and _same_but(first, meant, kind):
+            evidence = Evidence(units.starts[two.start], units.ends[two.end - 1], told, first.rule)
+            return replace(meant, slots=replace(first.slots, **{kind: replace(slot, evidence=evidence)}))
+    return None
+
+
+def _places(rules: Grammar, context: Context, text: str, cut: Cut, thing: Evidence) -> Iterator[str]:
+    """The earlier part with the later thing in place of its own, with and without the words around that."""
+    starts, said = (
+        [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:],
+        text[cut.start : cut.stop],
+    )
+    for later in dict.fromkeys((said, *_noun(rules, context, said), *_said_again(rules, context, said))):
+        for start in reversed(starts):
+            for end in dict.fromkeys((thing.end, cut.end)):
+                yield text[:start] + later + (" " if rules.spaced else "") + text[end : cut.end].lstrip()
+
+
+def _noun(rules: Grammar, context: Context, text: str) -> Iterator[str]:
+    """The caller's own thing that words name, where the rest of them are words of ours."""
+    units, nouns = rules.units(text), vocabulary(rules, context)
+    for at in range(len(units.words)):
+        end, symbols = nouns.trie.longest(units.words, at)
+        rest = (*range(at), *range(end, len(units.words)))
+        if (
+            symbols
+            and len(rest) <= _MOST_AROUND
+            and all(rules.trie.scan(units.words, i) or not rules.spaced for i in rest)
+        ):
+            yield text[units.starts[at] : units.ends[end - 1]]
+            return
+
+
+def _said_again(rules: Grammar, context: Context, text: str) -> Iterator[str]:
+    """The one thing of the caller's own that words name first, and again: "checking, it's the checking ones I want"."""
+    units, nouns = rules.units(text), vocabulary(rules, context)
+    edges = [edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at)]
+    named = [edge for edge in edges if nouns.nouns[edge.symbol].id is not None]
+    if len(named) > 1 and named[0].start == 0 and len({nouns.nouns[edge.symbol].id for edge in named}) == 1:
+        yield text[: units.ends[named[0].end - 1]]
+
+
+def _same_but(one: Understood, found: Understood, name: str) -> bool:
+    """Whether a command is the same but for this slot."""
+    if found.intent is not one.intent or found.route is not Route.FAST or found.then or found.unread:
+        return False
+    said, now = values(one.slots), values(found.slots)
+    if said.keys() != now.keys() or found.unresolved:
+        return False
+    return all((now[each].value != slot.value) is (each == name) for each, slot in said.items())

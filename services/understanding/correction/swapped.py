@@ -1,0 +1,68 @@
+"""Two own accounts the other way round, and the other one of two: "the other way around", "use the other account"."""
+
+from dataclasses import replace
+
+from schemas.ids import AccountId, RuleId, language
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.cuts import announced_up_to, announcing
+from services.understanding.correction.merging import Look
+from services.understanding.fast.fallback.unmatched import ORDERS
+from services.understanding.fast.patterns.units import Units
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+
+
+def swapped(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """The transfer between own accounts with these in one another's place; None where nothing asks for that."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    units = rules.units(text)
+    if context.code:
+        return None
+    if context.terms.awaited in ORDERS:
+        return _read_back(rules, units, text, context) if found.consent is None else None
+    at = announcing(rules, units.words, rules.accounts.swaps)
+    if at is None:
+        return None
+    one = look(0, units.ends[at - 1], context)
+    if one.intent is not Intent.TRANSFER_MONEY or one.route is not Route.FAST or one.slots.target is None:
+        return None
+    source, target = one.slots.source or _other(one.slots.target, context), one.slots.target
+    if source is None:
+        return None
+    slots = replace(one.slots, source=replace(target), target=replace(source))
+    return replace(one, slots=slots, rule=_rule(rules))
+
+
+def _other(account: Slot[AccountId], context: Context) -> Slot[AccountId] | None:
+    """The other one of two accounts, from which what goes to the one is taken."""
+    others = [each.id for each in context.accounts if each.id != account.value]
+    return Slot(others[0], account.evidence) if len(others) == 1 else None
+
+
+def _read_back(rules: Grammar, units: Units, text: str, context: Context) -> Understood | None:
+    """What was read back between two own accounts, where nothing is said but that these change places."""
+    source, target, words = context.terms.source, context.terms.target, units.words
+    if (other := _the_other(rules, units, text, context)) is not None:
+        return other
+    if source is None or target is None or announcing(rules, ("", *words), rules.accounts.swaps) != 1:
+        return None
+    evidence = Evidence(units.starts[0], units.ends[-1], text[units.starts[0] : units.ends[-1]], _rule(rules))
+    slots = Slots(source=Slot(target, evidence), target=Slot(source, evidence))
+    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=_rule(rules))
+
+
+def _the_other(rules: Grammar, units: Units, text: str, context: Context) -> Understood | None:
+    """What was read back from the other one of two accounts, where nothing else is said than that."""
+    source, words = context.terms.source, ("", *units.words)
+    others = [each.id for each in context.accounts if each.id != source]
+    if source is None or len(others) != 1 or others[0] == context.terms.target:
+        return None
+    begins = [at for at in range(1, len(words)) if rules.accounts.other_account.longest(words, at)[0] == len(words)]
+    if not begins or (begins[0] > 1 and announced_up_to(rules, words, 1) != begins[0]):
+        return None
+    evidence = Evidence(units.starts[begins[0] - 1], units.ends[-1], text[units.starts[begins[0] - 1] :], _rule(rules))
+    slots = Slots(source=Slot(others[0], evidence))
+    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=_rule(rules))
+
+
+def _rule(rules: Grammar) -> RuleId:
+    return RuleId(f"{rules.accounts.id}.swapped@{rules.accounts.version}")

@@ -1,0 +1,60 @@
+"""What is wanted behind words that nobody read, in a language that says last what is wanted: 「…残高を教えて」.
+
+Only what does nothing is taken so, or the wish for a person: a word of a money command is never passed over.
+"""
+
+from typing import Final
+
+from schemas.intent import Annotation, Intent, Route, Understood
+from schemas.span import SpanKind
+from services.understanding.fast.clauses.clauses import READING
+from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.reading import UtteranceLattice
+
+TAKEN: Final = READING | {Intent.HUMAN_HANDOFF}
+STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
+"""Vetoes with which the words before may say that something else is meant."""
+_DOES: Final = ("transfer_do", "transfer_able", "repay_do", "pay_do", "pay_able", "lock_do", "unlock_do", "lost_do")
+_ORDERS: Final = ("transfer_do", "repay_do")
+_ADNOMINAL: Final = frozenset("のとやな")
+"""Characters with which the words before belong to the noun after them: 「妹の残高」."""
+_SHORTEST: Final = 3
+"""Units of a verb with its ending, at least: 「ない」 alone loses nothing."""
+_LEAST: Final = 4
+_MOST: Final = 40
+"""Units of what is wanted, at least, and of what stands before it, at most."""
+
+
+def taken(found: Understood | None) -> bool:
+    """Whether what the last words ask for does nothing, or is a person, and nothing of it is open."""
+    if found is None or found.intent not in TAKEN or found.route not in {Route.FAST, Route.HUMAN}:
+        return False
+    return not found.unresolved and found.then is None
+
+
+def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> tuple[int, ...]:
+    """The units at which what is wanted may begin, behind others that ask for nothing and name no sum."""
+    does, size = {grammar.symbols[name] for name in _DOES}, len(reading.words)
+    sums = {span.start for span in heard.spans if span.kind is SpanKind.MONEY}
+    found: list[int] = []
+    for at in range(1, min(size - _LEAST, _MOST) + 1):
+        acts = any(e.symbol in does and e.end - e.start >= _SHORTEST for e in reading.lattice.edges(at - 1))
+        if acts or reading.units.starts[at - 1] in sums:
+            break
+        before, word = reading.words[at - 1 : at + 1]
+        if at not in reading.within and before not in _ADNOMINAL and not (_noun(before) and _noun(word)):
+            found.append(at)
+    return tuple(found)
+
+
+def _noun(char: str) -> bool:
+    """Whether a character is one of those that nouns are joined of: 外貨預金 is one."""
+    return "一" <= char <= "鿿" or "ァ" <= char <= "ー"
+
+
+def ends_in_order(grammar: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether the utterance ends in a verb of sending that is asked for."""
+    verbs, size = {grammar.symbols[name] for name in _ORDERS if name in grammar.symbols}, len(reading.words)
+    if reading.lattice.said().isdisjoint(verbs):
+        return False
+    return any(e.symbol in verbs and e.end == size for at in range(size) for e in reading.lattice.edges(at))

@@ -1,0 +1,1 @@
+"""Several sentences, clauses and commands in one breath."""

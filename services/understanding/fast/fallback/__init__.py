@@ -1,0 +1,1 @@
+"""Words that no template takes: questions, cards, goodbyes, and where they go."""

@@ -1,0 +1,101 @@
+"""What is asked about, in words of no template, where nothing is done: a balance, or what is due on a bill.
+
+Only where a cue and an own thing are named, and no word that may ask for something else.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.span import SpanKind
+from services.understanding.fast.asides.reasons import bill_slot, own_bill
+from services.understanding.fast.ruleset.grammar import TROUBLE, Grammar
+from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.vocabulary import vocabulary
+
+RULE: Final = RuleId("intents.asked@1")
+_ELSE: Final = "asks_else"
+_NONE: Final = -1
+_BESIDE: Final = frozenset({SpanKind.MONEY, SpanKind.PERCENT, SpanKind.DIGITS})
+_SURE: Final = 0.8
+
+
+def asked(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
+) -> Understood | None:
+    """The balance, or the bill, that is asked about; never in a language whose rules have no such cues."""
+    let = {"question"} if grammar.spaced else {"question", "past"}
+    if _ELSE not in grammar.symbols or vetoes - let or any(s.kind in _BESIDE for s in heard.spans):
+        return None
+    size, words = len(reading.words), reading.words
+    said = reading.lattice.said()
+    symbols = grammar.symbols
+    trouble = any(edge.symbol == TROUBLE for edges in reading.phrases(grammar.routing) for edge in edges)
+    if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols.get("bank", _NONE)}):
+        return None
+    due = symbols["bill_cue"] in said and (
+        grammar.spaced or symbols["billed"] in said or not _card(grammar, context, reading)
+    )
+    if due and (found := own_bill(grammar, context, reading, 0, size)) is not None:
+        slots = Slots(bill=bill_slot(heard, reading, *found, RULE))
+        return _found(Intent.BILL_INQUIRY, slots, heard)
+    accounts = _accounts(grammar, heard, context, reading)
+    cued = (
+        symbols["balance_cue"] in said
+        and symbols["billed"] not in said
+        and (not grammar.spaced or bool(grammar.words.subjects.intersection(words)))
+    )
+    if not cued or not (accounts or symbols["balance"] in said):
+        return None
+    slots = Slots(account=next(iter(accounts.values()))) if len(accounts) == 1 else Slots()
+    return _found(Intent.BALANCE_INQUIRY, slots, heard)
+
+
+def of_its_bill(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
+) -> Understood:
+    """What is asked about bills, with the one of the caller's own that is named, wherever in the words it stands."""
+    if found.intent is not Intent.BILL_INQUIRY or found.slots.bill is not None:
+        return found
+    if (named := own_bill(grammar, context, reading, 0, len(reading.words))) is None:
+        return found
+    return replace(found, slots=replace(found.slots, bill=bill_slot(heard, reading, *named, RULE)))
+
+
+def of_its_account(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
+) -> Understood:
+    """A balance that is asked for, with the one own account that is named, where the words that were read name none."""
+    open_ = found.intent is Intent.BALANCE_INQUIRY and found.slots == Slots() and not found.unresolved
+    if grammar.spaced or not open_:
+        return found
+    accounts = _accounts(grammar, heard, context, reading)
+    return replace(found, slots=Slots(account=next(iter(accounts.values())))) if len(accounts) == 1 else found
+
+
+def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
+    return Understood(intent, slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
+
+
+def _card(grammar: Grammar, context: Context, reading: UtteranceLattice) -> bool:
+    """Whether a card is named: of one much else may be asked than what is billed."""
+    nouns = vocabulary(grammar, context)
+    edges = (edge for edges in reading.phrases(nouns.trie) for edge in edges)
+    return any(nouns.nouns[edge.symbol].kind == "card" for edge in edges)
+
+
+def _accounts(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> dict[str, Slot[AccountId]]:
+    """The caller's own accounts that are named, none of them said to be another's."""
+    nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
+    found: dict[str, Slot[AccountId]] = {}
+    for at in range(len(reading.words)):
+        for edge in reading.phrases(nouns.trie)[at]:
+            noun = nouns.nouns[edge.symbol]
+            others = at and reading.words[at - 1] in grammar.words.others
+            if noun.kind == "account" and noun.id is not None and not others:
+                start, end = units.starts[at], units.ends[edge.end - 1]
+                found[noun.id] = Slot(AccountId(noun.id), Evidence(start, end, text[start:end], RULE))
+    return found

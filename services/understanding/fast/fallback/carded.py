@@ -1,0 +1,86 @@
+"""A card that is gone or found again, told in words of no template: what may be wanted is done or asked about.
+
+Only where one card of the caller's own is named, or none but "the card", and no word that asks or tells of another's.
+"""
+
+from typing import Final
+
+from schemas.ids import CardId, RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from services.understanding.fast.asides.reasons import PARTS
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.freeform.loose import commanded
+from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.vocabulary import Noun, vocabulary
+
+RULE: Final = RuleId("intents.carded@1")
+_CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlock", "lock": "lock", "unlock": "unlock"}
+"""What tells of a card that is to be locked, or unlocked."""
+_STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
+_TELLING: Final = frozenset({"negation", "reported"})
+"""Those that a clause beside an order may have: "they don't have it, so please lock it"; then it is asked about."""
+_SURE: Final = 0.8
+_CARD: Final = "card"
+_LOST: Final = "card_lost"
+_STOPPING: Final = "card_stop"
+"""Verbs that stop a card which is told to be gone: "cancel my card, someone's got hold of it"."""
+_ANY: Final = frozenset({"a", "an"})
+_POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
+
+
+def carded(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+    """The card that is to be locked or unlocked; never in a language whose rules have no such cues."""
+    if not _CUES.keys() <= grammar.symbols.keys() or any(span.kind in PARTS for span in heard.spans):
+        return None
+    names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
+    size, words = len(reading.words), reading.words
+    if reading.lattice.said().isdisjoint(names):
+        return None
+    cues = [edge for at in range(size) for edge in reading.lattice.edges(at) if edge.symbol in names]
+    wanted = {names[edge.symbol] for edge in cues}
+    places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
+    if not wanted or (stops := vetoes_met(grammar, reading, 0, size, places) & _STOPS) - _TELLING:
+        return None
+    cards = _cards(grammar, heard, context, reading)
+    if cards is None or len(cards) > 1 or not (cards or _CARD in words):
+        return None
+    verb = "unlock" if "unlock" in wanted else "lock"
+    ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
+    asked = commanded(grammar, heard, reading, verb) or (ends and commanded(grammar, heard, reading, _STOPPING))
+    if stops and not asked:
+        return None
+    ordered = len(wanted) == 1 and len(cards) == 1 and asked and not stops
+    return Understood(
+        Intent.CARD_UNLOCK if verb == "unlock" else Intent.CARD_LOCK,
+        Slots(card=next(iter(cards.values()), None)),
+        missing=() if cards else (SlotName.CARD,),
+        route=Route.FAST if ordered else Route.CLARIFY,
+        confidence=_SURE,
+        rule=RULE,
+    )
+
+
+def _of_another(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
+    """Whether the word before a card makes it somebody's, or any: "my sister's", "a"."""
+    word, said = reading.words[at], heard.transcript.text[reading.units.starts[at] : reading.units.ends[at]]
+    return word in grammar.words.others or word in _ANY or said.endswith(_POSSESSIVES)
+
+
+def _cards(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> dict[str, Slot[CardId]] | None:
+    """The caller's own cards that are named; None where one is said to be another's."""
+    nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
+    found: dict[str, Slot[CardId]] = {}
+    for at in range(len(reading.words)):
+        named = [(e, nouns.nouns[e.symbol]) for e in reading.phrases(nouns.trie)[at]]
+        named += [(e, e.value) for e in reading.lattice.edges(at) if isinstance(e.value, Noun)]  # by its digits
+        named = [(edge, noun) for edge, noun in named if noun.kind == _CARD]
+        if (named or reading.words[at] == _CARD) and at and _of_another(grammar, heard, reading, at - 1):
+            return None
+        for edge, noun in named:
+            if noun.id is not None:
+                start, end = units.starts[at], units.ends[edge.end - 1]
+                found[noun.id] = Slot(CardId(noun.id), Evidence(start, end, text[start:end], RULE))
+    return found

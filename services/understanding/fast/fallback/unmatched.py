@@ -1,0 +1,229 @@
+"""What words may mean that no template took: the parts of an order, an answer's value, or what has to be asked."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from typing import Final
+
+from schemas.consent import Awaited
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from schemas.payee import MatchOutcome
+from services.understanding.fast.asides.tails import ends_in_order
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.consent.consent import ConsentGrammar
+from services.understanding.fast.fallback.asked import asked
+from services.understanding.fast.fallback.carded import carded
+from services.understanding.fast.fallback.partings import holding, parting
+from services.understanding.fast.fallback.routing import route_unmatched
+from services.understanding.fast.freeform.cued import barred, cued, offered
+from services.understanding.fast.freeform.loose import billed, ordered, plain
+from services.understanding.fast.freeform.told import (
+    STOPS,
+    FindPayee,
+    against,
+    answer,
+    own_accounts,
+    told,
+    unread_words,
+)
+from services.understanding.fast.matching.remainder import (
+    bills_beside,
+    in_a_slot,
+    names_a_value,
+    says,
+    sums_beside,
+)
+from services.understanding.fast.ruleset.grammar import INQUIRING, Grammar
+from services.understanding.fast.ruleset.meanings import SERIOUS, named_for
+from services.understanding.fast.words.left import Leftover, settled, unknown, unmatched
+from services.understanding.fast.words.reading import UtteranceLattice
+
+_TOLD_ABOUT: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.SOURCE, SlotName.TARGET, SlotName.DATE})
+_ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
+"""What words that nobody understood may seem to be about, and still be an answer."""
+_SAME: Final = 0.9
+"""How well a name fits that is the payee's once more, at least."""
+_TELLS: Final = frozenset({"past", "negation", "reported"})
+"""Vetoes of what speaks against an order, or for another."""
+_LED_UP: Final = frozenset({"past", "conditional", "reported"})
+"""Those of what may lead up to a bill that is then asked to be paid, which is a question."""
+ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
+"""What waits, where it is an order for money."""
+
+
+class Unmatched:
+    """One locale's."""
+
+    def __init__(self, rules: Grammar, consent: ConsentGrammar, currency: str) -> None:
+        self._grammar = rules
+        self._consent = consent
+        self._currency = currency
+
+    def meaning(
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        vetoes: tuple[RuleId, ...],
+        find: FindPayee | None,
+    ) -> Understood:
+        """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
+        if (wait := holding(self._grammar, heard, reading)) is not None and not context.code:
+            return wait
+        stopped, vetoes = self._stopped(reading, vetoes)
+        named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
+        all_told = cache(partial(told, self._grammar, heard, context, reading, self._currency, find))
+        slots = Slots() if stopped & STOPS else all_told()
+        route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
+        orders = context.terms.awaited in ORDERS
+        if orders and (question := self._asking(heard, context, reading, slots)) is not None:
+            return replace(question, vetoes=named)
+        if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
+            found = None if stopped & STOPS else answer(heard, context, slots)
+            if found is not None:
+                return self._with_words(heard, context, reading, found, (slots, find))
+        if context.asked is None and context.terms.awaited is Awaited.NOTHING:
+            loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
+            if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
+                return found
+            offer = self._offered(heard, context, reading, all_told)
+            if offer is not None and intent in {None, Intent.QNA, offer[0]}:
+                (intent, slots), route = offer, Route.EXTRACT
+            if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
+                intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
+        objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
+        if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
+            intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
+        return self._settled(heard, context, reading, Understood(intent, slots, route=route, vetoes=named))
+
+    def _stopped(self, reading: UtteranceLattice, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
+        """What speaks against a command; nothing where what was before is told, and then what is wanted."""
+        stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
+        if self._grammar.endings is not None and stopped == {"past"} and ends_in_order(self._grammar, reading):
+            return set(), ()
+        return stopped, vetoes
+
+    def _settled(self, heard: Annotation, context: Context, reading: UtteranceLattice, meant: Understood) -> Understood:
+        """With what was told that such an intent may have, and what is named in it that stays open."""
+        intent, slots, route = meant.intent, meant.slots, meant.route
+        serious = slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots()
+        guessed = slots if intent is Intent.BILL_PAYMENT and slots.bill else named_for(intent, serious)
+        own = own_accounts(self._grammar, context, reading) if not (guessed.source or guessed.target) else ()
+        mentions = unmatched(self._grammar.accounts, heard, reading.units, [(e.start, e.end) for _, e, _ in own])
+        if intent not in MONEY_MOVING | {None, Intent.QNA}:
+            mentions = ()
+        found = replace(meant, slots=guessed, payees=heard.payees)
+        left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
+        used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
+        unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
+        if route is Route.EXTRACT and context.idle:
+            unread = (*unread, *bills_beside(self._grammar, heard, context, reading, found))
+        sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
+        return replace(sure, unresolved=left, unread=unread)
+
+    def _offered(
+        self, heard: Annotation, context: Context, reading: UtteranceLattice, all_told: Callable[[], Slots]
+    ) -> tuple[Intent, Slots] | None:
+        """An order to ask about, where nothing speaks against one; accounts stay mentions: their part is open."""
+        if self._grammar.endings is None or barred(self._grammar, heard, reading):
+            return None
+        slots = replace(all_told(), source=None, target=None)
+        return offered(self._grammar, heard, context, reading, slots)
+
+    def _with_words(
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        found: Understood,
+        told_with: tuple[Slots, FindPayee | None],
+    ) -> Understood:
+        """An answer, with the words beside its values that say something more; the payee's name once more does not."""
+        slots, find = told_with
+        unread = unread_words(self._grammar, heard, context, reading)
+        words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
+        name = slots.payee.evidence.surface if slots.payee is not None and not self._grammar.spaced else ""
+        words = [each for each in words if each.surface not in name]  # 「佐藤です、佐藤健」
+        if slots.payee is not None and find is not None:  # "kate newman, my colleague" is one
+            named = [find(each.surface) for each in words]
+            best = [one.candidates[0] if one is not None and one.candidates else None for one in named]
+            same = [one is not None and one.id == slots.payee.value and one.score > _SAME for one in best]
+            words = [each for each, alike in zip(words, same, strict=True) if not alike]
+        beside = Leftover((*words, *sums_beside(heard, reading, slots)))
+        return settled(self._grammar.accounts, heard, reading.units, found, beside)
+
+    def _other(self, heard: Annotation, reading: UtteranceLattice, context: Context, stopped: set[str]) -> bool:
+        """Whether words that were not understood name a value or a part of an order, without a yes before them.
+
+        Or something is told of it that was, or is not, after words that announce as much: "oh wait, he has paid me".
+        """
+        announced = self._hesitating(reading.words)
+        if max(self._consent.begins(reading.units), default=0) > announced:
+            return False
+        if announced and stopped & _TELLS:
+            return True
+        named = heard.payees is not None and heard.payees.outcome is MatchOutcome.CLEAR
+        parts = self._grammar.accounts.parts
+        spoken_of = any(reading.phrases(parts))
+        return named or spoken_of or names_a_value(self._grammar, reading, context)
+
+    def _asking(
+        self, heard: Annotation, context: Context, reading: UtteranceLattice, slots: Slots
+    ) -> Understood | None:
+        """What is asked about the order that waits: it is read again where its payee is asked about, else answered."""
+        if slots == Slots() and self._asks(heard, context, reading):
+            return Understood(Intent.QNA, route=Route.QNA, payees=heard.payees)
+        if self._asks_who(heard, context, reading):
+            return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, payees=heard.payees)
+        return None
+
+    def _asks(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+        """Whether something is asked about the order that waits, and no other value of it is named."""
+        if heard.payees is not None or names_a_value(self._grammar, reading, context):
+            return False
+        return self._inquires(reading)
+
+    def _asks_who(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+        """Whether it is asked if the payee is the one who is read back: "is that the ken at harbour federal"."""
+        match, phrases = heard.payees, self._grammar.phrases
+        if match is None or match.choice is None or heard.spans or not self._inquires(reading):
+            return False
+        marks = (phrases.objecting, phrases.relative, self._grammar.accounts.repairs)
+        if any(any(reading.phrases(trie)) for trie in marks):
+            return False
+        own = next(each.display_name for each in match.candidates if each.id == match.choice)
+        alone = sum(each.display_name == own for each in match.candidates) == 1  # of two of one name it may be either
+        return alone and own in context.terms.names
+
+    def _inquires(self, reading: UtteranceLattice) -> bool:
+        begin = self._hesitating(reading.words)
+        edges = self._grammar.routing.scan(reading.words, begin) if begin < len(reading.words) else ()
+        return any(edge.symbol == INQUIRING for edge in edges)
+
+    def _hesitating(self, words: tuple[str, ...]) -> int:
+        """How many words at the beginning only hesitate, or announce something anew."""
+        marks, at = self._grammar.accounts, 0
+        while at < len(words):
+            end = max(each.longest(words, at)[0] for each in (marks.hesitations, marks.repairs))
+            if end == at:
+                break
+            at = end
+        return at
+
+    def _unasked(
+        self,
+        heard: Annotation,
+        context: Context,
+        reading: UtteranceLattice,
+        stopped: set[str],
+        loose: Understood | None,
+    ) -> Understood | None:
+        """What is wanted in words of no template, where nothing was asked: by its cues and the caller's own things."""
+        rules = self._grammar
+        if loose is not None and plain(rules, reading, loose.slots):
+            return settled(rules.accounts, heard, reading.units, loose, Leftover())
+        paid = billed(rules, heard, context, reading) if rules.spaced and not stopped - _LED_UP else None
+        found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
+        found = found or asked(rules, heard, context, reading, stopped)
+        return found or cued(rules, heard, context, reading, stopped)

@@ -1,0 +1,1 @@
+"""An order or its parts in words of no template."""

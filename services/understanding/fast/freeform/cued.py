@@ -1,0 +1,201 @@
+"""What is wanted in words of no template, in a language that says it last: by cues and the caller's own things.
+
+Nothing here moves money: an order is offered with what was told of it, and only where no word speaks against it.
+"""
+
+from typing import Final
+
+from schemas.ids import AccountId, CardId, RuleId
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.span import DateValue, Span, SpanKind
+from services.understanding.fast.asides.reasons import PARTS, bill_slot, own_bill
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.clauses import pauses, sentences
+from services.understanding.fast.patterns.lattice import FILLER
+from services.understanding.fast.ruleset.grammar import BANKING, Grammar
+from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.vocabulary import vocabulary
+
+RULE: Final = RuleId("intents.cued@1")
+_SURE: Final = 0.8
+_STOPS: Final = frozenset({"question", "conditional", "reported", "recurring"})
+_AGAINST: Final = frozenset({"how", "whether", "conditional", "reported", "recurring", "direction", "refusal"})
+"""Vetoes that let no order be offered, wherever they stand."""
+_SENDING: Final = ("transfer_do", "repay_do", "give_do", "transfer_noun")
+_PAYING: Final = ("pay_do", "pay_noun")
+_LOCKING: Final = {
+    "lock_do": Intent.CARD_LOCK,
+    "lock_noun": Intent.CARD_LOCK,
+    "unlock_do": Intent.CARD_UNLOCK,
+    "unlock_noun": Intent.CARD_UNLOCK,
+}
+_TELLING: Final = ("oshiete",)
+_CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
+_ASKS: Final = ("?", "？", "か")
+_LAST: Final = 16
+"""Units from the end at which a goodbye begins, at most."""
+
+
+def cued(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
+) -> Understood | None:
+    """A card, a list, a person, help or a goodbye that cues speak for; never in a language whose rules have none."""
+    if grammar.endings is None:
+        return None
+    if _dropped(grammar, heard, context, reading):
+        return Understood(Intent.CANCEL, route=Route.FAST, confidence=_SURE, rule=RULE)
+    found = _carded(grammar, heard, context, reading)
+    if found is not None or any(span.kind in PARTS - {SpanKind.DATE} for span in heard.spans):
+        return found
+    return _listed(grammar, heard, context, reading, vetoes) or _social(grammar, heard, reading, vetoes)
+
+
+def offered(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, slots: Slots
+) -> tuple[Intent, Slots] | None:
+    """What may be ordered where not all was read: money for somebody, or a bill, with what was told of it."""
+    told = [slot for slot in (slots.amount, slots.payee) if slot is not None]
+    if len(told) > 1 or (told and _said(grammar, reading, _SENDING)):
+        return Intent.TRANSFER_MONEY, slots
+    size = len(reading.words)
+    bill = own_bill(grammar, context, reading, 0, size) if slots.payee is None else None
+    if bill is None or not _said(grammar, reading, _PAYING):
+        return None
+    return Intent.BILL_PAYMENT, Slots(bill=bill_slot(heard, reading, *bill, RULE))
+
+
+def barred(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> bool:
+    """Whether a word speaks against an order: some anywhere, others where a value or a verb of it is said, or last."""
+    size, text = len(reading.words), heard.transcript.text
+    if vetoes_met(grammar, reading, 0, size) & _AGAINST:
+        return True
+    verbs = {grammar.symbols[name] for name in (*_SENDING, *_PAYING)}
+    clauses = [clause for piece in sentences(text, reading) for clause in pauses(text, reading, *piece)]
+    for start, end in clauses:
+        told = end == size or any(
+            at in reading.taken or any(edge.symbol in verbs for edge in reading.lattice.edges(at))
+            for at in range(start, end)
+        )
+        if told and vetoes_met(grammar, reading, start, end):
+            return True
+    return False
+
+
+def _said(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -> bool:
+    """Whether one of the lists or verbs is said anywhere."""
+    return not reading.lattice.said().isdisjoint(grammar.symbols[name] for name in names)
+
+
+def _last(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -> str:
+    """Which of the verbs ends the utterance, but for words that only plead; the longest; "" if none does."""
+    symbols = {grammar.symbols[name]: name for name in names}
+    if reading.lattice.said().isdisjoint(symbols):
+        return ""
+    closing = {grammar.symbols[name] for name in _CLOSING} | {FILLER}
+    ends, size = {len(reading.words)}, len(reading.words)
+    for at in range(size - 1, -1, -1):
+        if any(edge.symbol in closing and edge.end in ends for edge in reading.lattice.edges(at)):
+            ends.add(at)
+    for at in range(size):
+        for edge in reading.lattice.edges(at):
+            if edge.symbol in symbols and edge.end in ends and edge.end - at > 1:
+                return symbols[edge.symbol]
+    return ""
+
+
+def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+    """The one card that is named, where the last words ask that it be locked, or opened again."""
+    verb = _last(grammar, reading, tuple(_LOCKING))
+    size, nouns = len(reading.words), vocabulary(grammar, context)
+    if not verb or any(span.kind is SpanKind.MONEY for span in heard.spans):
+        return None
+    if vetoes_met(grammar, reading, 0, size) & _STOPS:
+        return None
+    found: dict[str, Slot[CardId]] = {}
+    for edge in (edge for edges in reading.phrases(nouns.trie) for edge in edges):
+        noun = nouns.nouns[edge.symbol]
+        if noun.kind == "card" and noun.id is not None:
+            start, end = reading.units.starts[edge.start], reading.units.ends[edge.end - 1]
+            found[noun.id] = Slot(CardId(noun.id), Evidence(start, end, heard.transcript.text[start:end], RULE))
+    if len(found) != 1:
+        return None
+    slots = Slots(card=next(iter(found.values())))
+    billing = _said(grammar, reading, ("pay_noun", "billed"))  # 支払いを止めたい: its payments, and not the card
+    route = Route.CLARIFY if billing else Route.FAST
+    return Understood(_LOCKING[verb], slots, route=route, confidence=_SURE, rule=RULE, payees=heard.payees)
+
+
+def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+    """Whether an order was begun in an earlier clause, and the last words drop it."""
+    size = len(reading.words)
+    last = pauses(heard.transcript.text, reading, 0, size)[-1][0]
+    if not _names(grammar, context, reading, 0, last) or _names(grammar, context, reading, last, size):
+        return False
+    if _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
+        return False
+    cue = grammar.symbols["drop_cue"]
+    ends = range(max(last, size - _LAST), size)
+    return any(edge.symbol == cue for at in ends for edge in reading.lattice.edges(at))
+
+
+def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int) -> bool:
+    """Whether a value, or a thing of the caller's own, is named among the units."""
+    nouns = vocabulary(grammar, context)
+    return not reading.taken.isdisjoint(range(start, end)) or any(
+        nouns.nouns[edge.symbol].id is not None for edges in reading.phrases(nouns.trie)[start:end] for edge in edges
+    )
+
+
+def _listed(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
+) -> Understood | None:
+    """What moved on the account, where the last words ask to be told."""
+    if vetoes & {"conditional", "recurring", "reported", "trouble"} or not _said(grammar, reading, ("history_cue",)):
+        return None
+    if _said(grammar, reading, ("asks_else_listed",)) or not _last(grammar, reading, _TELLING):
+        return None
+    days = [span for span in heard.spans if span.kind is SpanKind.DATE]
+    if len(days) > 1:
+        return Understood(Intent.RECENT_TRANSACTIONS, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
+    slots = Slots(period=_period(days), account=_account(grammar, heard, context, reading))
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, route=Route.FAST, confidence=_SURE, rule=RULE)
+
+
+def _account(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
+) -> Slot[AccountId] | None:
+    """The one account of the caller's that is named."""
+    nouns = vocabulary(grammar, context)
+    edges = [edge for begun in reading.phrases(nouns.trie) for edge in begun]
+    named = [(nouns.nouns[e.symbol].id, e) for e in edges if nouns.nouns[e.symbol].kind == "account"]
+    if len({id_ for id_, _ in named}) != 1 or named[0][0] is None:
+        return None
+    start, end = reading.units.starts[named[0][1].start], reading.units.ends[named[0][1].end - 1]
+    return Slot(AccountId(named[0][0]), Evidence(start, end, heard.transcript.text[start:end], RULE))
+
+
+def _period(days: list[Span]) -> Slot[DateValue] | None:
+    """The days that a list is asked of."""
+    for day in days:
+        if isinstance(day.value, DateValue):
+            return Slot(day.value, Evidence(day.start, day.end, day.surface, day.rule))
+    return None
+
+
+def _social(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str]) -> Understood | None:
+    """Somebody to speak to, what can be asked for, or a goodbye, where nothing of an order is said."""
+    size = len(reading.words)
+    if heard.payees is not None and heard.payees.choice is not None:
+        return None
+    if _said(grammar, reading, ("human",)) and not vetoes & _STOPS and _last(grammar, reading, ("talk_do", "reach_do")):
+        return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
+    banking = any(e.symbol == BANKING for edges in reading.phrases(grammar.routing) for e in edges)
+    if banking or heard.spans:
+        return None
+    if _said(grammar, reading, ("help_cue",)):
+        return Understood(Intent.HELP, route=Route.FAST, confidence=_SURE, rule=RULE)
+    begun = range(max(0, size - _LAST), size)
+    parting = any(e.symbol == grammar.symbols["goodbye_cue"] for at in begun for e in reading.lattice.edges(at))
+    if parting and not vetoes & _STOPS:
+        return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
+    return None

@@ -1,0 +1,139 @@
+"""A clause in words of no template that holds parts of an order, and of whose words none says anything else."""
+
+from typing import Final
+
+from schemas.ids import AccountId, PayeeId, RuleId
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.span import MoneyValue
+from services.understanding.fast.asides.reasons import NUMBERS, VERBS, ClauseSpan, named, names_a_part
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.joining import OWING
+from services.understanding.fast.freeform.loose import sent_from
+from services.understanding.fast.freeform.told import own_accounts
+from services.understanding.fast.patterns.lattice import FILLER
+
+_RULE: Final = RuleId("intents.parts@1")
+_IDLE: Final = (*VERBS, "lead", "transfer_noun", "make", "funds", "own", "beside_parts")
+"""Lists of words that say nothing beside a part of an order."""
+_NEAR: Final = 4
+"""Units between a word that tells an account's part and its name."""
+_ACTS: Final = (*VERBS, "transfer_noun")
+_POSSESSIVES: Final = ("'s", "’s")
+_FOLLOW: Final = frozenset({"to", "getting"})
+"""Words with which the "s" behind a payee is a verb: "emily's to have"."""
+_OF: Final = frozenset({"for", "let"})
+"""Words before "me" that leave an order what it is."""
+
+
+def parts(clause: ClauseSpan) -> Understood | None:
+    """The transfer, or the parts of one, that the clause tells; None where a word of it is not read."""
+    amount, payee = _amount(clause), _payee(clause)
+    if (amount is None and payee is None) or vetoes_met(clause.grammar, clause.reading, clause.start, clause.end):
+        return None
+    source = _source(clause)
+    slots = Slots(amount=amount, payee=payee, source=source[0] if source is not None else None)
+    twisted = _twisted(clause, source[1] if source is not None else range(0)) or _turned(clause, payee)
+    if twisted or not _consumed(clause, slots):
+        return None
+    verbs = _places(clause, _ACTS)
+    if verbs and not _asked_for(clause, verbs):
+        return None
+    told = not {"is", "was"}.isdisjoint(clause.words) or not clause.grammar.words.owing.isdisjoint(clause.words)
+    lacking = tuple(name for name, slot in ((SlotName.AMOUNT, amount), (SlotName.PAYEE, payee)) if slot is None)
+    ordered = bool(verbs) or not (lacking or told)
+    return Understood(
+        Intent.TRANSFER_MONEY if ordered else Intent.INFORM,
+        slots,
+        missing=lacking if ordered else (),
+        route=Route.FAST,
+        confidence=0.9,
+        rule=OWING if told and not ordered else _RULE,
+        payees=clause.heard.payees,
+    )
+
+
+def _turned(clause: ClauseSpan, payee: Slot[PayeeId] | None) -> bool:
+    """Whether the one who is named is to send the money, is spoken to, or has what is spoken of: "emily's rent"."""
+    if payee is None:
+        return False
+    grammar, reading, text = clause.grammar, clause.reading, clause.heard.transcript.text
+    behind = next((at for at in clause.places if reading.units.starts[at] >= payee.evidence.end), clause.end)
+    acts = behind in _places(clause, _ACTS)
+    follows = reading.words[behind] if behind < clause.end else ""
+    owns = text.startswith(_POSSESSIVES, payee.evidence.end) and follows not in _FOLLOW
+    return acts or owns or sent_from(grammar, reading, payee.evidence.start)
+
+
+def _asked_for(clause: ClauseSpan, verbs: set[int]) -> bool:
+    """Whether one of the verbs stands where the clause begins, or behind words that ask for something to be done."""
+    grammar, reading = clause.grammar, clause.reading
+    led = {grammar.symbols["lead"], FILLER}
+    begins = {clause.start}
+    for at in clause.places:
+        edges = [edge for edge in reading.lattice.edges(at) if edge.symbol in led]
+        begins.update(e.end for e in edges if e.symbol != FILLER or at in begins)
+        if at in begins:
+            begins.update(e.end for e in grammar.phrases.asides_unasked.scan(reading.words, at))
+    return not verbs.isdisjoint(begins)
+
+
+def _amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
+    begin, stop = clause.points
+    sums = [span for span in clause.heard.spans if span.kind in NUMBERS and begin <= span.start < stop]
+    if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
+        return None
+    return Slot(sums[0].value, Evidence(sums[0].start, sums[0].end, sums[0].surface, sums[0].rule))
+
+
+def _payee(clause: ClauseSpan) -> Slot[PayeeId] | None:
+    match = named(clause.grammar, clause.heard, clause.reading, None)
+    begin, stop = clause.points
+    if match is None or match.choice is None or not (begin <= match.start and match.end <= stop):
+        return None
+    return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+
+
+def _source(clause: ClauseSpan) -> tuple[Slot[AccountId], range] | None:
+    """The one own account that a clause says the money comes from, and its units."""
+    reading, text = clause.reading, clause.heard.transcript.text
+    own = [(part, edge, id_) for part, edge, id_ in own_accounts(clause.grammar, clause.context, reading)]
+    inside = [each for each in own if clause.start <= each[1].start and each[1].end <= clause.end]
+    if len(inside) != 1 or inside[0][0] != "source":
+        return None
+    _, edge, id_ = inside[0]
+    if clause.grammar.words.outof.isdisjoint(reading.words[max(clause.start, edge.start - _NEAR) : edge.start]):
+        return None
+    start, end = reading.units.starts[edge.start], reading.units.ends[edge.end - 1]
+    return Slot(AccountId(id_), Evidence(start, end, text[start:end], _RULE)), range(edge.start, edge.end)
+
+
+def _twisted(clause: ClauseSpan, account: range) -> bool:
+    """Whether a word turns the parts around, tells a time or an account, or corrects."""
+    grammar, reading = clause.grammar, clause.reading
+    words, harmless = reading.words, grammar.words.outof | _OF
+    free = [at for at in clause.places if at not in reading.taken]
+    free = [at for at in free if not (words[at] == "me" and at and words[at - 1] in harmless)]
+    tries = (grammar.phrases.twists, grammar.accounts.repairs, grammar.accounts.conditions)
+    if any(reading.phrases(trie)[at] for at in free for trie in tries):
+        return True
+    return any(names_a_part(clause, at) for at in free if at not in account)
+
+
+def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
+    """Whether every word is in a slot, or one that says nothing beside it."""
+    grammar, reading = clause.grammar, clause.reading
+    idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
+    held = [slot.evidence for slot in (slots.amount, slots.payee, slots.source) if slot is not None]
+    starts = reading.units.starts
+    done = {at for at in clause.places for e in held if e.start <= starts[at] < e.end}
+    for at in clause.places:
+        done.update(k for e in reading.lattice.edges(at) if e.symbol in idle for k in range(at, e.end))
+        done.update(k for e in reading.phrases(grammar.phrases.asides_unasked)[at] for k in range(at, e.end))
+        done.update({at} if reading.words[at] in grammar.words.light | {"me"} else ())
+    return done.issuperset(clause.places)
+
+
+def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
+    symbols = {clause.grammar.symbols[name] for name in names} & clause.reading.lattice.said()
+    edges = (edge for at in clause.places for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
+    return {edge.start for edge in edges if edge.symbol in symbols}

@@ -1,0 +1,1 @@
+"""A template's match as a meaning, and what becomes of the words around it."""

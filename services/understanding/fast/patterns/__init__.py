@@ -1,0 +1,1 @@
+"""Templates and how words match them: units, lattices, trees, automata. They know no rules file."""

@@ -1,0 +1,253 @@
+"""The words beside a money command's slots: rules/intents/LANGUAGE/accounts.yaml, compiled."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from rules.load import load
+from schemas.intent import MONEY_MOVING, Intent, SlotName
+from services.understanding.fast.patterns.lattice import Trie
+from services.understanding.fast.patterns.template import Rules, phrases
+from services.understanding.fast.patterns.units import Units, by_character, by_word, splitter
+from services.understanding.fast.ruleset.accounts_file import AccountsFile
+
+COUNTED: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
+"""What becomes an order, or a part of one."""
+_MAX_WORDS: Final = 4
+"""Words of a limit that stand before a day."""
+_MAX_REASON: Final = 8
+"""Units between a day and what happens then, and between that and the end of the reason."""
+
+
+ANEW: Final = 1
+"""The symbol, among words that announce a repair, of those before what is meant."""
+DENIAL: Final = 2
+"""The same, before what is not meant."""
+OVER: Final = 3
+"""The same, where what is meant was said before."""
+DENIED: Final = 4
+"""The same, behind what is not meant."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accounts:
+    """One language's words, compiled."""
+
+    id: str
+    version: int
+    spaced: bool
+    before: frozenset[tuple[str, ...]]
+    behind: Trie
+    inexact: Trie
+    withdrawing: Trie
+    times: Trie
+    places: Trie
+    things: Trie
+    speaking: frozenset[tuple[str, ...]]
+    elapsed: Trie
+    gone: Trie
+    past_days: Trie
+    lent: Trie
+    now: frozenset[str]
+    morning: frozenset[str]
+    due_days: frozenset[str]
+    due_before: dict[str, int]
+    from_its_day: dict[str, int]
+    shifting: dict[str, int]
+    apiece: Trie
+    joined: tuple[str, ...]
+    in_a_row: str
+    shared: Trie
+    across: Trie
+    waiting: Trie
+    put_by: Trie
+    handing: frozenset[str]
+    savings: tuple[str, ...]
+    purposes: frozenset[str]
+    repairs: Trie
+    unannounced: Trie
+    links: Trie
+    tails: Trie
+    falters: Trie
+    hesitations: Trie
+    joints: Trie
+    not_now: Trie
+    undoing: Trie
+    from_start: Trie
+    first: Trie
+    all: Trie
+    intended: Trie
+    verbs: frozenset[str]
+    dont: Trie
+    counters: Trie
+    instead_of: Trie
+    dropping: Trie
+    because: Trie
+    occasions: Trie
+    starting: Trie
+    falling_due: Trie
+    wishes: Trie
+    outof: Trie
+    onto: Trie
+    other_account: Trie
+    other_one: Trie
+    parts: Trie
+    swaps: Trie
+    digits_of: dict[tuple[str, ...], str]
+    scales: Trie
+    pointing: frozenset[str]
+    rather: Trie
+    conditions: Trie
+    repeats: Trie
+    particles: frozenset[str]
+    short_below: int
+    short_of: int
+
+    def kind(self, surface: str) -> SlotName | None:
+        """The slot that unread words are about, if they tell."""
+        words = (by_word if self.spaced else by_character)(surface).words
+        for slot, trie in ((SlotName.SOURCE, self.places), (SlotName.DATE, self.times)):
+            if trie.holds(words):
+                return slot
+        return None
+
+    def short(self, surface: str, value: Decimal) -> Decimal | None:
+        """What a bare number that was said may be short for: 百五十 for a hundred and fifty times ten thousand."""
+        said = 0 < value < self.short_below and not any(char.isdecimal() for char in surface)
+        return value * self.short_of if said else None
+
+    def limited(self, units: Units, start: int, end: int) -> tuple[int, int] | None:
+        """The units of a day and of the words that make a limit of it; None where it is just the day."""
+        edges = self.behind.scan(units.words, end) if end < len(units.words) else []
+        stop = max((edge.end for edge in edges), default=end)
+        begin = start
+        for size in range(1, min(_MAX_WORDS, start) + 1):
+            if units.words[start - size : start] in self.before:
+                begin = start - size
+        if any(
+            e.end == start
+            for at in range(max(0, start - _MAX_WORDS), start)
+            for e in self.waiting.scan(units.words, at)
+        ):
+            begin = start  # "hold it till monday" is on that day
+        return (begin, stop) if (begin, stop) != (start, end) else None
+
+    def happens(self, units: Units, end: int) -> bool:
+        """Whether a day up to unit `end` is one on which something happens: 「明日誕生日だから」."""
+        words = units.words
+        for at in range(end, min(end + _MAX_REASON, len(words))):
+            stop = max(self.occasions.longest(words, at)[0], self.starting.longest(words, at)[0] if at == end else at)
+            if stop == at:
+                continue
+            behind = range(stop, min(stop + _MAX_REASON, len(words)))
+            reason = next((place for place in behind if self.because.scan(words, place)), 0)
+            return reason > 0 and not any(self.falling_due.scan(words, place) for place in range(end, reason))
+        return False
+
+    def borrowed(self, units: Units, begin: int, end: int) -> bool:
+        """Whether a day that is over tells when money was lent that is given back: 昨日佐藤さんに借りた二千円."""
+        if not any(edge.end <= end for edge in self.gone.scan(units.words, begin)):
+            return False
+        behind = range(end, min(end + 2 * _MAX_REASON, len(units.words)))
+        return any(self.lent.scan(units.words, at) for at in behind)
+
+
+_PLAIN: Final = (
+    "behind",
+    "inexact",
+    "withdrawing",
+    "times",
+    "places",
+    "things",
+    "apiece",
+    "shared",
+    "across",
+    "waiting",
+    "put_by",
+    "elapsed",
+    "gone",
+    "past_days",
+    "lent",
+    "unannounced",
+    "links",
+    "tails",
+    "falters",
+    "joints",
+    "not_now",
+    "from_start",
+    "first",
+    "all",
+    "intended",
+    "dont",
+    "counters",
+    "instead_of",
+    "dropping",
+    "because",
+    "occasions",
+    "starting",
+    "falling_due",
+    "wishes",
+    "outof",
+    "onto",
+    "other_account",
+    "other_one",
+    "parts",
+    "swaps",
+    "scales",
+    "rather",
+    "conditions",
+    "repeats",
+)
+"""Lists that are looked for as they are."""
+_AS_WRITTEN: Final = (
+    "purposes",
+    "now",
+    "morning",
+    "joined",
+    "in_a_row",
+    "savings",
+    "handing",
+    "from_its_day",
+    "shifting",
+    "particles",
+    "short_below",
+    "short_of",
+)
+"""What needs no compiling."""
+
+
+@lru_cache(maxsize=8)
+def accounts(language: str, spaced: bool) -> Accounts:
+    """The compiled words of a language. Raises RulesInvalid."""
+    file = load(f"intents/{language}/accounts.yaml", AccountsFile)
+    split = by_word if spaced else by_character
+
+    plain, space = Rules({}, splitter(spaced)), " " if spaced else ""
+
+    def trie(*lists: Iterable[str]) -> Trie:
+        made = Trie()
+        for symbol, texts in enumerate(lists, 1):
+            for phrase in (each for text in texts for each in phrases(text, plain)):
+                made.add(split(space.join(phrase)).words, symbol)
+        return made
+
+    plainly: dict[str, Any] = {name: trie(getattr(file, name)) for name in _PLAIN}
+    plainly |= {name: getattr(file, name) for name in _AS_WRITTEN}
+    return Accounts(
+        file.id,
+        file.version,
+        spaced,
+        before=frozenset(split(phrase).words for phrase in file.before),
+        speaking=frozenset(split(phrase).words for phrase in file.speaking),
+        repairs=trie(file.repairs + file.from_start + file.swaps, file.denials, file.over, file.denied),
+        hesitations=trie(file.falters, file.hesitations),
+        undoing=trie(file.undoing, file.from_start),
+        verbs=frozenset(file.verbs),
+        due_days=frozenset(day.replace(" ", "") for day in file.due_days),
+        due_before={said.replace(" ", ""): days for said, days in file.due_before.items()},
+        digits_of={split(digits).words: number for number, digits in file.spelled.items()},
+        pointing=frozenset(file.pointing),
+        **plainly,
+    )

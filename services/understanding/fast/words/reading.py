@@ -1,0 +1,180 @@
+"""An utterance as a lattice: words, phrases, typed spans, the payee, the caller's nouns, and unknown names."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from schemas.intent import Annotation, Context
+from schemas.payee import MatchOutcome
+from schemas.span import SpanKind
+from services.understanding.fast.patterns.lattice import Edge, Lattice, Trie
+from services.understanding.fast.patterns.units import Units
+from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.ruleset.lexicon import OTHER
+from services.understanding.fast.words.numbered import numbered
+from services.understanding.fast.words.vocabulary import billed, vocabulary
+
+_TYPED: Final = {
+    SpanKind.MONEY: ("money", "amount"),
+    SpanKind.NUMBER: ("number", "amount"),
+    SpanKind.ORDINAL: ("number",),
+    SpanKind.DIGITS: ("digits",),
+    SpanKind.DATE: ("date",),
+    SpanKind.TIME: ("time",),
+    SpanKind.PERCENT: ("percent",),
+}
+_NOUN_RANK: Final = {"account": 0, "bill": 0, "card": 1}
+_SPAN_RANK, _WEAK_RANK, _PAYEE_RANK, _OTHER_RANK = 0, 3, 3, 4
+_MAX_NAME: Final = 8
+"""Characters of an unknown name in a script without spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceLattice:
+    """The units, what they can be read as, and the units that typed tokens took (free of vetoes)."""
+
+    units: Units
+    words: tuple[str, ...]
+    lattice: Lattice
+    taken: frozenset[int]
+    within: frozenset[int]  # units that go on what the one before began
+    runs: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
+    """The grammar's state sets from a unit on."""
+    _rows: dict[int, tuple[Trie, list[list[Edge]]]] = field(default_factory=dict, repr=False, compare=False)
+    _longest: dict[int, tuple[Trie, list[tuple[int, list[int]]]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def phrases(self, trie: Trie) -> list[list[Edge]]:
+        """Every phrase of `trie` by the unit that it begins at; looked for once, however many readers ask."""
+        known = self._rows.get(id(trie))
+        if known is None:
+            known = self._rows[id(trie)] = trie, trie.rows(self.words)
+        return known[1]
+
+    def longest(self, trie: Trie) -> list[tuple[int, list[int]]]:
+        """The end and the symbols of the longest phrase of `trie` by the unit that it begins at; looked for once."""
+        known = self._longest.get(id(trie))
+        if known is None:
+            words = self.words
+            made = [trie.longest(words, at) if trie.opens(unit) else (at, []) for at, unit in enumerate(words)]
+            known = self._longest[id(trie)] = trie, made
+        return known[1]
+
+
+def read(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLattice:
+    """The utterance laid out: once for all of its readers, and for contexts that offer and own the same."""
+    key = grammar, context.offered, id(context.accounts), id(context.cards), id(context.bills)
+    if key not in heard.laid_out:  # the context is kept, so that no other's things get the places of its own
+        heard.laid_out[key] = context, _laid_out(grammar, heard, context)
+    known: UtteranceLattice = heard.laid_out[key][1]
+    return known
+
+
+def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLattice:
+    """Slips of the keyboard are mended outside typed tokens only."""
+    units = grammar.units(heard.transcript.text)
+    typed, taken, within = _typed(grammar, heard, context, units)
+    words = tuple(unit if i in taken else grammar.typos.correct(unit) or unit for i, unit in enumerate(units.words))
+    nouns = vocabulary(grammar, context)
+    named = nouns.trie.rows(words)
+    offered = _offered(grammar, context)
+    other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
+
+    told: dict[int, list[Edge]] = {}
+    for edge, noun in numbered(grammar, heard, context, units):
+        rank = _NOUN_RANK[noun.kind] if edge.end == edge.start + 1 else _SPAN_RANK
+        told.setdefault(edge.start, []).append(edge._replace(rank=rank, value=noun))
+    billers = {at for at, edges in typed.items() if any(e.symbol == grammar.symbols["biller"] for e in edges)}
+
+    def scan(at: int) -> list[Edge]:
+        edges = grammar.trie.scan(words, at)
+        if grammar.endings is not None:
+            edges.extend(grammar.endings.edges(words, at))
+        edges.extend(typed.get(at, ()))
+        edges.extend(told.get(at, ()))
+        for edge in named[at]:
+            noun = nouns.nouns[edge.symbol]
+            if noun.id is None and at in billers:  # the company is a payee whose bill the caller has
+                continue
+            weak = edge.end == at + 1 and words[at] in grammar.words.weak_nouns
+            rank = _WEAK_RANK if weak else _NOUN_RANK[noun.kind]
+            edges.append(Edge(at, edge.end, grammar.symbols[noun.kind], rank, noun))
+        if offered is not None:
+            edges.extend(Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at))
+        edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
+        return edges
+
+    rows = {id(nouns.trie): (nouns.trie, named)}
+    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within, _rows=rows)
+
+
+def _offered(grammar: Grammar, context: Context) -> Trie | None:
+    """The words that point at one of what was offered; each phrase's symbol is the choice's number, 1-based."""
+    if not any(context.offered):
+        return None
+    trie = Trie()
+    for number, phrases in enumerate(context.offered, 1):
+        for phrase in phrases:
+            trie.add(grammar.units(phrase).words, number)
+    return trie
+
+
+def _typed(
+    grammar: Grammar, heard: Annotation, context: Context, units: Units
+) -> tuple[dict[int, list[Edge]], frozenset[int], frozenset[int]]:
+    edges: dict[int, list[Edge]] = {}
+    taken: set[int] = set()
+    within: set[int] = set()
+    for span in heard.spans:
+        place = units.covering(span.start, span.end)
+        if place is None:
+            continue
+        begin, end = place
+        after = end < len(units.words) and grammar.phrases.counted.scan(units.words, end)
+        before = (
+            begin > 0 and units.words[begin:end] == grammar.words.one and units.words[begin - 1] in grammar.words.ones
+        )
+        if span.kind is SpanKind.NUMBER and (after or before):  # "one transfer", "two accounts", "the electric one"
+            edges.setdefault(begin, []).append(Edge(begin, end, grammar.symbols["number"], _SPAN_RANK, span))
+            continue
+        taken.update(range(begin, end))
+        within.update(range(begin + 1, end))
+        for name in _TYPED[span.kind]:
+            edges.setdefault(begin, []).append(Edge(begin, end, grammar.symbols[name], _SPAN_RANK, span))
+    match = heard.payees
+    if match is not None and (place := units.covering(match.start, match.end)) is not None:
+        for begin, rank in _name_starts(grammar, units.words, *place):
+            edge = Edge(begin, place[1], grammar.symbols["payee"], rank, match)
+            edges.setdefault(begin, []).append(edge)
+            if (bill := billed(grammar, context, match)) is not None:
+                edges[begin].append(Edge(begin, place[1], grammar.symbols["biller"], rank, bill))
+        if match.outcome is MatchOutcome.CLEAR:
+            taken.update(range(*place))
+            within.update(range(place[0] + 1, place[1]))
+    return edges, frozenset(taken), frozenset(within)
+
+
+def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int) -> list[tuple[int, int]]:
+    """Where a name may begin, preferred first: a particle before it is often taken with it."""
+    if end - begin > 1 and words[begin] in grammar.words.leading_particles:
+        return [(begin + 1, _PAYEE_RANK)]
+    if end - begin > 2 and words[begin] in grammar.words.maybe_particles:  # noqa: PLR2004 - a name is two characters or more
+        return [(begin, _PAYEE_RANK), (begin + 1, _PAYEE_RANK + 1)]
+    return [(begin, _PAYEE_RANK)]
+
+
+def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:
+    if grammar.spaced:
+        word = words[at]
+        allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
+        return [at + 1] if allowed else []
+    ends: list[int] = []
+    for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
+        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.begins(words, end - 1):
+            break
+        ends.append(end)
+    return ends
+
+
+def _name_like(char: str) -> bool:
+    return "一" <= char <= "鿿" or "ァ" <= char <= "ー" or char.isascii() or char == "々"

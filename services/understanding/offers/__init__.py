@@ -1,0 +1,1 @@
+"""Orders that are offered, never read back at once."""

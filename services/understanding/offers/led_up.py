@@ -1,0 +1,56 @@
+"""An order behind clauses that lead up to it, where among so many words its payee or its verb was not seen.
+
+「急いでるんだけど、花子、妹ね、一万円送りたい」: behind the clause it is a whole order. One that holds a value, a
+thing of the caller's, or a word by which the order might not be wanted so leads up to nothing.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import RuleId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
+from schemas.span import SpanKind
+from services.understanding.correction.merging import Look
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.clauses import READING
+from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.vocabulary import owned, vocabulary
+
+_MOST: Final = 3
+"""Clauses behind which an order is looked for, at most."""
+_UNSURE: Final = frozenset({None, Route.QNA, Route.CLARIFY, Route.EXTRACT})
+_ASKING: Final = frozenset({"question", "how", "whether"})
+_VALUES: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DATE, SpanKind.TIME})
+
+
+def led_up(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """The whole order behind a clause; None where `found` is one, or a clause may be a part of it."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    if rules.leads is None or not context.idle or not _open(found):
+        return None
+    reading = read(rules, heard, context)
+    units = reading.units
+    for at in rules.leads.ends(text, units, reading.taken)[:_MOST]:
+        cut = units.starts[at]
+        barred = vetoes_met(rules, reading, 0, at) & (rules.leads.barring | _ASKING)
+        things = any(owned(vocabulary(rules, context), reading.words, at).values())
+        valued = any(span.kind in _VALUES and span.start < cut for span in heard.spans)
+        if barred or things or valued or (heard.payees is not None and heard.payees.start < cut):
+            return None
+        order = look(cut, len(text), context)
+        if _whole(order):
+            return replace(order, rule=RuleId(f"{rules.accounts.id}.led_up@{rules.accounts.version}"))
+    return None
+
+
+def _open(found: Understood) -> bool:
+    """Whether what was understood is no order yet: something else, or one of which its payee was not seen."""
+    lacking = found.intent is Intent.TRANSFER_MONEY and SlotName.PAYEE in found.missing and not found.unresolved
+    return found.then is None and (found.route in _UNSURE or lacking)
+
+
+def _whole(order: Understood) -> bool:
+    """Whether it is an order, or a question about what there is, of which nothing is missing or unread."""
+    said = order.intent in MONEY_MOVING | READING and order.route is Route.FAST and order.rule is not None
+    return said and not (order.missing or order.unresolved or order.unread or order.rejected or order.then)

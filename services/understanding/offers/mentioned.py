@@ -1,0 +1,73 @@
+"""An order in words that do not order, beside words of what was seen, spent or found: it is offered, never read back.
+
+"There's a payment here, ken sato, two hundred dollars", "the dress was fifty dollars, give it to emily". Likewise one
+without a verb behind a refusal of nothing: "don't send it, fifty dollars to emily".
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
+from services.understanding.correction.merging import values
+from services.understanding.fast.freeform.loose import commanded
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.words.reading import UtteranceLattice, read
+
+_SURE: Final = 0.5
+
+
+def mentioned(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """The offer; None where something is ordered in so many words, or nothing but the order is spoken of."""
+    rules = grammar(language(heard.transcript.locale))
+    if not rules.spaced or not context.idle:
+        return None
+    if found.intent is Intent.CANCEL:
+        return _refused(rules, heard, found, context)
+    if found.intent is not Intent.TRANSFER_MONEY:
+        return None
+    whole = found.route is Route.FAST and found.then is None and not found.missing and not found.unread
+    if not whole or found.unresolved or found.doubted:
+        return None
+    reading = read(rules, heard, context)
+    spoken_of = _spoken_of(rules, reading) and not commanded(rules, heard, reading)
+    return replace(found, route=Route.CLARIFY, confidence=_SURE) if spoken_of or _of_a_thing(rules, reading) else None
+
+
+def _refused(rules: Grammar, heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """What stands behind a refusal, where nothing else was to be stopped: "don't send it, fifty dollars to emily"."""
+    behind = found.then
+    if behind is None or behind.intent not in MONEY_MOVING:
+        return None
+    reading = read(rules, heard, context)
+    verb = "pay" if behind.intent is Intent.BILL_PAYMENT else "sends"
+    named = max((slot.evidence.start for slot in values(behind.slots).values()), default=0)
+    wanted = commanded(rules, heard, reading, verb, named)
+    return None if wanted else replace(behind, route=Route.CLARIFY, confidence=_SURE)
+
+
+def _spoken_of(rules: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether money is declined first, or told of as seen or spent in words that correct nothing."""
+    words = reading.words
+    if rules.phrases.declining.scan(words, 0):
+        return True
+    told = any(rules.phrases.mentioning.scan(words, at) for at in _free(reading))
+    return told and not _corrected(rules, reading)
+
+
+def _of_a_thing(rules: Grammar, reading: UtteranceLattice) -> bool:
+    """Whether what is to be given may be what was bought, not the money for it."""
+    words, pronoun = reading.words, rules.symbols.get("pronoun")
+    ends = (edge.end for at in range(len(words)) for edge in rules.phrases.pricing.scan(words, at))
+    costs = next((end for end in ends if end in reading.taken), len(words))
+    given = any(edge.symbol == pronoun for at in range(costs, len(words)) for edge in reading.lattice.edges(at))
+    return given and not _corrected(rules, reading)
+
+
+def _corrected(rules: Grammar, reading: UtteranceLattice) -> bool:
+    return any(rules.accounts.repairs.scan(reading.words, at) for at in _free(reading))
+
+
+def _free(reading: UtteranceLattice) -> list[int]:
+    """Units that are no part of the order."""
+    return [at for at in range(len(reading.words)) if at not in reading.taken]

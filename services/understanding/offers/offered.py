@@ -1,0 +1,113 @@
+"""A transfer in words that nobody read, of which one payee and one amount are clear: it is offered, with these.
+
+Never what is asked about, told of others or of what was, or not wanted; nothing of it is read back.
+"""
+
+from typing import Final
+
+from schemas.ids import AccountId, PayeeId, RuleId, language
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.span import MoneyValue
+from services.understanding.fast.asides.reasons import NUMBERS, ClauseSpan, FindPayee, acts, another_named, named
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.clauses import bare, pauses, sentences
+from services.understanding.fast.freeform.loose import commanded, sent_from
+from services.understanding.fast.freeform.told import own_accounts
+from services.understanding.fast.patterns.lattice import FILLER
+from services.understanding.fast.ruleset.grammar import grammar as compiled
+from services.understanding.fast.words.reading import read
+
+_RULE: Final = RuleId("intents.offered@1")
+_SURE: Final = 0.5
+_OPEN: Final = frozenset({None, Intent.QNA})
+"""What words that nobody read may have been taken for."""
+_ASKED_FOR: Final = frozenset({"past", "conditional", "reported"})
+"""Vetoes with which an order may still be meant, where one is asked for in so many words."""
+_LAST: Final = 3
+"""Units behind a payee within which stands what that one does."""
+
+
+def offered(heard: Annotation, found: Understood, context: Context, find: FindPayee) -> Understood | None:
+    """The offer; None where too little, too much or something else is said. `find` looks for a name alone."""
+    grammar = compiled(language(heard.transcript.locale))
+    if not grammar.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
+        return None
+    reading = read(grammar, heard, context)
+    span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
+    amount, own = _amount(heard), dict(_own(span))
+    if not amount or _questions(span) or hindered(span) or not _wanted(span):
+        return None
+    payee = _payee(span)
+    if payee is None and not {"source", "target"} <= own.keys():
+        return None
+    if payee is not None and (sent_from(grammar, reading, payee.evidence.start) or _acts_itself(span, payee)):
+        return None
+    slots = Slots(amount=amount, payee=payee, source=own.get("source"), target=None if payee else own.get("target"))
+    return Understood(
+        Intent.TRANSFER_MONEY, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, payees=heard.payees
+    )
+
+
+def _amount(heard: Annotation) -> Slot[MoneyValue] | None:
+    """The one amount, where no other number is named."""
+    sums = [span for span in heard.spans if span.kind in NUMBERS]
+    if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
+        return None
+    said = sums[0]
+    return Slot(sums[0].value, Evidence(said.start, said.end, said.surface, said.rule))
+
+
+def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:
+    match = named(span.grammar, span.heard, span.reading, span.find)
+    if match is None or match.choice is None or (span.heard.payees is not None and another_named(span)):
+        return None
+    return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+
+
+def _own(span: ClauseSpan) -> list[tuple[str, Slot[AccountId]]]:
+    """The caller's own accounts with their parts; nothing where one part is told twice."""
+    units, text = span.reading.units, span.heard.transcript.text
+    found: list[tuple[str, Slot[AccountId]]] = []
+    for part, edge, account in own_accounts(span.grammar, span.context, span.reading):
+        start, end = units.starts[edge.start], units.ends[edge.end - 1]
+        found.append((part, Slot(AccountId(account), Evidence(start, end, text[start:end], _RULE))))
+    return found if len({part for part, _ in found}) == len(found) else []
+
+
+def hindered(span: ClauseSpan) -> bool:
+    """Whether a clause with a part of the order is a question, denied, told of what was or of others."""
+    grammar, reading, text = span.grammar, span.reading, span.heard.transcript.text
+    asked_for = commanded(grammar, span.heard, reading)
+    for start, end in sentences(text, reading):
+        for begin, stop in pauses(text, reading, start, end):
+            vetoes = vetoes_met(grammar, reading, begin, stop) - (_ASKED_FOR if asked_for else set())
+            parts = not reading.taken.isdisjoint(range(begin, stop)) or acts(grammar, reading, begin, stop)
+            if vetoes and (parts or "question" in vetoes):
+                return True
+    words = reading.words
+    harmless = grammar.words.outof | {"for", "off", "let", "help"} | (grammar.words.finite if asked_for else set())
+    return any(word in {"me", "us"} and at and words[at - 1] not in harmless for at, word in enumerate(words))
+
+
+def _questions(span: ClauseSpan) -> bool:
+    """Whether it begins as a question that asks for nothing to be done: "is fifty dollars enough"."""
+    grammar, words = span.grammar, span.reading.words
+    begin = bare(grammar.phrases.asides_unasked, span.reading, 0, len(words))[0]
+    leads = any(edge.symbol == grammar.symbols["lead"] for edge in span.reading.lattice.edges(begin))
+    return not leads and begin < len(words) and words[begin] in grammar.words.asking
+
+
+def _wanted(span: ClauseSpan) -> bool:
+    """Whether it is wanted in any words, or no question is put."""
+    led = {span.grammar.symbols["lead"], FILLER}
+    leads = any(edge.symbol in led for at in span.places for edge in span.reading.lattice.edges(at))
+    return leads or not span.heard.transcript.text.rstrip().endswith("?")
+
+
+def _acts_itself(span: ClauseSpan, payee: Slot[PayeeId]) -> bool:
+    """Whether it is told what the payee does, and nothing is asked for: "ken charges two hundred dollars"."""
+    grammar, words, units = span.grammar, span.reading.words, span.reading.units
+    behind = next((at for at, start in enumerate(units.starts) if start >= payee.evidence.end), len(words))
+    does = [w for w in words[behind : behind + _LAST] if w in grammar.words.finite or w.endswith(("s", "ed"))]
+    wants = grammar.words.owing.intersection(words[behind:])
+    return bool(does) and not wants and not commanded(grammar, span.heard, span.reading)

@@ -1,0 +1,182 @@
+"""What words that nobody read may ask for, by the learned reader: a question with what the rules found in them.
+
+Nothing is read back and no card is locked by it; what is only told is told where the reader is all but sure.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from rules.locales import locale_rules
+from schemas.ids import AccountId, BillId, CardId, language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.payee import MatchOutcome, PayeeMatch
+from services.understanding.fast.asides.reasons import ClauseSpan, FindPayee, acts, named
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.clauses import pauses, sentences
+from services.understanding.fast.freeform.cued import barred
+from services.understanding.fast.freeform.loose import sent_from
+from services.understanding.fast.freeform.told import RULE as TOLD
+from services.understanding.fast.freeform.told import told
+from services.understanding.fast.patterns.units import MAX_CHARS
+from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.ruleset.grammar import grammar as compiled
+from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.words.left import Leftover, settled
+from services.understanding.fast.words.reading import UtteranceLattice, read
+from services.understanding.fast.words.vocabulary import vocabulary
+from services.understanding.learned.features import features
+from services.understanding.learned.reader import FAMILIES, LearnedReader
+from services.understanding.offers.offered import hindered
+
+_SURE: Final = 0.5
+_OPEN: Final = frozenset({None, Intent.QNA})
+"""What words that nobody read may have been taken for."""
+_TOLD: Final = frozenset({Intent.BALANCE_INQUIRY, Intent.BILL_INQUIRY, Intent.RECENT_TRANSACTIONS})
+"""What may be told without a question."""
+_SOUGHT: Final = frozenset({Intent.BALANCE_INQUIRY, Intent.BILL_INQUIRY})
+"""What the documents may be asked about as well."""
+_ABOUT: Final = {
+    Intent.BILL_PAYMENT: "bill",
+    Intent.BILL_INQUIRY: "bill",
+    Intent.CARD_LOCK: "card",
+    Intent.CARD_UNLOCK: "card",
+}
+"""The kind of own things of which one has to be named, or spoken of."""
+_HOW: Final = "question"
+"""The veto of how and why; what is asked about a bill or an account is met by it only in a language with spaces."""
+_REFUSED: Final = "refusal"
+"""The veto of what is itself not to be done."""
+_BARRED: Final = frozenset({"question", "conditional", "recurring"})
+"""Vetoes that let no order be offered, wherever they stand."""
+
+
+def proposed(heard: Annotation, found: Understood, context: Context, find: FindPayee) -> Understood | None:
+    """The question, or what is told; None where the rules read the words, or the reader is not sure."""
+    spoken = language(heard.transcript.locale)
+    reader = LearnedReader.of(spoken)
+    if (
+        reader is None
+        or not unread(found)
+        or not context.idle
+        or context.code
+        or len(heard.transcript.text) > MAX_CHARS
+    ):
+        return None
+    grammar = compiled(spoken)
+    logits = reader.logits(features(heard, found.vetoes, spaced=grammar.spaced))
+    best = int(logits.argmax())
+    intent, sure = Intent(FAMILIES[best]), float(logits[best])
+    if sure < reader.offered[best] or intent is Intent.FAREWELL:  # too soon a goodbye ends the call
+        return None
+    reading = read(grammar, heard, context)
+    meant = Understood(
+        intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes, begun=found.begun
+    )
+    if elsewhere(grammar, reading, context, intent) or _left_alone(grammar, reading, intent):
+        return None
+    if intent in MONEY_MOVING:
+        span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
+        order = None if hindering(span) else _order(span, meant)
+        return order and settled(grammar.accounts, heard, reading.units, order, Leftover())
+    meant = replace(meant, slots=_own(grammar, heard, context, reading, intent))
+    if intent in _TOLD and sure >= reader.told[best]:
+        return replace(meant, route=Route.FAST)
+    return meant
+
+
+def _left_alone(grammar: Grammar, reading: UtteranceLattice, intent: Intent) -> bool:
+    """Whether a card is to be left as it is: 「止めないで」."""
+    return intent in CARDS and _REFUSED in vetoes_met(grammar, reading, 0, len(reading.words))
+
+
+def unread(found: Understood) -> bool:
+    """Whether no rule has read the words."""
+    return found.rule is None and found.then is None and found.consent is None and found.intent in _OPEN
+
+
+def hindering(span: ClauseSpan) -> bool:
+    """Whether an order is asked about, or one of its clauses is denied, or told of others or of what was."""
+    grammar, reading, text = span.grammar, span.reading, span.heard.transcript.text
+    if not grammar.spaced:
+        return barred(grammar, span.heard, reading)
+    if vetoes_met(grammar, reading, 0, len(reading.words)) & _BARRED or hindered(span):
+        return True
+    clauses = [clause for piece in sentences(text, reading) for clause in pauses(text, reading, *piece)]
+    if any(vetoes_met(grammar, reading, *clause) and _of_an_order(span, *clause) for clause in clauses):
+        return True
+    match = named(grammar, span.heard, reading, span.find)
+    return match is not None and match.choice is not None and sent_from(grammar, reading, match.start)
+
+
+def elsewhere(grammar: Grammar, reading: UtteranceLattice, context: Context, intent: Intent) -> bool:
+    """Whether what a wish is about is not named, or something else is asked about it: its interest, how it is paid."""
+    size, nouns = len(reading.words), vocabulary(grammar, context)
+    edges = [edge for at in range(size) for edge in nouns.trie.scan(reading.words, at)]
+    if intent in _ABOUT and all(nouns.nouns[edge.symbol].kind != _ABOUT[intent] for edge in edges):
+        return True
+    if intent not in _SOUGHT:
+        return False
+    if not grammar.spaced and _HOW in vetoes_met(grammar, reading, 0, size):
+        return True
+    symbol = grammar.symbols.get("asks_else")
+    return any(edge.symbol == symbol for at in range(size) for edge in reading.lattice.edges(at))
+
+
+def _of_an_order(span: ClauseSpan, start: int, end: int) -> bool:
+    """Whether a value, a name or a verb of sending stands among the units."""
+    return not span.reading.taken.isdisjoint(range(start, end)) or acts(span.grammar, span.reading, start, end)
+
+
+def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
+    """An order with the values that were told once each, the rest to be asked for; None for money that goes nowhere."""
+    grammar, heard, context, reading = span.grammar, span.heard, span.context, span.reading
+    slots = told(grammar, heard, context, reading, locale_rules(heard.transcript.locale).currency, span.find)
+    bill = _only(grammar, heard, context, reading, "bill")
+    if meant.intent is Intent.BILL_PAYMENT:
+        slots = replace(slots, payee=None, target=None, bill=bill and Slot(BillId(bill[0]), bill[1]))
+        return replace(meant, slots=slots)
+    if grammar.spaced and slots.payee is None and slots.target is None:
+        match = named(grammar, heard, reading, span.find)
+        if match is not None and match.choice is not None:
+            slots = replace(slots, payee=Slot(match.choice, Evidence(match.start, match.end, match.heard, TOLD)))
+    several = _several(heard.payees)
+    named_one = slots.payee or slots.source or slots.target or several
+    return replace(meant, slots=slots, payees=several) if named_one else None
+
+
+def _several(match: PayeeMatch | None) -> PayeeMatch | None:
+    """The payees that may be meant; a name that is nobody's is asked for again."""
+    return match if match is not None and match.outcome is not MatchOutcome.NOBODY else None
+
+
+def _own(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, intent: Intent) -> Slots:
+    """The one own thing that is named, of the kind that is asked about."""
+    kind = _ABOUT.get(intent, "account")
+    only = _only(grammar, heard, context, reading, kind)
+    if only is None:
+        return Slots()
+    noun, evidence = only
+    if kind == "bill":
+        return Slots(bill=Slot(BillId(noun), evidence))
+    return (
+        Slots(card=Slot(CardId(noun), evidence)) if kind == "card" else Slots(account=Slot(AccountId(noun), evidence))
+    )
+
+
+def _only(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, kind: str
+) -> tuple[str, Evidence] | None:
+    """The one own thing of a kind that is named, none of them said to be another's."""
+    nouns, units, words = vocabulary(grammar, context), reading.units, reading.words
+    found: dict[str, Evidence] = {}
+    for edge in (edge for at in range(len(words)) for edge in nouns.trie.scan(words, at)):
+        noun = nouns.nouns[edge.symbol]
+        if noun.kind != kind or noun.id is None:
+            continue
+        if edge.start and words[edge.start - 1] in grammar.words.others:
+            return None
+        start, end = units.starts[edge.start], units.ends[edge.end - 1]
+        longer = noun.id in found and found[noun.id].end - found[noun.id].start > end - start
+        if not longer:
+            found[noun.id] = Evidence(start, end, heard.transcript.text[start:end], TOLD)
+    return next(iter(found.items())) if len(found) == 1 else None
