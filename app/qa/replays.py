@@ -17,7 +17,7 @@ from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
 from app.qa.replay.jobs import MAX_FILES, Job, JobState, ReplayJobs
-from app.qa.replay.journal import DECISIONS, REPORT, SCORES, TIMINGS
+from app.qa.replay.records.journal import DECISIONS, REPORT, SCORES, TIMINGS
 from schemas.errors import BadInput, Busy, NotFound, TooLarge, WrongState
 
 MAX_BYTES: Final = 128 * 1024 * 1024

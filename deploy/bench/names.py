@@ -13,7 +13,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
-from app.qa.replay.stats import clopper_pearson
+from app.qa.replay.judging.stats import clopper_pearson
 from deploy.bench._callers.voice import spoken
 from deploy.bench._figures import percentile, publish
 from deploy.bench.callers import VOICE

@@ -9,7 +9,7 @@ import typer
 
 from app.qa.figures import Figure
 from app.qa.locales import LOCALES
-from app.qa.replay.stats import clopper_pearson
+from app.qa.replay.judging.stats import clopper_pearson
 from deploy.bench._figures import percentile, publish
 from deploy.bench._payees.dice import Dice
 from deploy.bench._payees.sample import PayeeNaming, Setting, overheard, setting

@@ -12,7 +12,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import publish
 
 if TYPE_CHECKING:
-    from app.qa.replay.score import Scores
+    from app.qa.replay.judging.score import Scores
 
 
 def bench(
@@ -21,12 +21,12 @@ def bench(
     json: Annotated[Path | None, typer.Option(help="write the figures here")] = None,
 ) -> None:
     """Replay the corpus twice: throughput of the first run, equality of both runs' decisions, scores, report."""
-    from app.qa.replay import readers
-    from app.qa.replay.house import PipelineSpec
-    from app.qa.replay.journal import DECISIONS, REPORT, read_run
+    from app.qa.replay.judging.score import score
+    from app.qa.replay.manifests import readers
+    from app.qa.replay.playing.house import PipelineSpec
+    from app.qa.replay.playing.run import replay
+    from app.qa.replay.records.journal import DECISIONS, REPORT, read_run
     from app.qa.replay.report.build import write_report
-    from app.qa.replay.run import replay
-    from app.qa.replay.score import score
     from app.settings import read_settings
 
     corpus = readers.load(manifest)

@@ -9,7 +9,7 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow comes with Ray: `make test-r
 
 from pyarrow import csv, parquet  # noqa: E402 - after it is known to be there
 
-from app.qa.replay.readers import load, read  # noqa: E402
+from app.qa.replay.manifests.readers import load, read  # noqa: E402
 from schemas.errors import MalformedMessage  # noqa: E402
 
 ROWS = """call,turn,text,intent,amount_minor,currency,booked,payee,locale,tags.kind

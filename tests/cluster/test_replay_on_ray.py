@@ -15,11 +15,11 @@ ray = pytest.importorskip("ray", reason="Ray is an extra: `make test-ray`")
 
 from app.cluster.own import own_ray  # noqa: E402 - after it is known to be there
 from app.cluster.spread import SpreadWork  # noqa: E402
-from app.qa.replay import run  # noqa: E402
-from app.qa.replay.house import PipelineSpec  # noqa: E402
-from app.qa.replay.journal import DECISIONS, JOURNAL  # noqa: E402
-from app.qa.replay.manifest import Case, CaseTurn, Manifest  # noqa: E402
-from app.qa.replay.run import replay  # noqa: E402
+from app.qa.replay.manifests.manifest import Case, CaseTurn, Manifest  # noqa: E402
+from app.qa.replay.playing import run  # noqa: E402
+from app.qa.replay.playing.house import PipelineSpec  # noqa: E402
+from app.qa.replay.playing.run import replay  # noqa: E402
+from app.qa.replay.records.journal import DECISIONS, JOURNAL  # noqa: E402
 from app.settings import read_settings  # noqa: E402
 from schemas.errors import BadInput, InternalFault, RecognizerUnavailable  # noqa: E402
 

@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from app.qa.replay import remote
-from app.qa.replay.check import examine
 from app.qa.replay.command import Request, execute
-from app.qa.replay.readers import load
+from app.qa.replay.labelling.check import examine
+from app.qa.replay.manifests import remote
+from app.qa.replay.manifests.readers import load
 from schemas.errors import BadInput, DependencyFailed, NotFound, TooLarge
 
 SOUND = (Path(__file__).parents[1] / "audio" / "balance.opus").read_bytes()

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.qa.replay.journal import RunHead
-from app.qa.replay.manifest import Case, Manifest
-from app.qa.replay.record import TurnRecord, TurnResult, TurnTiming
+from app.qa.replay.manifests.manifest import Case, Manifest
+from app.qa.replay.records.journal import RunHead
+from app.qa.replay.records.record import TurnRecord, TurnResult, TurnTiming
 from schemas.errors import MalformedAudio
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from app.qa.replay.journal import Run, RunHead
-from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove
-from app.qa.replay.record import (
+from app.qa.replay.manifests.manifest import Expectation, ExpectedSpan, MoneyMove
+from app.qa.replay.records.journal import Run, RunHead
+from app.qa.replay.records.record import (
     CandidateRecord,
     EvidenceRecord,
     HypothesisRecord,

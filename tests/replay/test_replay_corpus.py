@@ -10,15 +10,15 @@ import orjson
 import pytest
 
 import services.asr
-from app.qa.replay import readers
-from app.qa.replay.audio import read_audio
-from app.qa.replay.collect import NOTHING_HEARD
-from app.qa.replay.house import PipelineSpec
-from app.qa.replay.journal import DECISIONS
-from app.qa.replay.judge import MoneyVerdict, judge
-from app.qa.replay.manifest import Case, Manifest, as_words
-from app.qa.replay.record import TurnResult
-from app.qa.replay.run import replay
+from app.qa.replay.judging.judge import MoneyVerdict, judge
+from app.qa.replay.manifests import readers
+from app.qa.replay.manifests.manifest import Case, Manifest, as_words
+from app.qa.replay.playing.collect import NOTHING_HEARD
+from app.qa.replay.playing.house import PipelineSpec
+from app.qa.replay.playing.run import replay
+from app.qa.replay.records.journal import DECISIONS
+from app.qa.replay.records.record import TurnResult
+from app.qa.replay.sound.audio import read_audio
 from app.settings import Settings
 
 ROOT = Path(__file__).parent.parent.parent

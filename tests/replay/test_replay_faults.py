@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.qa.replay.audio import read_audio
+from app.qa.replay.sound.audio import read_audio
 from deploy.bench._gate.changes import ROOT, place, put_in, read
 from deploy.bench._gate.corpus import cases_of
 from deploy.bench._gate.judge import Gate

@@ -14,10 +14,10 @@ from app import errors
 from app.auth.principal import Principal, Scope
 from app.qa.replay import jobs as replay_jobs
 from app.qa.replay.jobs import JobState, ReplayJobs
-from app.qa.replay.journal import REPORT, SCORES
-from app.qa.replay.readers import load
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.playing.run import replay
+from app.qa.replay.records.journal import REPORT, SCORES
 from app.qa.replay.report.build import write_report
-from app.qa.replay.run import replay
 from app.qa.replays import ReplayDeps, router
 from schemas.errors import BadInput, Busy, NotFound, Unauthenticated, WrongState
 from services.observability.metrics import Metrics
@@ -39,7 +39,7 @@ async def authenticate(request: Request) -> Principal:
 async def in_process(manifest: Path, out: Path) -> int:
     """What `tellerline replay` does, with a player that needs no models."""
     results = await asyncio.to_thread(replay, load(manifest), FakeSpec(out / "log"), out)
-    from app.qa.replay.journal import read_run
+    from app.qa.replay.records.journal import read_run
 
     write_report(out / REPORT, read_run(out), manifest.parent)
     (out / SCORES).write_text(json.dumps({"turns": len(results)}))

@@ -12,13 +12,13 @@ from pathlib import Path
 from fastapi import FastAPI, WebSocket
 
 from app.qa.rehearsal import Rehearsal
-from app.qa.replay import readers
-from app.qa.replay.house import PipelineSpec
-from app.qa.replay.judge import judge
-from app.qa.replay.live import LiveSpec
-from app.qa.replay.manifest import MoneyMove
-from app.qa.replay.record import TurnResult
-from app.qa.replay.run import replay
+from app.qa.replay.judging.judge import judge
+from app.qa.replay.manifests import readers
+from app.qa.replay.manifests.manifest import MoneyMove
+from app.qa.replay.playing.house import PipelineSpec
+from app.qa.replay.playing.live import LiveSpec
+from app.qa.replay.playing.run import replay
+from app.qa.replay.records.record import TurnResult
 from app.settings import Settings
 from app.transports._deps import CallDeps
 from app.transports._lease import Admitted

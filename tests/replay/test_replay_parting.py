@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from app.qa.replay import readers
-from app.qa.replay.house import PipelineSpec
-from app.qa.replay.judge import judge
-from app.qa.replay.manifest import Case, Expectation
-from app.qa.replay.parting import RecordedScript
-from app.qa.replay.record import TurnRecord
-from app.qa.replay.run import replay
-from app.qa.replay.score import score
+from app.qa.replay.judging.judge import judge
+from app.qa.replay.judging.score import score
+from app.qa.replay.manifests import readers
+from app.qa.replay.manifests.manifest import Case, Expectation
+from app.qa.replay.playing.house import PipelineSpec
+from app.qa.replay.playing.parting import RecordedScript
+from app.qa.replay.playing.run import replay
+from app.qa.replay.records.record import TurnRecord
 from app.settings import Settings
 from tests.replay.samples import FIFTY, result, turn
 

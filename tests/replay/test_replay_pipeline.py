@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from app.qa.replay import readers
-from app.qa.replay.house import PipelineSpec
-from app.qa.replay.journal import DECISIONS
-from app.qa.replay.manifest import Manifest, MoneyMove
-from app.qa.replay.record import TurnResult
-from app.qa.replay.run import replay
+from app.qa.replay.manifests import readers
+from app.qa.replay.manifests.manifest import Manifest, MoneyMove
+from app.qa.replay.playing.house import PipelineSpec
+from app.qa.replay.playing.run import replay
+from app.qa.replay.records.journal import DECISIONS
+from app.qa.replay.records.record import TurnResult
 from app.settings import Settings
 
 NOW = "2026-01-15T17:00:00Z"

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from app.keys import audit_keys
-from app.qa.replay.house import PipelineHouse
-from app.qa.replay.judge import judge_by_machine
-from app.qa.replay.manifest import Case, Manifest, as_words, dump_jsonl
-from app.qa.replay.player import PipelinePlayer
-from app.qa.replay.readers import load
-from app.qa.replay.record import TurnRecord
-from app.qa.replay.recorded import Recording, as_case, read_recording
-from app.qa.replay.vocabulary import label_faults
+from app.qa.replay.judging.judge import judge_by_machine
+from app.qa.replay.labelling.vocabulary import label_faults
+from app.qa.replay.manifests.manifest import Case, Manifest, as_words, dump_jsonl
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.playing.house import PipelineHouse
+from app.qa.replay.playing.player import PipelinePlayer
+from app.qa.replay.records.record import TurnRecord
+from app.qa.replay.records.recorded import Recording, as_case, read_recording
 from app.settings import Settings
 from schemas.errors import NotFound
 from tests.fakes.recognizer import FakeRecognizer

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 import rules
 from app.cli import main
-from app.qa.replay.audio import read_audio
-from app.qa.replay.shadow import KEPT, ShadowReport
-from app.qa.replay.trees import OtherPipeline
+from app.qa.replay.playing.shadow import KEPT, ShadowReport
+from app.qa.replay.playing.trees import OtherPipeline
+from app.qa.replay.sound.audio import read_audio
 from schemas.errors import InternalFault
 
 ROOT = Path(__file__).parents[2]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import soxr
 
-from app.qa.replay import readers
-from app.qa.replay.audio import Clip, decode, read_audio
-from app.qa.replay.house import PipelineHouse
-from app.qa.replay.manifest import Case, CaseTurn, dump_jsonl
-from app.qa.replay.split import Split, split
-from app.qa.replay.splitting import parts
-from app.qa.replay.talk import Spoken, talk_of
+from app.qa.replay.manifests import readers
+from app.qa.replay.manifests.manifest import Case, CaseTurn, dump_jsonl
+from app.qa.replay.playing.house import PipelineHouse
+from app.qa.replay.playing.split import Split, split
+from app.qa.replay.playing.splitting import parts
+from app.qa.replay.sound.audio import Clip, decode, read_audio
+from app.qa.replay.sound.talk import Spoken, talk_of
 from app.settings import Settings
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio

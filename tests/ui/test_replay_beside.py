@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.qa.replay.diff import FailOn, compare
-from app.qa.replay.journal import Run
-from app.qa.replay.manifest import Expectation
-from app.qa.replay.record import TurnRecord
+from app.qa.replay.comparing.diff import FailOn, compare
+from app.qa.replay.manifests.manifest import Expectation
+from app.qa.replay.records.journal import Run
+from app.qa.replay.records.record import TurnRecord
 from app.qa.replay.report.beside import beside_page
 from tests.replay.samples import FIFTY, HEAD, result, turn
 

@@ -16,10 +16,11 @@ import sqlalchemy as sa
 from app.auth.principal import Scope
 from app.keys import audit_keys
 from app.qa.desk.exported import references, unsealed
-from app.qa.replay import check, command
-from app.qa.replay.audio import read_audio
-from app.qa.replay.check import examine
-from app.qa.replay.readers import load
+from app.qa.replay import command
+from app.qa.replay.labelling import check
+from app.qa.replay.labelling.check import examine
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.sound.audio import read_audio
 from app.retention import Retention, erase
 from schemas.errors import MalformedMessage, NotFound
 from schemas.ids import JA_JP, CustomerId

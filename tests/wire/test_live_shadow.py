@@ -17,7 +17,7 @@ import rules
 from app.auth.principal import Scope
 from app.cli import main
 from app.keys import audit_keys
-from app.qa.replay.shadowed import ShadowedRecording, shadowed_calls
+from app.qa.replay.playing.shadowed import ShadowedRecording, shadowed_calls
 from app.recordings.live import Recordings
 from app.retention import erase
 from app.shadow import line as shadow_line

@@ -26,7 +26,7 @@ def set_(
     """Say what should have happened in a turn; what is not named stays as the manifest has it."""
     from pydantic import ValidationError
 
-    from app.qa.replay.labels import append_correction, correction, faults
+    from app.qa.replay.labelling.labels import append_correction, correction, faults
     from schemas.errors import MalformedMessage
 
     try:
@@ -46,9 +46,10 @@ def apply(
     out: Annotated[Path, typer.Option(help="JSONL manifest to write, beside the old one so that audio is found")],
 ) -> None:
     """Merge corrections (from the report's export, or `label set`) into a manifest."""
-    from app.qa.replay import labels, readers
-    from app.qa.replay.manifest import dump_jsonl
-    from app.qa.replay.vocabulary import label_faults
+    from app.qa.replay.labelling import labels
+    from app.qa.replay.labelling.vocabulary import label_faults
+    from app.qa.replay.manifests import readers
+    from app.qa.replay.manifests.manifest import dump_jsonl
     from schemas.errors import MalformedMessage
 
     try:
@@ -74,8 +75,8 @@ def from_recording(
     Needs the gateway's own settings: its audit key unseals the call.
     """
     from app.keys import audit_keys
-    from app.qa.replay.recorded import add_recording, read_recording
-    from app.qa.replay.vocabulary import customer_fault
+    from app.qa.replay.labelling.vocabulary import customer_fault
+    from app.qa.replay.records.recorded import add_recording, read_recording
     from app.settings import read_settings
     from schemas.errors import NotFound
 

@@ -111,7 +111,7 @@ def job(manifest: Path, out: Path) -> None:
 def _begin(out: Path, jobs: int, *, fresh: bool) -> None:
     """Get ready what plays while this process still imports; a run that goes on may have nothing left to play."""
     if jobs != 1 and (fresh or not out.exists()):
-        from app.qa.replay.forked import prepare
+        from app.qa.replay.playing.forked import prepare
 
         prepare()
 
@@ -134,7 +134,7 @@ def check(
     policy: Annotated[str, typer.Option(help="also whether the set has what this policy needs")] = "",
 ) -> None:
     """Tell everything that is wrong with a manifest at once, and what is in it. Exits with 1 where anything is."""
-    from app.qa.replay.check import examine
+    from app.qa.replay.labelling.check import examine
 
     try:
         found = examine(manifest, policy, MIRROR)
@@ -155,7 +155,7 @@ def split_(
     out: Annotated[Path, typer.Option(help="JSONL manifest to write, beside the old one so that audio is found")],
 ) -> None:
     """Find the caller's turns in whole recorded calls, by production's own voice activity and endpointing."""
-    from app.qa.replay.splitting import split_all
+    from app.qa.replay.playing.splitting import split_all
     from app.settings import read_settings
 
     try:
@@ -168,7 +168,7 @@ def split_(
 @replay.command()
 def schema() -> None:
     """Print the JSON schema of a manifest's lines."""
-    from app.qa.replay.manifest import json_schema
+    from app.qa.replay.manifests.manifest import json_schema
 
     typer.echo(json_schema(), nl=False)
 
@@ -179,8 +179,8 @@ def report(
     manifest: Annotated[Path, typer.Argument(help="its manifest: recordings are relative to it")],
 ) -> None:
     """Write report.html again from a finished run."""
-    from app.qa.replay.journal import REPORT, read_run
-    from app.qa.replay.readers import base_of
+    from app.qa.replay.manifests.readers import base_of
+    from app.qa.replay.records.journal import REPORT, read_run
     from app.qa.replay.report.build import write_report
 
     try:

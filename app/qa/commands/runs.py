@@ -12,7 +12,7 @@ from app.qa.commands.replay import MIRROR, replay, stop
 from schemas.errors import TellerlineError
 
 if TYPE_CHECKING:
-    from app.qa.replay.diff import RunDiff
+    from app.qa.replay.comparing.diff import RunDiff
 
 HISTORY = Path("out/history")
 Baselines: TypeAlias = Annotated[Path, typer.Option(help="where baselines are kept")]
@@ -25,9 +25,9 @@ def register(main: typer.Typer) -> None:
 
 def _compared(before: Path, after: Path, history: Path) -> "RunDiff":
     """Two runs, the earlier by its folder or a baseline's name. Raises NotFound and what reading a run does."""
-    from app.qa.replay.diff import compare
-    from app.qa.replay.history import RunHistory, folder_named
-    from app.qa.replay.journal import read_run
+    from app.qa.replay.comparing.diff import compare
+    from app.qa.replay.comparing.history import RunHistory, folder_named
+    from app.qa.replay.records.journal import read_run
 
     return compare(read_run(folder_named(before, RunHistory(history))), read_run(after))
 
@@ -47,11 +47,11 @@ def diff(
     """Compare two runs: values, rules, scores, and whether a change is noise. Exits with 1 where a policy is broken."""
     from rich.console import Console
 
-    from app.qa.replay import policy as policies
-    from app.qa.replay.diff import policies as named
-    from app.qa.replay.junit import junit as as_junit
-    from app.qa.replay.markdown import markdown as as_markdown
-    from app.qa.replay.summary import print_diff
+    from app.qa.replay.comparing import policy as policies
+    from app.qa.replay.comparing.diff import policies as named
+    from app.qa.replay.report.junit import junit as as_junit
+    from app.qa.replay.report.markdown import markdown as as_markdown
+    from app.qa.replay.report.summary import print_diff
 
     try:
         wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
@@ -77,8 +77,8 @@ def beside(
     history: Baselines = HISTORY,
 ) -> None:
     """Write two runs side by side as a page: sound, values and rules of every turn that differs, what moved."""
-    from app.qa.replay import policy as policies
-    from app.qa.replay.readers import base_of
+    from app.qa.replay.comparing import policy as policies
+    from app.qa.replay.manifests.readers import base_of
     from app.qa.replay.report.beside import beside_page
 
     try:
@@ -98,7 +98,7 @@ def baseline(
     history: Baselines = HISTORY,
 ) -> None:
     """Keep a run as the baseline of a name, in place of an earlier one of that name."""
-    from app.qa.replay.history import RunHistory
+    from app.qa.replay.comparing.history import RunHistory
 
     try:
         RunHistory(history).keep(name, out)
@@ -118,10 +118,10 @@ def history_(
     """Note a run, tell all that are noted, and exit with 1 and a line where this one is worse than its baseline."""
     from rich.console import Console
 
-    from app.qa.replay import policy as policies
-    from app.qa.replay.history import RunHistory
+    from app.qa.replay.comparing import policy as policies
+    from app.qa.replay.comparing.history import RunHistory
     from app.qa.replay.report.history import history_page
-    from app.qa.replay.summary import print_history
+    from app.qa.replay.report.summary import print_history
 
     kept = RunHistory(history)
     try:
@@ -144,9 +144,9 @@ def coverage_(
     """Tell which templates, answers, vetoes and ways to read values the recordings of a run never reach."""
     from rich.console import Console
 
-    from app.qa.replay.coverage import coverage
-    from app.qa.replay.journal import read_run
-    from app.qa.replay.summary import print_coverage
+    from app.qa.replay.judging.coverage import coverage
+    from app.qa.replay.records.journal import read_run
+    from app.qa.replay.report.summary import print_coverage
 
     try:
         found = coverage(result.record for result in read_run(out).results)
@@ -166,8 +166,8 @@ def shadow(
 ) -> None:
     """Play every call through this pipeline and another at once; keep what differs, exit with 1 where money does."""
     from app.qa.replay.command import Request, read
-    from app.qa.replay.shadow import shadow as both
-    from app.qa.replay.trees import OtherPipeline
+    from app.qa.replay.playing.shadow import shadow as both
+    from app.qa.replay.playing.trees import OtherPipeline
 
     try:
         with read(Request(manifest, out, words=words, mirror=MIRROR)) as (found, _):
@@ -185,7 +185,7 @@ def stand_(
     sound: Annotated[bool, typer.Option(help="with a recogniser")] = False,
 ) -> None:
     """Be one of a shadow's two pipelines: play calls that come line by line."""
-    from app.qa.replay.shadow import stand
+    from app.qa.replay.playing.shadow import stand
 
     asyncio.run(stand(sys.stdin.buffer, sys.stdout.buffer, asr_model, sound=sound))
 
@@ -198,7 +198,7 @@ def mirror_(
     idle: Annotated[bool, typer.Option(help="run where nobody else wants to")] = False,
 ) -> None:
     """Be the shadow of a gateway's calls: it starts this, and tells it over standard input what is said."""
-    from app.qa.replay.trees import OtherPipeline, give_way, mirror_elsewhere
+    from app.qa.replay.playing.trees import OtherPipeline, give_way, mirror_elsewhere
 
     if idle:
         give_way()
@@ -208,7 +208,7 @@ def mirror_(
     except TellerlineError as error:
         typer.echo(json.dumps({"fault": str(error)}))
         raise typer.Exit(2) from error
-    from app.qa.replay.mirror import mirror
+    from app.qa.replay.playing.mirror import mirror
 
     asyncio.run(mirror(sys.stdin.buffer, sys.stdout.buffer, asr_model))
 
@@ -219,7 +219,7 @@ def shadowed(
 ) -> None:
     """Tell what live calls' shadow made otherwise, turn by turn; exits with 1 where money would be another."""
     from app.keys import audit_keys
-    from app.qa.replay.shadowed import says, shadowed_calls
+    from app.qa.replay.playing.shadowed import says, shadowed_calls
     from app.settings import read_settings
 
     settings = read_settings()

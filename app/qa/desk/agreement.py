@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.qa.desk.reviews import Review, ReviewAction, label_key
-from app.qa.replay.manifest import Expectation
+from app.qa.replay.manifests.manifest import Expectation
 
 FIELDS: Final = ("intent", "route", "decision", "outcome", "reply", "payee", "slots", "money", "transcript")
 

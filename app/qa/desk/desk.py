@@ -15,10 +15,10 @@ from app.qa.desk.exported import SealedCase, case_of, sound_of
 from app.qa.desk.reviews import Review, ReviewAction, ReviewEntry, ReviewState, read_labels
 from app.qa.desk.shelf import RecordingShelf
 from app.qa.desk.turns import Filters, ListedTurn, Page, page, sample
-from app.qa.replay.failures import FailureGroup, grouped
-from app.qa.replay.manifest import dump_jsonl
-from app.qa.replay.recorded import Recording
-from app.qa.replay.shadowed import ShadowTally, tallied
+from app.qa.replay.judging.failures import FailureGroup, grouped
+from app.qa.replay.manifests.manifest import dump_jsonl
+from app.qa.replay.playing.shadowed import ShadowTally, tallied
+from app.qa.replay.records.recorded import Recording
 from app.recordings.files import RecordedTurn
 from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import MalformedMessage, NotFound, WrongState

@@ -10,9 +10,9 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from app.keys import audit_keys
 from app.qa.desk.shelf import review_of, still_there
-from app.qa.replay.labels import Correction, apply
-from app.qa.replay.manifest import Case, CaseId, Manifest, Strict
-from app.qa.replay.recorded import Recording, as_case, read_recording
+from app.qa.replay.labelling.labels import Correction, apply
+from app.qa.replay.manifests.manifest import Case, CaseId, Manifest, Strict
+from app.qa.replay.records.recorded import Recording, as_case, read_recording
 from app.qa.scratch import Scratch
 from app.settings import Settings
 from schemas.errors import MalformedMessage, NotFound

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from app.qa.replay.failures import FailedStage, TurnFailure, failures
-from app.qa.replay.manifest import Expectation, MoneyMove
-from app.qa.replay.record import PayeeSearchRecord, SpanRecord, TurnRecord
+from app.qa.replay.judging.failures import FailedStage, TurnFailure, failures
+from app.qa.replay.manifests.manifest import Expectation, MoneyMove
+from app.qa.replay.records.record import PayeeSearchRecord, SpanRecord, TurnRecord
 from app.recordings.files import RecordedMove, RecordedTurn
 
 

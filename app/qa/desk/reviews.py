@@ -10,8 +10,8 @@ from pydantic import JsonValue, ValidationError
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from app.qa.replay.manifest import EXPECTED, Expectation, Strict, Words
-from app.qa.replay.vocabulary import ANYONE, expectation_faults
+from app.qa.replay.labelling.vocabulary import ANYONE, expectation_faults
+from app.qa.replay.manifests.manifest import EXPECTED, Expectation, Strict, Words
 from schemas.errors import MalformedMessage, WrongState
 
 MAX_ENTRIES: Final = 32

@@ -12,8 +12,8 @@ from typing import Final
 from app.qa.desk.agreement import Pair, pair_of
 from app.qa.desk.reviews import Review
 from app.qa.desk.turns import ListedTurn
-from app.qa.replay.recorded import Recording, read_recording
-from app.qa.replay.shadowed import ShadowedRecording, shadowed_calls
+from app.qa.replay.playing.shadowed import ShadowedRecording, shadowed_calls
+from app.qa.replay.records.recorded import Recording, read_recording
 from app.recordings.files import RecordedTurn
 from schemas.errors import MalformedMessage, NotFound, TellerlineError
 from services.ports import Clock

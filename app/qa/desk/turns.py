@@ -8,7 +8,7 @@ from typing import Final
 
 from app.qa.desk.failing import failures_of
 from app.qa.desk.reviews import Review, ReviewState
-from app.qa.replay.failures import TurnFailure
+from app.qa.replay.judging.failures import TurnFailure
 from app.recordings.files import RecordedTurn
 from schemas.decision import DecisionKind
 from schemas.errors import BadInput

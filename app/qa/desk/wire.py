@@ -9,11 +9,11 @@ from app.qa.desk.agreement import Agreement
 from app.qa.desk.desk import SeenTurn
 from app.qa.desk.reviews import Review, ReviewAction, ReviewState
 from app.qa.desk.turns import MAX_PAGE, Filters, Page
-from app.qa.replay.failures import FailureGroup
-from app.qa.replay.manifest import EXPECTED
-from app.qa.replay.recorded import machine_labels
-from app.qa.replay.shadowed import ShadowTally
-from app.qa.replay.vocabulary import replies
+from app.qa.replay.judging.failures import FailureGroup
+from app.qa.replay.labelling.vocabulary import replies
+from app.qa.replay.manifests.manifest import EXPECTED
+from app.qa.replay.playing.shadowed import ShadowTally
+from app.qa.replay.records.recorded import machine_labels
 from app.recordings.files import RecordedMove, RecordedSlot
 from schemas.decision import DecisionKind
 from schemas.intent import Intent, Route, Slots

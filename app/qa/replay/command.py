@@ -11,17 +11,18 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from app.qa.desk import exported
-from app.qa.replay import policy, readers, remote
-from app.qa.replay.house import PipelineSpec
-from app.qa.replay.journal import REPORT, SCORES, read_run
-from app.qa.replay.live import LiveSpec
-from app.qa.replay.manifest import Manifest, as_words
+from app.qa.replay.comparing import policy
+from app.qa.replay.judging.score import score
+from app.qa.replay.labelling.vocabulary import label_faults
+from app.qa.replay.manifests import readers, remote
+from app.qa.replay.manifests.manifest import Manifest, as_words
+from app.qa.replay.playing.house import PipelineSpec
+from app.qa.replay.playing.live import LiveSpec
+from app.qa.replay.playing.run import PlayerSpec, Watcher, replay
+from app.qa.replay.playing.run import Progress as Done
+from app.qa.replay.records.journal import REPORT, SCORES, read_run
 from app.qa.replay.report.build import write_report
-from app.qa.replay.run import PlayerSpec, Watcher, replay
-from app.qa.replay.run import Progress as Done
-from app.qa.replay.score import score
-from app.qa.replay.summary import print_played, print_scores
-from app.qa.replay.vocabulary import label_faults
+from app.qa.replay.report.summary import print_played, print_scores
 from app.settings import read_settings
 from schemas.errors import MalformedMessage
 

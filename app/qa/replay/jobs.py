@@ -17,9 +17,9 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.qa.replay import readers
-from app.qa.replay.journal import JOURNAL, REPORT
-from app.qa.replay.vocabulary import label_faults
+from app.qa.replay.labelling.vocabulary import label_faults
+from app.qa.replay.manifests import readers
+from app.qa.replay.records.journal import JOURNAL, REPORT
 from schemas.errors import BadInput, Busy, MalformedMessage, NotFound, TellerlineError, TooLarge, WrongState
 from services.ports import Clock
 

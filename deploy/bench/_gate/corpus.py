@@ -8,7 +8,7 @@ import av
 import numpy as np
 import orjson
 
-from app.qa.replay.audio import read_audio
+from app.qa.replay.sound.audio import read_audio
 from app.recordings.files import flac
 from deploy.bench._gate import weights
 from deploy.bench._lines import json_lines

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.qa.replay.diff import compare
-from app.qa.replay.journal import read_run
-from app.qa.replay.policy import policy
-from app.qa.replay.summary import blamed
+from app.qa.replay.comparing.diff import compare
+from app.qa.replay.comparing.policy import policy
+from app.qa.replay.records.journal import read_run
+from app.qa.replay.report.summary import blamed
 from deploy.bench._gate.changes import Played, SeededChange, TreeCopy, place, put_in
 from schemas.errors import NotFound
 

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from app.qa.desk.agreement import agreement, by_field, pair_of
 from app.qa.desk.reviews import MAX_ENTRIES, Review, ReviewAction, ReviewEntry, ReviewState, read_labels
-from app.qa.replay.manifest import Expectation, MoneyMove
+from app.qa.replay.manifests.manifest import Expectation, MoneyMove
 from schemas.errors import MalformedMessage, WrongState
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)

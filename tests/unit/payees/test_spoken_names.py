@@ -6,7 +6,7 @@ from typing import Final
 import orjson
 import pytest
 
-from app.qa.replay.stats import clopper_pearson
+from app.qa.replay.judging.stats import clopper_pearson
 from deploy.bench._payees.spoken import HALVES, spoken
 from deploy.bench.payees import run
 from schemas.ids import EN_GB

@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 
-from app.qa.replay.audio import read_audio
+from app.qa.replay.sound.audio import read_audio
 from app.recordings.files import flac
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio

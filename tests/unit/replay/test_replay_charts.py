@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.qa.replay.judging.score import Latency
 from app.qa.replay.report.charts import waterfall
-from app.qa.replay.score import Latency
 
 MS = st.floats(0, 1e6, allow_nan=False)
 

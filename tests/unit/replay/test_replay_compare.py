@@ -2,15 +2,15 @@
 
 import pytest
 
-from app.qa.replay.compare_scores import Moved
-from app.qa.replay.diff import Change, FailOn, RunDiff, compare
-from app.qa.replay.journal import Run
-from app.qa.replay.judge import MoneyVerdict, money_verdict
-from app.qa.replay.junit import junit
-from app.qa.replay.manifest import Expectation, MoneyMove
-from app.qa.replay.markdown import markdown
-from app.qa.replay.record import SpanRecord, Stage, TurnRecord, TurnResult
-from app.qa.replay.stats import clopper_pearson, mcnemar, paired, ratios
+from app.qa.replay.comparing.compare_scores import Moved
+from app.qa.replay.comparing.diff import Change, FailOn, RunDiff, compare
+from app.qa.replay.judging.judge import MoneyVerdict, money_verdict
+from app.qa.replay.judging.stats import clopper_pearson, mcnemar, paired, ratios
+from app.qa.replay.manifests.manifest import Expectation, MoneyMove
+from app.qa.replay.records.journal import Run
+from app.qa.replay.records.record import SpanRecord, Stage, TurnRecord, TurnResult
+from app.qa.replay.report.junit import junit
+from app.qa.replay.report.markdown import markdown
 from schemas.errors import WrongState
 from tests.replay.samples import FIFTY, HEAD, result, run, turn
 

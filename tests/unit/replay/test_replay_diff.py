@@ -4,10 +4,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from app.qa.replay.diff import Cause, Change, FailOn, compare, policies
-from app.qa.replay.junit import junit
-from app.qa.replay.manifest import Expectation, MoneyMove
-from app.qa.replay.record import ModelCall, PayeeSearchRecord, SpanRecord, TurnRecord
+from app.qa.replay.comparing.diff import Cause, Change, FailOn, compare, policies
+from app.qa.replay.manifests.manifest import Expectation, MoneyMove
+from app.qa.replay.records.record import ModelCall, PayeeSearchRecord, SpanRecord, TurnRecord
+from app.qa.replay.report.junit import junit
 from schemas.errors import MalformedMessage
 from tests.replay.samples import FIFTY, run, turn
 

@@ -7,13 +7,13 @@ import orjson
 import pytest
 from rich.console import Console
 
-from app.qa.replay.coverage import coverage, inventory, unversioned
-from app.qa.replay.failures import FailedStage, by_stage, failures, grouped
-from app.qa.replay.judge import judge
-from app.qa.replay.manifest import Expectation, MoneyMove
-from app.qa.replay.record import CandidateRecord, PayeeSearchRecord, SpanRecord, TurnRecord
-from app.qa.replay.score import score
-from app.qa.replay.summary import print_coverage, print_scores
+from app.qa.replay.judging.coverage import coverage, inventory, unversioned
+from app.qa.replay.judging.failures import FailedStage, by_stage, failures, grouped
+from app.qa.replay.judging.judge import judge
+from app.qa.replay.judging.score import score
+from app.qa.replay.manifests.manifest import Expectation, MoneyMove
+from app.qa.replay.records.record import CandidateRecord, PayeeSearchRecord, SpanRecord, TurnRecord
+from app.qa.replay.report.summary import print_coverage, print_scores
 from services.normalization import Normalizer
 from tests.replay.samples import FIFTY, result, run, turn
 

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.replay.manifest import json_schema
-from app.qa.replay.readers import load, read
+from app.qa.replay.manifests.manifest import json_schema
+from app.qa.replay.manifests.readers import load, read
 from app.recordings.files import flac
 from schemas.errors import MalformedMessage
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from app.qa.replay.diff import FailOn, compare
-from app.qa.replay.journal import Run
-from app.qa.replay.judge import MoneyVerdict, judge, judge_by_machine
-from app.qa.replay.manifest import Expectation, Manifest, MoneyMove
-from app.qa.replay.policy import Policies, Policy, policy_for, slack
-from app.qa.replay.readers import load
-from app.qa.replay.readings import readings
-from app.qa.replay.record import TurnRecord
-from app.qa.replay.score import Scores, score
-from app.qa.replay.vocabulary import customer_fault, label_faults
+from app.qa.replay.comparing.diff import FailOn, compare
+from app.qa.replay.comparing.policy import Policies, Policy, policy_for, slack
+from app.qa.replay.comparing.readings import readings
+from app.qa.replay.judging.judge import MoneyVerdict, judge, judge_by_machine
+from app.qa.replay.judging.score import Scores, score
+from app.qa.replay.labelling.vocabulary import customer_fault, label_faults
+from app.qa.replay.manifests.manifest import Expectation, Manifest, MoneyMove
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.records.journal import Run
+from app.qa.replay.records.record import TurnRecord
 from rules.load import load as load_rules
 from schemas.errors import BadInput
 from schemas.ids import Locale

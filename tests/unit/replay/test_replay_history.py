@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.qa.replay import policy
-from app.qa.replay.history import RUNS, RunHistory
-from app.qa.replay.journal import Journal
-from app.qa.replay.manifest import Expectation
-from app.qa.replay.record import TurnRecord
+from app.qa.replay.comparing import policy
+from app.qa.replay.comparing.history import RUNS, RunHistory
+from app.qa.replay.manifests.manifest import Expectation
+from app.qa.replay.records.journal import Journal
+from app.qa.replay.records.record import TurnRecord
 from app.qa.replay.report.history import history_page
 from schemas.errors import BadInput, MalformedMessage, NotFound
 from tests.replay.samples import FIFTY, HEAD, result, turn

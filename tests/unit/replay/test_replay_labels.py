@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from app.anyone import anyone
 from app.cli import main
-from app.qa.replay import labels
-from app.qa.replay.audio import read_audio
-from app.qa.replay.manifest import Expectation
-from app.qa.replay.readers import load
-from app.qa.replay.recorded import as_case, read_recording
+from app.qa.replay.labelling import labels
+from app.qa.replay.manifests.manifest import Expectation
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.records.recorded import as_case, read_recording
+from app.qa.replay.sound.audio import read_audio
 from app.recordings.files import RecordingHead
 from app.recordings.live import KnowingHandler, Recordings
 from app.recordings.recorder import CallRecorder

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.qa.replay import readers
-from app.qa.replay.manifest import DEFAULT_NOW, Case, dump_jsonl
-from app.qa.replay.readers import load
+from app.qa.replay.manifests import readers
+from app.qa.replay.manifests.manifest import DEFAULT_NOW, Case, dump_jsonl
+from app.qa.replay.manifests.readers import load
 from schemas.errors import MalformedMessage, NotFound, TooLarge
 
 

@@ -13,12 +13,12 @@ import pytest
 from pydantic import SecretStr
 
 from app.qa.replay import provenance
-from app.qa.replay.house import PipelineSpec
-from app.qa.replay.journal import DECISIONS, HEAD, Journal, RunHead, read_run
-from app.qa.replay.live import LiveSpec
-from app.qa.replay.manifest import Manifest
-from app.qa.replay.readers import load
-from app.qa.replay.run import replay
+from app.qa.replay.manifests.manifest import Manifest
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.playing.house import PipelineSpec
+from app.qa.replay.playing.live import LiveSpec
+from app.qa.replay.playing.run import replay
+from app.qa.replay.records.journal import DECISIONS, HEAD, Journal, RunHead, read_run
 from app.settings import Settings
 from schemas.errors import MalformedMessage, RecognizerUnavailable, WrongState
 from tests.replay.fakes import FakePlayer, FakeSpec
@@ -47,7 +47,7 @@ def test_a_run_says_what_made_it(tmp_path: Path, manifest: Manifest) -> None:
     assert sitting.started.endswith("+00:00")
     assert "numpy" in sitting.libraries
     assert run.sources["rules/qa/policies.yaml"] == provenance.sources()["rules/qa/policies.yaml"]
-    assert "app/qa/replay/run.py" in run.sources
+    assert "app/qa/replay/playing/run.py" in run.sources
     assert "secret" not in (tmp_path / "out" / HEAD).read_text()
 
 
@@ -128,8 +128,8 @@ def test_what_can_not_be_composed_says_why(tmp_path: Path, manifest: Manifest, a
 STUCK = """
 import asyncio, os, sys
 from pathlib import Path
-from app.qa.replay.readers import load
-from app.qa.replay.run import replay
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.playing.run import replay
 from tests.replay.fakes import FakePlayer, FakeSpec
 
 class Stuck(FakePlayer):

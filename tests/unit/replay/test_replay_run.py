@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from app.qa.replay.journal import DECISIONS, JOURNAL, TIMINGS, read_run
-from app.qa.replay.manifest import Manifest
-from app.qa.replay.readers import load
-from app.qa.replay.run import Progress, replay
+from app.qa.replay.manifests.manifest import Manifest
+from app.qa.replay.manifests.readers import load
+from app.qa.replay.playing.run import Progress, replay
+from app.qa.replay.records.journal import DECISIONS, JOURNAL, TIMINGS, read_run
 from schemas.errors import MalformedMessage, NotFound, WrongState
 from tests.replay.fakes import FakeSpec
 

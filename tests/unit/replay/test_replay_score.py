@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from app.qa.replay.judge import MoneyVerdict, Tally, judge
-from app.qa.replay.manifest import Expectation, ExpectedSpan, MoneyMove
-from app.qa.replay.policy import policy
-from app.qa.replay.record import CandidateRecord, ModelCall, PayeeSearchRecord, SpanRecord
-from app.qa.replay.score import score
-from app.qa.replay.stats import calibration, percentiles, ratios
-from app.qa.replay.words import character_errors, comparable, word_errors
+from app.qa.replay.comparing.policy import policy
+from app.qa.replay.judging.judge import MoneyVerdict, Tally, judge
+from app.qa.replay.judging.score import score
+from app.qa.replay.judging.stats import calibration, percentiles, ratios
+from app.qa.replay.judging.words import character_errors, comparable, word_errors
+from app.qa.replay.manifests.manifest import Expectation, ExpectedSpan, MoneyMove
+from app.qa.replay.records.record import CandidateRecord, ModelCall, PayeeSearchRecord, SpanRecord
 from schemas.errors import NotFound
 from tests.replay.samples import FIFTY, many, result, turn
 

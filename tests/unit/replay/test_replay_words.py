@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.qa.replay.manifest import Expectation
-from app.qa.replay.score import score
-from app.qa.replay.words import AMOUNT, DIGITS, NAME, Errors, hearing, word_errors
+from app.qa.replay.judging.score import score
+from app.qa.replay.judging.words import AMOUNT, DIGITS, NAME, Errors, hearing, word_errors
+from app.qa.replay.manifests.manifest import Expectation
 from tests.replay.samples import result, turn
 
 

@@ -7,16 +7,16 @@ from typing import Final
 from markupsafe import Markup
 from pydantic import JsonValue
 
-from app.qa.replay.compare_scores import Moved
-from app.qa.replay.diff import Change, PolicyBreach, RunDiff, TurnDiff
-from app.qa.replay.record import TurnRecord
+from app.qa.replay.comparing.compare_scores import Moved
+from app.qa.replay.comparing.diff import Change, PolicyBreach, RunDiff, TurnDiff
+from app.qa.replay.judging.score import score
+from app.qa.replay.judging.stats import Ratio
+from app.qa.replay.judging.verdicts import Value
+from app.qa.replay.records.record import TurnRecord
 from app.qa.replay.report import svg
 from app.qa.replay.report.build import asset, embedded, page_template, script_policy
 from app.qa.replay.report.rows import recordings
-from app.qa.replay.score import score
-from app.qa.replay.stats import Ratio
-from app.qa.replay.summary import made_by
-from app.qa.replay.verdicts import Value
+from app.qa.replay.report.summary import made_by
 
 _SCRIPTS: Final = ("make.js", "beside.js")
 _WIDTH, _LEFT = 640.0, 190.0

@@ -11,15 +11,15 @@ import orjson
 from jinja2 import Template
 from markupsafe import Markup
 
-from app.qa.replay.coverage import coverage
-from app.qa.replay.failures import by_stage
-from app.qa.replay.journal import Run
+from app.qa.replay.judging.coverage import coverage
+from app.qa.replay.judging.failures import by_stage
+from app.qa.replay.judging.score import Scores, score
+from app.qa.replay.judging.stats import Ratio
+from app.qa.replay.records.journal import Run
 from app.qa.replay.report.charts import all_charts
 from app.qa.replay.report.rows import COLUMNS, detail, judged, recordings, row
-from app.qa.replay.score import Scores, score
-from app.qa.replay.stats import Ratio
-from app.qa.replay.summary import made_by
-from app.qa.replay.templating import environment
+from app.qa.replay.report.summary import made_by
+from app.qa.replay.report.templating import environment
 
 _SCRIPTS: Final = ("make.js", "data.js", "table.js", "detail.js", "labels.js", "page.js")
 _PERCENT: Final = 100.0

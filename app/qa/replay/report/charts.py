@@ -7,10 +7,10 @@ from typing import Final
 
 from markupsafe import Markup
 
-from app.qa.replay.record import TurnResult
+from app.qa.replay.judging.score import Latency, Scores
+from app.qa.replay.judging.stats import CalibrationCurve, Ratio, percentiles
+from app.qa.replay.records.record import TurnResult
 from app.qa.replay.report import svg
-from app.qa.replay.score import Latency, Scores
-from app.qa.replay.stats import CalibrationCurve, Ratio, percentiles
 
 WIDTH: Final = 640.0
 LEFT: Final = 150.0

@@ -5,7 +5,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from app.qa.replay.history import P95, NotedRun, series
+from app.qa.replay.comparing.history import P95, NotedRun, series
 from app.qa.replay.report import svg
 from app.qa.replay.report.build import asset, page_template, style_policy
 

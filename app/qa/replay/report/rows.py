@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from pydantic import JsonValue
 
-from app.qa.replay.audio import Clip, decode
-from app.qa.replay.failures import failures
-from app.qa.replay.judge import Judgement, judge
-from app.qa.replay.record import SoundRecord, TurnResult
-from app.qa.replay.words import comparable
+from app.qa.replay.judging.failures import failures
+from app.qa.replay.judging.judge import Judgement, judge
+from app.qa.replay.judging.words import comparable
+from app.qa.replay.records.record import SoundRecord, TurnResult
+from app.qa.replay.sound.audio import Clip, decode
 from app.recordings.files import flac
 from schemas.errors import TellerlineError
 

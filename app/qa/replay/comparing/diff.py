@@ -1,0 +1,288 @@
+"""Two runs compared: what got better, worse or otherwise changed, value by value, and the first stage that differs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from app.qa.replay.comparing.compare_scores import Moved, Slower, moved, slower
+from app.qa.replay.comparing.other_copies import few, nearly, other_copies
+from app.qa.replay.comparing.readings import loosened, misread, missaid
+from app.qa.replay.comparing.reasons import late, misheard, why
+from app.qa.replay.judging.judge import judge
+from app.qa.replay.judging.verdicts import SAID, FieldChange, changes, looser, rules_of
+from app.qa.replay.manifests.manifest import by_people
+from app.qa.replay.records.journal import Run
+from app.qa.replay.records.record import TurnRecord
+from schemas.errors import MalformedMessage, WrongState
+
+
+class Change(StrEnum):
+    """What became of a turn between two runs."""
+
+    SAME = "same"
+    BETTER = "better"
+    WORSE = "worse"
+    CHANGED = "changed"
+    ADDED = "added"
+    REMOVED = "removed"
+
+
+class Cause(StrEnum):
+    """The first stage, in the order of the pipeline, whose outcome differs."""
+
+    FAILURE = "failure"
+    TRANSCRIPT = "transcript"
+    SPAN = "span"
+    PAYEE = "payee"
+    MODEL = "model"
+    RULE = "rule"
+    REPLY = "reply"
+    NONE = "none"
+
+
+class FailOn(StrEnum):
+    """What a comparison fails on.
+
+    MONEY: an amount or a payee that was right and is wrong, whatever else was wrong in the turn; a new false accept or
+    wrong read-back; amounts, days and names said, or money and cards changed
+    at the bank, that nobody judges and that differ. REGRESSION: any value that was
+    right and is not, a turn that fails, words misheard more often than by chance. LABELS: a turn that is right or wrong
+    by what its label says now, and was otherwise by what it said. SLOWER: a stage. CHANGED: any difference at all.
+    """
+
+    MONEY = "money"
+    REGRESSION = "regression"
+    CHANGED = "changed"
+    MISSING = "missing"
+    LABELS = "labels"
+    SLOWER = "slower"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDiff:
+    """One turn in both runs: the values that differ, and the rules that had a part in it then and now."""
+
+    id: str
+    change: Change
+    cause: Cause
+    fields: tuple[FieldChange, ...] = ()
+    before: TurnRecord | None = None
+    after: TurnRecord | None = None
+    relabelled: bool = False
+    rules_before: tuple[str, ...] = ()
+    rules_after: tuple[str, ...] = ()
+
+    @property
+    def rules_changed(self) -> tuple[str, ...]:
+        """The rules that had a part in it then or now, and not both times."""
+        return tuple(sorted({*self.rules_before} ^ {*self.rules_after}))
+
+    @property
+    def money_worse(self) -> bool:
+        """Whether money may go wrong that did not."""
+        return any(change.money for change in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyBreach:
+    """Why a comparison fails: by which policy, in words, and in which turns."""
+
+    policy: FailOn
+    says: str
+    turns: tuple[TurnDiff, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunDiff:
+    """Two runs: every turn, every score, and by what they were made."""
+
+    before: Run
+    after: Run
+    turns: tuple[TurnDiff, ...]
+    counts: dict[str, int] = field(default_factory=dict)
+    causes: dict[str, dict[str, int]] = field(default_factory=dict)
+    scores: tuple[Moved, ...] = ()
+    slower: tuple[Slower, ...] = ()
+
+    def violations(self, policies: Iterable[FailOn]) -> tuple[TurnDiff, ...]:
+        """The turns that break one of the policies."""
+        found: dict[str, TurnDiff] = {}
+        for policy in policies:
+            excused = self.excused if policy is FailOn.REGRESSION else frozenset()
+            if (broken := _BROKEN.get(policy)) is not None:
+                found |= {turn.id: turn for turn in self.turns if turn.id not in excused and broken(turn)}
+        return tuple(turn for turn in self.turns if turn.id in found)
+
+    @property
+    def excused(self) -> frozenset[str]:
+        """A few turns that only another copy of their recording had heard a little otherwise: near ties, not money."""
+        copies = other_copies(self.before.sources, self.after.sources)
+        near = frozenset(
+            turn.id
+            for turn in self.turns
+            if turn.before is not None and turn.after is not None and turn.after.audio in copies
+            if not turn.money_worse and nearly(turn.before.heard, turn.after.heard) and turn.change is Change.WORSE
+        )
+        return near if len(near) <= few(len(self.turns)) else frozenset()
+
+    def findings(self, policies: Iterable[FailOn]) -> tuple[PolicyBreach, ...]:
+        """Everything that breaks one of the policies, the reason in words."""
+        found = []
+        for policy in dict.fromkeys(policies):
+            turns = self.violations((policy,))
+            if turns:
+                found.append(PolicyBreach(policy, why(turns), turns))
+            if policy is FailOn.REGRESSION:
+                found += [PolicyBreach(policy, misheard(score)) for score in self.scores if score.worse_hearing]
+            if policy is FailOn.SLOWER:
+                found += [PolicyBreach(policy, late(stage)) for stage in self.slower]
+            if policy is FailOn.MONEY:
+                told = (held(self.before.words, self.after.words) for held in (misread, missaid))
+                found += [PolicyBreach(policy, words) for words in told if words]
+            if policy is FailOn.LABELS and (wider := loosened(self.before.slack, self.after.slack)):
+                found.append(PolicyBreach(policy, wider))
+        return tuple(found)
+
+    @property
+    def changed_sources(self) -> tuple[str, ...]:
+        """Files of code, rules, weights and sound that are not what they were, each with what became of it."""
+        old, new = self.before.sources, self.after.sources
+        return tuple(
+            f"{name} {_fate(old, new, name)}" for name in sorted({*old, *new}) if old.get(name) != new.get(name)
+        )
+
+
+def _fate(old: Mapping[str, str], new: Mapping[str, str], name: str) -> str:
+    if name not in old:
+        return "is new"
+    return "is gone" if new.get(name, "absent") == "absent" else "changed"
+
+
+_BROKEN: Final[dict[FailOn, Callable[[TurnDiff], bool]]] = {
+    FailOn.MONEY: lambda turn: turn.money_worse,
+    FailOn.REGRESSION: lambda turn: turn.change is Change.WORSE or any(c.lost for c in turn.fields),
+    FailOn.CHANGED: lambda turn: turn.change is not Change.SAME,
+    FailOn.MISSING: lambda turn: turn.change is Change.REMOVED,
+    FailOn.LABELS: lambda turn: turn.relabelled,
+}
+
+_BY_CAUSE: Final[tuple[tuple[Cause, Callable[[TurnRecord], object]], ...]] = (
+    (Cause.FAILURE, lambda t: (t.error, t.played)),
+    (Cause.TRANSCRIPT, lambda t: (t.heard, t.hypotheses)),
+    (Cause.SPAN, lambda t: [(s.kind, s.start, s.end, s.value, s.ambiguity) for s in t.spans]),
+    (Cause.PAYEE, lambda t: t.payee),
+    (Cause.MODEL, lambda t: t.models),
+    (Cause.RULE, lambda t: (t.rule, t.vetoes, t.intent, t.slots, t.missing, t.route, t.decision, t.outcome, t.reply)),
+    (Cause.REPLY, lambda t: t.spoken),
+)
+
+
+def compare(before: Run, after: Run) -> RunDiff:
+    """Compare two runs turn by turn; turns of `after` in order, then what is gone.
+
+    Raises WrongState where they have no turn in common.
+    """
+    old = {r.record.id: r.record for r in before.results}
+    new = {r.record.id: r.record for r in after.results}
+    shared = [key for key in new if key in old]
+    if old and new and not shared:
+        raise WrongState("the two runs have no turn in common: they can't be compared")
+    turns: list[TurnDiff] = []
+    drifted: set[str] = set()
+    for key, record in new.items():
+        turns.append(_turn_diff(old.get(key), record, drifted=record.case in drifted))
+        if turns[-1].change is not Change.SAME:
+            drifted.add(record.case)
+    turns += [_turn_diff(record, None) for key, record in old.items() if key not in new]
+    causes: dict[str, Counter[str]] = {}
+    for turn in turns:
+        if turn.change not in {Change.SAME, Change.ADDED, Change.REMOVED}:
+            causes.setdefault(turn.cause, Counter())[turn.change] += 1
+    counts = Counter(turn.change for turn in turns)
+    held = [old[key].model_copy(update={"expect": new[key].expect}) for key in shared]
+    return RunDiff(
+        before,
+        after,
+        tuple(turns),
+        {change.value: counts[change] for change in Change},
+        {k: dict(v) for k, v in causes.items()},
+        moved(held, [new[key] for key in shared]),
+        slower(before.results, after.results),
+    )
+
+
+def _turn_diff(before: TurnRecord | None, after: TurnRecord | None, *, drifted: bool = False) -> TurnDiff:
+    """`drifted`: an earlier turn of the call went otherwise, so that balances may rightly be others since."""
+    if after is None:
+        assert before is not None
+        return TurnDiff(before.id, Change.REMOVED, Cause.NONE, before=before)
+    # Both sides are held to what the newer manifest expects: a corrected label is not a regression.
+    nothing = after.model_copy(update=_NOTHING)
+    fields = changes(before or nothing, after, after.expect)
+    if before is None:
+        # What a new turn gets wrong was never right; only money is looked at.
+        return TurnDiff(after.id, Change.ADDED, Cause.NONE, tuple(c for c in fields if c.money and c.lost), after=after)
+    if drifted:
+        fields = tuple(change for change in fields if change.name != SAID)
+    change = _change(before, after, fields)
+    then, now = rules_of(before), rules_of(after)
+    return TurnDiff(
+        after.id,
+        change,
+        Cause.NONE if change is Change.SAME else _cause(before, after),
+        fields,
+        before,
+        after,
+        _relabelled(before, after),
+        tuple(sorted(then)),
+        tuple(sorted(now)),
+    )
+
+
+_NOTHING: Final[dict[str, object]] = {
+    "money": (),
+    "proposal": None,
+    "slots": {},
+    "spoken": "",
+    "told": (),
+    "effects": {},
+    "error": None,
+}
+
+
+def _change(before: TurnRecord, after: TurnRecord, fields: tuple[FieldChange, ...]) -> Change:
+    if any(change.lost or change.money for change in fields):
+        return Change.WORSE
+    if any(change.gained for change in fields):
+        return Change.BETTER
+    quiet = {SAID} if before.spoken == after.spoken else set()
+    return Change.CHANGED if any(change.name not in quiet for change in fields) else Change.SAME
+
+
+def _relabelled(before: TurnRecord, after: TurnRecord) -> bool:
+    """Whether the label alone made a turn right or wrong, better or worse heard, or demands less than it did."""
+    if before.locale != after.locale:
+        return True  # the same words in another language are another test
+    if before.expect == after.expect:
+        return False
+    was, now = judge(after.model_copy(update={"expect": before.expect})), judge(after)
+    if was.right is not None and was.right != now.right:
+        return True
+    if was.hearing is not None and (now.hearing is None or was.hearing.errors != now.hearing.errors):
+        return True
+    return looser(by_people(before.expect), by_people(after.expect))
+
+
+def _cause(before: TurnRecord, after: TurnRecord) -> Cause:
+    return next((cause for cause, view in _BY_CAUSE if view(before) != view(after)), Cause.RULE)
+
+
+def policies(text: str) -> tuple[FailOn, ...]:
+    """`money,regression` as policies. Raises MalformedMessage on any other word."""
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    unknown = [word for word in words if word not in set(FailOn)]
+    if unknown:
+        raise MalformedMessage(f"unknown policy {unknown[0]!r}: one of {', '.join(FailOn)}")
+    return tuple(FailOn(word) for word in words)

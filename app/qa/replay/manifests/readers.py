@@ -1,0 +1,234 @@
+"""Reading manifests: JSON lines or an array, tables, a folder of audio with sidecars; and what others write."""
+
+import codecs
+import lzma
+from collections.abc import Callable, Iterable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any, Final
+
+import orjson
+from pydantic import ValidationError
+
+from app.qa.replay.manifests import formats, tables
+from app.qa.replay.manifests.manifest import MAX_CASES, Case, Manifest
+from app.qa.replay.manifests.tables import FAULT
+from app.qa.replay.sound.audio import HEADERLESS
+from schemas.errors import MalformedMessage, NotFound, TellerlineError, TooLarge
+from schemas.json_names import DOUBLED, doubled_name
+
+MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
+AUDIO_SUFFIXES: Final = frozenset(
+    {
+        *(".wav", ".flac", ".mp3", ".opus", ".ogg", ".oga", ".webm", ".m4a", ".aac", ".wma", ".gsm", ".au", ".amr"),
+        *HEADERLESS,
+    }
+)
+PACKED: Final = ".xz"
+"""What JSON lines end in that xz packed."""
+DEFAULTS: Final = "defaults.json"
+CALL_FILE: Final = "call.json"
+"""A folder that holds this file is one multi-turn call."""
+MAX_TOLD: Final = 20
+"""Faults of a manifest that an error names."""
+_CASE_KEYS: Final = frozenset({"id", "locale", "customer", "facts", "now", "tags"})
+Raw = dict[str, Any]
+
+
+def load(path: Path) -> Manifest:
+    """Read a manifest. `defaults.json` beside it, or an object `defaults` in it, fills what cases leave out.
+
+    Raises NotFound, TooLarge, MalformedMessage (with every line or file that is wrong).
+    """
+    manifest, faults = read(path)
+    if faults:
+        told = "; ".join(faults[:MAX_TOLD])
+        raise MalformedMessage(told if len(faults) <= MAX_TOLD else f"{told}; and {len(faults) - MAX_TOLD} more")
+    return manifest
+
+
+def base_of(path: Path) -> Path:
+    """The folder that a manifest's recordings are relative to."""
+    return path if path.is_dir() else path.parent
+
+
+def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
+    """The cases that can be read, and everything that is wrong with the others. Raises NotFound, TooLarge.
+
+    Raises MalformedMessage only where `defaults.json` can't be read.
+    """
+    if not path.exists():
+        raise NotFound(f"no manifest {path}")
+    if path.is_file() and path.stat().st_size > MAX_MANIFEST_BYTES:
+        raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
+    base = base_of(path)
+    cases: list[Case] = []
+    faults: list[str] = []
+    seen: set[str] = set()
+    beside = base / DEFAULTS
+    given: Raw = _object(DEFAULTS, beside.read_bytes()) if beside.is_file() else {}
+    lines = iter(_reader(path)(path))
+    while True:
+        try:
+            where, raw = next(lines)
+            if FAULT in raw:
+                raise MalformedMessage(raw[FAULT])
+            if "defaults" in raw:
+                given |= raw["defaults"]
+                continue
+            case = _case(where, raw, given)
+            if case.id in seen:
+                raise MalformedMessage(f"{where}: two cases are called {case.id!r}")
+            seen.add(case.id)
+            cases.append(case)
+        except StopIteration:
+            break
+        except TellerlineError as error:
+            faults.append(error.message)
+        if len(cases) > MAX_CASES:
+            raise TooLarge(f"more than {MAX_CASES} cases")
+    return Manifest(base=base, cases=tuple(cases)), tuple(faults)
+
+
+def _reader(path: Path) -> Callable[[Path], Iterable[tuple[str, Raw]]]:
+    if path.is_dir():
+        return formats.kaldi if (path / formats.KALDI).is_file() else _folder
+    return _TABLES.get(path.suffix.lower(), _json)
+
+
+def _case(where: str, raw: Raw, given: Raw) -> Case:
+    """A line as a case; `given` fills what it leaves out, in its turns too."""
+    if formats.is_nemo(raw):
+        raw = formats.nemo(raw, where)
+    of_case = {k: v for k, v in given.items() if k in _CASE_KEYS}
+    of_turn = {k: v for k, v in given.items() if k not in _CASE_KEYS}
+    if "turns" not in raw:
+        raw = {k: v for k, v in raw.items() if k in _CASE_KEYS} | {
+            "turns": [{k: v for k, v in raw.items() if k not in _CASE_KEYS}]
+        }
+    turns = raw["turns"]
+    if isinstance(turns, list):
+        turns = [of_turn | _turn(turn) if isinstance(turn, dict) else turn for turn in turns]
+    try:
+        return Case.model_validate(of_case | raw | {"turns": turns})
+    except ValidationError as error:
+        raise MalformedMessage(f"{where}: {_first(error)}") from error
+
+
+def _turn(turn: Raw) -> Raw:
+    """A turn in which what was said may stand beside the sound, as well as in `expect`."""
+    if "transcript" not in turn:
+        return turn
+    said = {"transcript": turn["transcript"]}
+    return {k: v for k, v in turn.items() if k != "transcript"} | {"expect": said | turn.get("expect", {})}
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+
+
+def _object(where: str, data: bytes) -> Raw:
+    try:
+        raw = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise MalformedMessage(f"{where}: {error}") from error
+    if not isinstance(raw, dict):
+        raise MalformedMessage(f"{where}: not an object")
+    if doubled_name(data) is not None:
+        raise MalformedMessage(f"{where}: {DOUBLED}")
+    return raw
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """A file, unpacked where it is packed. Raises TooLarge, MalformedMessage."""
+    if path.suffix != PACKED:
+        return path.open("rb")
+    try:
+        body = lzma.LZMADecompressor().decompress(path.read_bytes(), MAX_MANIFEST_BYTES + 1)
+    except lzma.LZMAError as error:
+        raise MalformedMessage(f"{path.name}: {error}") from error
+    if len(body) > MAX_MANIFEST_BYTES:
+        raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
+    return BytesIO(body)
+
+
+def _json(path: Path) -> Iterator[tuple[str, Raw]]:
+    """JSON lines, or one array of objects. A line that can't be read is told, and the next one read."""
+    with _opened(path) as lines:
+        begin = len(codecs.BOM_UTF8) if lines.read(3) == codecs.BOM_UTF8 else 0  # what editors put before a text
+        lines.seek(begin)
+        first = lines.read(64).lstrip()[:1]
+        lines.seek(begin)
+        if first == b"[":
+            for number, raw in enumerate(_array(path.name, lines.read()), 1):
+                yield f"{path.name}[{number}]", raw
+            return
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                where = f"{path.name}:{number}"
+                yield where, _object_or_fault(where, line)
+
+
+def _array(name: str, data: bytes) -> list[Raw]:
+    try:
+        objects = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise MalformedMessage(f"{name}: {error}") from error
+    if doubled_name(data) is not None:
+        raise MalformedMessage(f"{name}: {DOUBLED}")
+    return [raw if isinstance(raw, dict) else {FAULT: f"{name}: not an object"} for raw in objects]
+
+
+def _object_or_fault(where: str, data: bytes) -> Raw:
+    """The object, or what is wrong with it: a generator that raises would read no further."""
+    try:
+        return _object(where, data)
+    except MalformedMessage as error:
+        return {FAULT: error.message}
+
+
+def _folder(path: Path) -> Iterator[tuple[str, Raw]]:
+    """Every recording below the folder is a case; `name.json` beside it says what to expect, `name.txt` what was said.
+
+    A folder with `call.json` is one call.
+    """
+    calls = {found.parent for found in path.rglob(CALL_FILE)}
+    for folder in sorted(calls):
+        yield _call_folder(path, folder)
+    for audio in sorted(p for p in path.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES):
+        if not calls.intersection(audio.parents):
+            yield _sidecar(path, audio)
+
+
+def _call_folder(base: Path, folder: Path) -> tuple[str, Raw]:
+    where = str((folder / CALL_FILE).relative_to(base))
+    raw = _object(where, (folder / CALL_FILE).read_bytes())
+    prefix = folder.relative_to(base)
+    turns = raw.get("turns")
+    if not isinstance(turns, list):
+        raise MalformedMessage(f"{where}: no list of turns")
+    moved = [turn | {"audio": str(prefix / turn["audio"])} if "audio" in turn else turn for turn in turns]
+    name = str(prefix) if prefix.parts else base.name
+    return where, {"id": name} | raw | {"turns": moved}
+
+
+def _sidecar(base: Path, audio: Path) -> tuple[str, Raw]:
+    relative = audio.relative_to(base)
+    raw: Raw = {"id": str(relative.with_suffix("")), "audio": str(relative)}
+    if audio.suffix.lower() in HEADERLESS:
+        raw |= {"encoding": HEADERLESS[audio.suffix.lower()], "rate": 8_000}
+    beside, words = audio.with_suffix(".json"), audio.with_suffix(".txt")
+    if beside.is_file():
+        raw |= _object(str(beside.relative_to(base)), beside.read_bytes())
+    if words.is_file():
+        said = words.read_text(encoding="utf-8").strip()
+        raw["expect"] = {"transcript": said} | raw.get("expect", {})
+    return str(relative), raw
+
+
+_TABLES: Final[dict[str, Callable[[Path], Iterable[tuple[str, Raw]]]]] = {
+    ".csv": tables.separated,
+    ".tsv": tables.separated,
+    ".parquet": tables.parquet,
+}

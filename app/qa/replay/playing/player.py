@@ -1,0 +1,211 @@
+"""A call played through the pipeline in process: recogniser and turn handler, the caller's side from the manifest."""
+
+import time
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+
+from app.qa.rehearsal import RehearsedCall
+from app.qa.replay.manifests.manifest import Case, CaseTurn, MoneyMove
+from app.qa.replay.playing.collect import NOTHING_HEARD, Collector, waterfall
+from app.qa.replay.playing.parting import RecordedScript
+from app.qa.replay.records.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming, unplayed
+from app.qa.replay.sound import quality
+from app.qa.replay.sound.audio import Clip, DecodedAudio, decode
+from schemas.audio import SAMPLE_RATE, Samples
+from schemas.decision import DecisionKind
+from schemas.errors import TellerlineError
+from schemas.ids import Locale, ProposalId
+from schemas.transcript import Source, Transcript
+from schemas.turn import ReplyId
+from services.audio.endpointing import timing as waits
+from services.audio.frames import VAD_FRAME
+from services.audio.vad import SileroVad, VadState
+from services.ports import Clock, Recognizer, TurnHandler
+from services.timing import ManualClock
+
+SPEAKING_S: Final = 2.0
+"""How long the caller listens to a reply, on the replay's clock."""
+
+
+class ReplayClock(ManualClock):
+    """Dates and identifiers as the manifest has them; durations are real, so that latency can be measured."""
+
+    def monotonic(self) -> float:
+        """Seconds of the machine's own counter."""
+        return time.perf_counter()
+
+
+class House(Protocol):
+    """The composed pipeline of one process."""
+
+    @property
+    def recognizer(self) -> Recognizer:
+        """The process' recogniser, warm."""
+        ...
+
+    def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[RehearsedCall]:
+        """A call of the case's customer at a bank that no other case has touched."""
+        ...
+
+    async def close(self) -> None:
+        """Release everything."""
+        ...
+
+
+class PipelinePlayer:
+    """Plays cases in a House."""
+
+    def __init__(self, house: House, recognizer: str, ruleset: str, *, follow: bool = False) -> None:
+        self._house = house
+        self._recognizer = recognizer
+        self._ruleset = ruleset
+        self._follow = follow
+
+    async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
+        """All turns of one call. Each reply is heard in full before the caller's next words."""
+        clock = ReplayClock(case.now)
+        proposals: dict[ProposalId, MoneyMove] = {}
+        script = RecordedScript(case, self._follow)
+        results: dict[int, TurnResult] = {}
+        number: int | None = 1
+        awaited = False
+        async with self._house.call(case, clock) as call:
+            while number is not None:
+                clock.advance(case.turns[number - 1].after_s)
+                before = await call.holdings()
+                result = await self._turn(case, number, base, call.handler, clock, proposals, awaited=awaited)
+                changed = {"effects": effects(before, await call.holdings())}
+                results[number] = result.model_copy(update={"record": result.record.model_copy(update=changed)})
+                awaited = result.record.decision == DecisionKind.CONFIRM
+                number = script.after(results[number].record)
+                clock.advance(SPEAKING_S)
+        return tuple(_told(case, n, results.get(n), script.partings.get(n, "")) for n in range(1, len(case.turns) + 1))
+
+    async def _turn(
+        self,
+        case: Case,
+        number: int,
+        base: Path,
+        handler: TurnHandler,
+        clock: ReplayClock,
+        proposals: dict[ProposalId, MoneyMove],
+        *,
+        awaited: bool,
+    ) -> TurnResult:
+        utterance = case.turns[number - 1]
+        decoded = None
+        if utterance.audio is not None:
+            decoded = decode(source_of(utterance, base))
+            clock.advance(len(decoded.samples) / SAMPLE_RATE)
+        begin = time.perf_counter()
+        if decoded is None:
+            transcript = typed(utterance, case.language)
+        else:
+            transcript = await self._heard(decoded.samples, case.language, handler)
+        heard_ms = (time.perf_counter() - begin) * 1_000
+        collector = Collector(transcript, proposals)
+        heard = bool(transcript.text.strip()) or (awaited and decoded is not None and lost(decoded.samples))
+        if heard:
+            await converse(handler, transcript, ReplyId(f"r{number}"), collector)
+        total_ms = (time.perf_counter() - begin) * 1_000
+        record = collector.record(case, number, self._recognizer, self._ruleset)
+        if decoded is not None:
+            record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
+        if not heard:
+            record = record.model_copy(update={"decision": NOTHING_HEARD})
+        stages = ([] if decoded is None else [("asr", heard_ms)]) + list(collector.stages.items())
+        timing = _timing(case, number, decoded, total_ms, stages)
+        return TurnResult(record=record, timing=timing)
+
+    async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
+        """What a call would have taken the sound for."""
+        transcribe = self._house.recognizer.transcribe
+        return handler.interpret(await transcribe(samples, locale, final=True, wordings=handler.wordings)).transcript
+
+    async def close(self) -> None:
+        """Release the house."""
+        await self._house.close()
+
+
+def _timing(
+    case: Case, number: int, decoded: DecodedAudio | None, total_ms: float, stages: list[tuple[str, float]]
+) -> TurnTiming:
+    return TurnTiming(
+        case=case.id,
+        turn=number,
+        audio_s=0.0 if decoded is None else round(len(decoded.samples) / SAMPLE_RATE, 3),
+        total_ms=round(total_ms, 3),
+        stages=waterfall(stages),
+    )
+
+
+def _told(case: Case, number: int, result: TurnResult | None, parting: str) -> TurnResult:
+    """A turn's result, with what is to be said of what was asked after it; or that the call never came to it."""
+    if result is not None:
+        told = {"record": result.record.model_copy(update={"parting": parting})} if parting else {}
+        return result.model_copy(update=told)
+    return unplayed(case, number, reached=False)
+
+
+def effects(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """What a turn changed at the bank: by how much each balance or lock is another."""
+    changed = {name: after.get(name, 0) - before.get(name, 0) for name in sorted({*before, *after})}
+    return {name: by for name, by in changed.items() if by}
+
+
+def source_of(utterance: CaseTurn, base: Path) -> Clip:
+    """Where a recorded turn's sound lies."""
+    assert utterance.audio is not None
+    said = utterance
+    return Clip(base / utterance.audio, said.channel, said.encoding, said.rate, said.start, said.end)
+
+
+def sound_record(utterance: CaseTurn, decoded: DecodedAudio) -> SoundRecord:
+    """What was decoded, for the record."""
+    ratio = quality.snr_db(decoded.samples)
+    return SoundRecord(
+        channel=decoded.channel,
+        channels=decoded.channels,
+        chosen=decoded.chosen,
+        start=utterance.start,
+        end=utterance.end,
+        encoding=utterance.encoding,
+        rate=utterance.rate,
+        level_db=round(quality.level_db(decoded.samples), 1),
+        clipped=round(quality.clipped(decoded.samples), SCORE_DIGITS),
+        snr_db=None if ratio is None else round(ratio, 1),
+    )
+
+
+def typed(utterance: CaseTurn, locale: Locale) -> Transcript:
+    """Typed words or keys as the transcript that they are."""
+    if utterance.dtmf is not None:
+        return Transcript.typed(utterance.dtmf, locale, source=Source.DTMF)
+    return Transcript.typed(utterance.text or "", locale, utterance.alternatives)
+
+
+def lost(samples: Samples) -> bool:
+    """Whether somebody spoke for so long that a call asks again, where a yes is waited for."""
+    whole = np.pad(samples, (0, -len(samples) % VAD_FRAME))
+    vad = SileroVad()
+    try:
+        voiced = sum(probability >= waits().voice_on for probability in vad.probabilities(VadState(), whole))
+    finally:
+        vad.close()
+    return voiced * VAD_FRAME * 1_000 >= waits().lost_voice_ms * SAMPLE_RATE
+
+
+async def converse(handler: TurnHandler, transcript: Transcript, reply: ReplyId, collector: Collector) -> None:
+    """Let the handler take the turn, say what failed where it does, and hear the reply to its end."""
+    try:
+        async for event in handler.take(transcript, reply):
+            collector.take(event)
+    except TellerlineError as error:
+        collector.error = error
+        async for event in handler.failed(error, reply):
+            collector.take(event)
+    await handler.delivered(reply)
