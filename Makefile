@@ -29,7 +29,7 @@ SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
 .PHONY: setup speech remote hearing demo serve ray test-ray clients embedded asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
-.PHONY: asr-setup asr-test asr-speak asr-people asr-units asr-diphones asr-splice asr-rooms asr-train asr-export asr-language asr-acceptance asr-bench
+.PHONY: asr-setup asr-test asr-acceptance asr-language asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
 
@@ -159,38 +159,11 @@ $(ASR_VENV)/.ready: deploy/asr/lock.txt deploy/asr/pyproject.toml
 asr-test: asr-setup  ## the tests of training, among them a whole small one
 	$(ASR_VENV)/bin/python -m pytest -c deploy/asr/pyproject.toml tests/training
 
-asr-speak: asr-setup  ## synthesise the training corpus
-	$(ASR) speak --lang en --count 24000 --out corpus/en
-	$(ASR) speak --lang ja --count 9600 --out corpus/ja
-
-asr-people: asr-setup  ## prepare the human speech, split by speaker
-	$(ASR) people --source $(abspath $(SPEECH))/human --out corpus/human
-
-asr-units: asr-setup  ## let people say everything, in pieces of what they said
-	$(ASR) units --source $(abspath $(SPEECH))/human --out corpus/units --count 4000
-
-asr-diphones: asr-setup  ## voices of one piece for each pair of phones say everything
-	$(ASR) diphones --source $(abspath $(SPEECH))/human --phones corpus/units/phones --out corpus/diphones --count 4000
-
-asr-splice: asr-setup  ## let people say new sentences; needs a recogniser in runs/en, so it is for a second training
-	$(ASR) splice --run runs/en --human corpus/human --out corpus/spliced
-
-asr-rooms: asr-setup  ## impulse responses, made and measured
-	$(ASR) rooms --measured $(abspath $(SPEECH))/rir --out corpus/rooms.npy
-
-asr-train: asr-rooms  ## train both languages, an hour each on a CPU
-	$(ASR) train cpu-en data=corpus noise=$(abspath $(SPEECH))/noise rooms=corpus/rooms.npy run=runs/en
-	$(ASR) train cpu-ja data=corpus noise=$(abspath $(SPEECH))/noise rooms=corpus/rooms.npy run=runs/ja
-
-asr-export: asr-setup  ## write their weights, a folder for ASR_MODEL
-	$(ASR) export --run runs/en --langs en --out runs/model/en
-	$(ASR) export --run runs/ja --langs ja --out runs/model/ja
+asr-acceptance: asr-setup  ## speak the test set, by voices and sentences that training never had
+	$(ASR) acceptance --out acceptance --human $(abspath $(SPEECH))/human
 
 asr-language: asr-setup  ## count what callers say in English, for the ranking of candidates
 	$(ASR) language --lang en --tokenizer ../../services/asr/model/en/tokenizer.json --out ../../services/asr/model/en/language.npz.xz
-
-asr-acceptance: asr-setup  ## speak the test set, by voices and sentences that training never had
-	$(ASR) acceptance --out acceptance --human corpus/human/test.jsonl
 
 asr-bench: setup  ## error rates, phantoms and speed on it
 	$(BIN)/tellerline bench asr --data deploy/asr/acceptance --noise $(SPEECH)/noise --json out/asr.json

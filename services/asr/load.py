@@ -12,7 +12,6 @@ from services.asr.decoder import CONFIG, Decoder
 from services.asr.natural import Natural, NaturalDecoder
 from services.asr.recognizer import WhisperRecognizer
 from services.asr.scheduler import DecodeScheduler
-from services.asr.small import SmallDecoder
 from services.asr.stock import StockDecoder, open_stock
 
 BUNDLED: Final = "bundled"
@@ -21,8 +20,7 @@ HEARING: Final = Path(sys.prefix) / "share" / "tellerline" / "recognisers"
 """Where `make hearing` lays checkpoints, each in a folder of its name."""
 LANGUAGES: Final = ("en", "ja")
 NATURAL: Final = "task"
-SMALL: Final = "frame_stack"
-"""Keys of `CONFIG` that checkpoints for natural length, and small ones of our own, have."""
+"""What `CONFIG` has in checkpoints for natural length."""
 FAULTS: Final = (OSError, EOFError, ValueError, RuntimeError, KeyError, BadZipFile, LZMAError, zlib.error)
 """Of a checkpoint that is torn."""
 WAITING_PER_WORKER: Final = 16
@@ -53,37 +51,15 @@ def folder_of(name: str) -> Path:
 
 
 def _ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
-    """Decoders of one of our folders: of a model for both languages, or of a folder for each; empty for any other."""
-    if _has(folder, NATURAL):
-        natural = _opened(folder, workers, device)
-        return {lang: NaturalDecoder(natural, folder, lang) for lang in LANGUAGES}
-    found: dict[str, Decoder] = {}
-    for lang in LANGUAGES:
-        if _has(folder / lang, NATURAL):
-            found[lang] = NaturalDecoder(_opened(folder / lang, workers, device), folder / lang, lang)
-        elif _has(folder / lang, SMALL):
-            found[lang] = _small(folder / lang, lang, workers, device)
-    return found
-
-
-def _has(folder: Path, key: str) -> bool:
-    """Whether a folder's configuration has a key that tells what it is."""
+    """Decoders of one of our folders, which has a model for both languages; empty for any other."""
     config = folder / CONFIG
-    return config.is_file() and f'"{key}"' in config.read_text(encoding="utf-8")
-
-
-def _opened(folder: Path, workers: int, device: str) -> Natural:
+    if not (config.is_file() and f'"{NATURAL}"' in config.read_text(encoding="utf-8")):
+        return {}
     try:
-        return Natural.open(folder, workers=workers, device=device)
+        natural = Natural.open(folder, workers=workers, device=device)
+        return {lang: NaturalDecoder(natural, folder, lang) for lang in LANGUAGES}
     except FAULTS as error:
         raise RecognizerUnavailable(f"the checkpoint does not load ({type(error).__name__})") from error
-
-
-def _small(folder: Path, lang: str, workers: int, device: str) -> Decoder:
-    try:
-        return SmallDecoder(folder, lang, workers=workers, device=device)
-    except FAULTS as error:
-        raise RecognizerUnavailable(f"the {lang} checkpoint does not load ({type(error).__name__})") from error
 
 
 def _stock(name: str, found: str, workers: int, device: str) -> dict[str, Decoder]:

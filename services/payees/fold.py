@@ -15,7 +15,6 @@ _BREAKS: Final = dict.fromkeys(map(ord, '.,-_/\\"“”()[]{}:;!?~*#|<>=@、。�
 _NOT_WORD: Final[dict[int, str | int | None]] = {**_SILENT, **_BREAKS, ord("&"): " and ", ord("+"): " and "}
 KANJI: Final = r"一-鿿㐀-䶿々〆ヶ𠀀-𪛟"
 _KANJI: Final = re.compile(f"[{KANJI}]")
-_KANA: Final = re.compile(r"[ぁ-ゖァ-ヺー]")
 _JAPANESE: Final = re.compile(f"[{KANJI}ぁ-ゖァ-ヺー]")
 _TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 _MARKS: Final = re.compile("[̀-ͯ]")

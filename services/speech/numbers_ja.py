@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from services.speech.rules import japanese
 
-_MYRIAD = 10_000
 _THOUSAND = 1000
 MAX = 10**16
 """Numbers from here on are read digit by digit."""

@@ -16,7 +16,6 @@ _SIGN: Final = r"(?P<sign>(?<![\w.])[-−–])?"
 _LONG: Final = 7
 """So many figures without a comma are no amount, but a string."""
 _CUE_REACH: Final = 24
-_MONTHS: Final = 12
 _NOON: Final = 12
 _CENTS: Final = 2
 _CARD: Final = 4

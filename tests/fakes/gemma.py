@@ -8,8 +8,7 @@ import asyncio
 import json
 import random  # noqa: TID251 - seeded where it is used
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,10 +133,3 @@ class FakeGemma(FakeHttpServer):
             writer.write(b"0\r\n\r\n")
         await writer.drain()
         return not reply.hang_up
-
-
-@asynccontextmanager
-async def fake_gemma(behave: Callable[[Body], Reply] | None = None) -> AsyncIterator[FakeGemma]:
-    """A FakeGemma for the length of a block."""
-    async with FakeGemma(behave) as server:
-        yield server

@@ -19,7 +19,6 @@ from tests.harness.phone import Cleared, Over, Sound, Told
 
 API_KEY, SECRET = "genesys-key", b"s" * 32
 PATH = "/v1/ivr/audiohook"
-NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 def signed(host: str, session: str, secret: bytes = SECRET, **changes: Any) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Results as a replay leaves them, made by a seeded generator: for tests of scores, comparison and the report."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from app.qa.replay.records.record import (
     TurnTiming,
 )
 
-NOW = datetime(2026, 1, 15, 17, 0, tzinfo=UTC)
 HEAD = RunHead("m" * 64, "r" * 64, "bundled", "", "0.1.0", "in process", "sample", 1)
 FIFTY = {"amount_minor": 5000, "currency": "USD"}
 

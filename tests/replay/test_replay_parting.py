@@ -73,7 +73,6 @@ def test_without_following_every_turn_is_said_in_its_order(tmp_path: Path) -> No
     assert [(r.parting, r.reached) for r in play(tmp_path, one, follow=False)] == [("", True), ("", True)]
 
 
-CONFIRM = {"decision": "confirm", "outcome": "confirm", "reply": "transfer.read_back"}
 ORDERS = [
     ({"amount_minor": 5000}, {}, True),
     ({"amount_minor": 5001}, {}, False),

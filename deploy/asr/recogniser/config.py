@@ -1,7 +1,7 @@
 """Settings of a training: a profile of config.toml, and on the command line what differs from it, as KEY=VALUE.
 
 A profile is a table of the file; `like` names one that it begins as. A value on the command line is TOML, or plain text
-where it is none: `lr=4e-5 graphs=true run=runs/en without=larynx,borrowed`.
+where it is none: `lr=4e-5 folder=/tmp/asr only=ja`.
 """
 
 from __future__ import annotations
@@ -50,10 +50,4 @@ def _told(argument: str) -> tuple[str, Any]:
 
 def _as(hint: Any, value: Any) -> Any:
     """The value as the type that its field has."""
-    if hint in (Path, Path | None):
-        return Path(value)
-    if hint == frozenset[str]:
-        return frozenset(value.split(",") if isinstance(value, str) else value)
-    if hint in (float, float | None):
-        return float(value)
-    return str(value) if hint is str else value
+    return hint(value) if hint in (Path, float, str) else value

@@ -1,7 +1,6 @@
-"""Checkpoints for tests, with random weights: one of the stock layout, a small one, and CTC heads."""
+"""Checkpoints for tests, with random weights: one of the stock layout, and CTC heads."""
 
 import json
-import lzma
 import shutil
 from pathlib import Path
 from typing import Any, Final
@@ -11,22 +10,20 @@ from ctranslate2.specs import WhisperSpec
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-from services.asr.load import MODEL_FOLDER
-from services.asr.packed import PACKED
-
+MODEL_FOLDER: Final = Path(__file__).parents[3] / "services" / "asr" / "model"
 WIDTH: Final = 64
 PIECES: Final = 50_256
 TIME_STAMPS: Final = 1_501
 _TASKS: Final = ("translate", "transcribe", "startoflm", "startofprev", "nospeech", "notimestamps")
 
 
-def checkpoint(folder: Path, *, multilingual: bool) -> Path:
+def checkpoint(folder: Path, *, multilingual: bool, pieces: int = PIECES) -> Path:
     """Write the folder: model.bin, config.json, vocabulary, tokenizer.json and preprocessor_config.json."""
     languages = ["<|en|>", "<|zh|>", "<|ja|>", *(f"<|language{n}|>" for n in range(96))]
     special = ["<|endoftext|>", "<|startoftranscript|>", *languages, *(f"<|{t}|>" for t in _TASKS)]
     special += [f"<|{n / 50:.2f}|>" for n in range(TIME_STAMPS)]
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    filler = [f"piece{n}" for n in range(PIECES - len(alphabet))]
+    filler = [f"piece{n}" for n in range(pieces - len(alphabet))]
     empty = [""] * multilingual  # the piece that only multilingual checkpoints have: CTranslate2 knows them by it
     vocabulary = [*alphabet, *filler, *empty, *special]
     spec = _spec(len(vocabulary))
@@ -58,30 +55,7 @@ def ear(folder: Path) -> Path:
     return folder
 
 
-def small_without(name: str, folder: Path) -> Path:
-    """A small English checkpoint of random weights in a folder, but for one file, which may be put there anew."""
-    made = ear(folder / "en")
-    vocabulary = [piece for piece, _ in sorted(_pieces(made).items(), key=lambda item: item[1])]
-    spec = _spec(len(vocabulary), mels=2 * 80)
-    spec.register_vocabulary(vocabulary)
-    spec.config.lang_ids = [vocabulary.index(f"<|{lang}|>") for lang in ("en", "ja")]
-    spec.config.suppress_ids, spec.config.suppress_ids_begin, spec.config.alignment_heads = [], [], [(0, 0)]
-    spec.validate()
-    spec.optimize(quantization="int8")
-    spec.save(str(made))
-    (made / PACKED).write_bytes(lzma.compress((made / "model.bin").read_bytes(), preset=0))
-    (made / "model.bin").unlink()
-    (made / "preprocessor_config.json").write_text(json.dumps({"feature_size": 80, "frame_stack": 2}), encoding="utf-8")
-    shutil.copy(MODEL_FOLDER / "en" / "language.npz.xz", made)
-    (made / name).unlink(missing_ok=True)
-    return folder
-
-
-def _pieces(folder: Path) -> dict[str, int]:
-    return dict(Tokenizer.from_file(str(folder / "tokenizer.json")).get_vocab())
-
-
-def _spec(vocabulary: int, mels: int = 80) -> Any:
+def _spec(vocabulary: int) -> Any:
     """One layer each of encoder and decoder, for 30 s windows."""
     spec = WhisperSpec(1, 1, 1, 1)
     rng = np.random.default_rng(1)
@@ -89,7 +63,7 @@ def _spec(vocabulary: int, mels: int = 80) -> Any:
     def draw(*size: int) -> NDArray[np.float32]:
         return rng.normal(0, 0.05, size).astype(np.float32)
 
-    for conv, wide in ((spec.encoder.conv1, mels), (spec.encoder.conv2, WIDTH)):
+    for conv, wide in ((spec.encoder.conv1, 80), (spec.encoder.conv2, WIDTH)):
         conv.weight, conv.bias = draw(WIDTH, wide, 3), draw(WIDTH)
     spec.encoder.position_encodings.encodings = draw(1500, WIDTH)
     spec.decoder.position_encodings.encodings = draw(448, WIDTH)
@@ -106,5 +80,5 @@ def _spec(vocabulary: int, mels: int = 80) -> Any:
         for linear, rows, columns in linears:
             linear.weight, linear.bias = draw(rows, columns), draw(rows)
         for norm in (side.layer_norm, layer.ffn.layer_norm, *(a.layer_norm for a, _ in attentions)):
-            norm.gamma, norm.beta = np.ones(WIDTH, dtype=np.float32), np.zeros(WIDTH, dtype=np.float32)
+            norm.gamma, norm.beta = 1 + draw(WIDTH), draw(WIDTH)
     return spec

@@ -90,6 +90,14 @@ def test_weights_that_are_torn_are_said_at_start(folder: Path, tmp_path: Path, s
         decoders(str(torn))
 
 
+def test_a_head_that_is_torn_is_said_at_start(folder: Path, tmp_path: Path) -> None:
+    torn = tmp_path / "model"
+    shutil.copytree(folder, torn)
+    (torn / "ja" / "language.npz.xz").write_bytes(b"")
+    with pytest.raises(RecognizerUnavailable):
+        decoders(str(torn))
+
+
 def test_a_task_that_is_no_token_is_said_at_start(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "model"
     shutil.copytree(folder, other)

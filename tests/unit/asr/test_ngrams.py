@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from schemas.errors import RecognizerUnavailable
 from services.asr.ear import Ear
-from services.asr.load import LANGUAGES, MODEL_FOLDER, decoders
+from services.asr.load import FAULTS, LANGUAGES, MODEL_FOLDER
 from services.asr.ngrams import END, Ngrams
-from services.asr.small import SmallDecoder
-from tests.unit.asr._checkpoint import small_without
+from tests.unit.asr._checkpoint import ear
 from tests.unit.asr._language import TOKENS, counted
 
 sentences: Final = st.lists(st.lists(st.integers(0, TOKENS - 1), max_size=3), min_size=1, max_size=30)
@@ -90,23 +88,20 @@ def test_it_has_a_say_in_both_languages(lang: str) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A small English checkpoint, whose language model may be replaced."""
-    return small_without("language.npz.xz", tmp_path)
+    """A head and its pieces, beside which a language model may be laid."""
+    return ear(tmp_path / "en")
 
 
-def test_a_checkpoint_does_without(folder: Path) -> None:
-    english = decoders(str(folder))["en"]
-    assert isinstance(english, SmallDecoder)
-    assert not english._likely([[5], [6, 7]]).any()
-    assert not Ear(folder / "en").judge(SILENCE, ["a", "b"]).likely.any()
+def test_a_head_does_without(folder: Path) -> None:
+    assert not Ear(folder).judge(SILENCE, ["a", "b"]).likely.any()
 
 
 @pytest.mark.parametrize("spoil", ["cut", "foreign"])
-def test_a_language_model_that_does_not_fit_is_said_at_start(spoil: str, folder: Path, tmp_path: Path) -> None:
+def test_a_language_model_that_does_not_fit_is_refused(spoil: str, folder: Path, tmp_path: Path) -> None:
     whole = (MODEL_FOLDER / "en" / "language.npz.xz").read_bytes()
-    (folder / "en" / "language.npz.xz").write_bytes(whole[: len(whole) // 2])
+    (folder / "language.npz.xz").write_bytes(whole[: len(whole) // 2])
     if spoil == "foreign":
         counted(tmp_path, [[0, 1]], [1, 1])
-        (tmp_path / "language.npz.xz").replace(folder / "en" / "language.npz.xz")
-    with pytest.raises(RecognizerUnavailable):
-        decoders(str(folder))
+        (tmp_path / "language.npz.xz").replace(folder / "language.npz.xz")
+    with pytest.raises(FAULTS):
+        Ear(folder)

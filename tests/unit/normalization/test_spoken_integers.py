@@ -1,6 +1,5 @@
 """Every integer, spoken in every supported style, comes back."""
 
-from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import strategies as st
 from schemas.span import Ambiguity, MoneyValue, Span, SpanKind
 from services.normalization import Normalizer
 from tests.unit.normalization.speaker import ENGLISH, JAPANESE
-
-Say = Callable[[int], str | None]
 
 INTEGERS = st.one_of(st.integers(0, 10**9), st.integers(0, 10_000), st.sampled_from([10**k for k in range(10)]))
 

@@ -2,7 +2,7 @@
 
 Writes one Ogg Opus file an utterance and manifest.jsonl {file, job, text, lang, voice, category, seen_voice}: 1,000
 sentences and the ten digits of voices never heard, trained voices moved beyond what training did to them, and people
-held out of training (`--human test.jsonl`). `--share 0.05 --publishable` makes the small set kept with the code,
+held out of training (`--human SPEECH/human`). `--share 0.05 --publishable` makes the small set kept with the code,
 `--voice V --only amount,digits --count 200` so many more of these in one voice. What is there is not made again.
 """
 
@@ -27,7 +27,6 @@ from tqdm import tqdm
 
 from recogniser.texts import english, english_numbers, japanese
 from recogniser.voices import engines as voices
-from recogniser.voices import foreign
 from recogniser.voices import people as human
 from recogniser.voices.synthesise import sentence
 
@@ -73,9 +72,8 @@ def jobs(share: float, *, publishable: bool) -> list[tuple[str, str, int, float 
     ]
     if publishable:
         return wanted
-    for table, lang in ((voices.TRAIN_ENGLISH, "en"), (voices.TRAIN_JAPANESE, "ja")):
-        drawn = {v for v in table if v.split(":")[0] in voices.DRAWN}  # there is nobody to move
-        own = [v for v in table if v != "espeak:ja" and v not in drawn and not foreign.speaks(v)]
+    for lang, table in voices.TRAIN.items():
+        own = [v for v in table if not v.startswith("kokoro:")]  # of which nobody is there to move
         wanted += [(v, lang, max(1, round(MOVED_EACH * share / 2)), move) for v in own for move in MOVES]
     return wanted
 
@@ -136,7 +134,7 @@ def main() -> None:
     parser.add_argument("--voice", choices=HELD_OUT, help="this one alone")
     parser.add_argument("--only", default="", help="categories, comma-separated")
     parser.add_argument("--count", type=int, default=200, help="sentences of --voice")
-    parser.add_argument("--human", type=Path, help="test.jsonl of voices/people.py")
+    parser.add_argument("--human", type=Path, help="folder of people's recordings and metadata.jsonl")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--humans", type=int, default=10_000)
     args = parser.parse_args()
@@ -171,21 +169,11 @@ def real(args: argparse.Namespace) -> list[dict[str, object]]:
     """Held-out people."""
     if args.human is None:
         return []
-    listed = [json.loads(line) for line in args.human.read_text(encoding="utf-8").splitlines()]
+    listed = [one for one in human.recordings(args.human) if one.held_out and one.text is not None]
     chosen = random.Random(5).sample(listed, min(args.humans, len(listed)))
     rows = []
-    for number, row in enumerate(chosen):
-        name = f"{row['voice']}-{number:03d}.ogg".replace(":", "_")
-        soundfile.write(args.out / name, human.load(Path(row["file"])), voices.RATE, format="OGG", subtype="OPUS")
-        rows.append(
-            {
-                "file": name,
-                "job": "human",
-                "text": row["text"],
-                "lang": row["lang"],
-                "voice": row["voice"],
-                "category": row["category"],
-                "seen_voice": False,
-            }
-        )
+    for number, one in enumerate(chosen):
+        voice = f"human:{one.corpus}"
+        row = {"text": one.text, "lang": one.lang, "voice": voice, "category": one.corpus, "seen_voice": False}
+        rows.append(written(args.out, voice, number, row, human.load(one.file)) | {"job": "human"})
     return rows

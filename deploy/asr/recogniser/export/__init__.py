@@ -1,1 +1,1 @@
-"""What ships: weights for CTranslate2, the language model beside them, and how they travel."""
+"""What travels to the machine that trains, and what ships: weights, heads, the language model beside them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import struct
 import zlib
 from dataclasses import dataclass
@@ -68,9 +69,17 @@ def read(data: bytes) -> Binary:
     return Binary(spec, revision, tensors, aliases)
 
 
-def load(path: Path) -> Binary:
-    """The model in a file."""
-    return read(path.read_bytes())
+def load(folder: Path) -> Binary:
+    """The model of a folder: as CTranslate2 takes it, or coded, as it ships."""
+    whole = folder / "model.bin"
+    return read(whole.read_bytes() if whole.exists() else zlib.decompress((folder / "model.bin.z").read_bytes()))
+
+
+def tokenizer(folder: Path) -> str:
+    """Its tokenizer.json, likewise."""
+    whole = folder / "tokenizer.json"
+    data = whole.read_bytes() if whole.exists() else lzma.decompress((folder / "tokenizer.json.xz").read_bytes())
+    return data.decode()
 
 
 def written(model: Binary) -> bytes:

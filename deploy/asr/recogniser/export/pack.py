@@ -1,7 +1,7 @@
 """Make the folder that ships of what was fine-tuned: `recogniser pack FETCHED/b-next --base BASE --out MODEL`.
 
-FETCHED/b-next.0, .1, … are its pieces; BASE is train/vocabulary.py's folder. `--mix FETCHED/a-next 0.5` puts so much of
-another training in. Positions that no window reaches are left out. Take `next`: it is rounded here, and with
+FETCHED/b-next.0, .1, … are its pieces; BASE is the folder that its payload began with. `--mix FETCHED/a-next 0.5` puts
+so much of another training in. Positions that no window reaches are left out. Take `next`: it is rounded here, and with
 `--heard PAY` (parts of `recogniser payload`'s with speech) so that what the layers make of that speech suffers least.
 """
 
@@ -93,7 +93,7 @@ def main() -> None:
     args = parser.parse_args()
     model = joined(args.checkpoint)
     whole = mixed(model, [(joined(Path(other)), float(share)) for other, share in args.mix])
-    told = (args.base / "tokenizer.json").read_text(encoding="utf-8")
+    told = binary.tokenizer(args.base)
     moments = compensate.moments(whole, Tokenizer.from_str(told), args.heard) if args.heard else {}
     tensors = trimmed(whole)
     steps = {"embedding": args.embedding, "linear": args.linear}

@@ -1,7 +1,7 @@
 """What training on a lent machine needs, in parts that one call carries: `recogniser payload FOLDER --base BASE …`.
 
-Each part is a folder FOLDER/N of at most `--most` MB: 1 and 2 the weights to begin with, then speech. Speech is Opus
-with transcripts, as `voices/pressed.py` presses it; weights are whole steps of a row's deviation, Huffman-coded.
+Each part is a folder FOLDER/N of at most `--most` MB: 1 and 2 the weights to begin with, Whisper's or those that ship,
+then speech. Speech is Opus with transcripts; weights are whole steps of a row's deviation, Huffman-coded.
 """
 
 from __future__ import annotations
@@ -20,21 +20,33 @@ import soundfile
 from recogniser.export import binary
 from recogniser.train.ears import LANGUAGES, NAMES, PIECES
 from recogniser.voices import people as human
-from recogniser.voices.pressed import to_opus
+from recogniser.voices.shards import to_opus
 
 RATE = 16_000
 SHIPPED = Path(__file__).parents[4] / "services" / "asr" / "model"
 STEPS = {"embedding": 0.1, "linear": 0.06}
 """Of the weights that a round begins with: a thirtieth of a row's deviation off at most."""
+POSITIONS = "encoder/position_encodings/encodings"
 SPOKEN_LEVEL = 0.945
 NOISE_LEVEL = 0.8
 
 
 def weights(base: Path, ears: Path | None = None) -> bytes:
-    """A folder's model.bin on `STEPS`, coded; with the CTC heads of a folder that ships, if given, to begin with."""
-    model = binary.load(base / "model.bin")
+    """A folder's model on `STEPS`, coded; with the CTC heads of a folder that ships, if given, to begin with.
+
+    Of the encoder's positions what ships has those of its own windows; the teacher's are longer.
+    """
+    model = binary.load(base)
     tensors = model.floats() | (heads(ears) if ears else {})
+    tensors[POSITIONS] = positions(tensors[POSITIONS].shape[1])
     return binary.coded(binary.written(binary.quantized(tensors, model.aliases, STEPS)))
+
+
+def positions(width: int, count: int = 1500) -> np.ndarray:
+    """(count, width): sines and cosines, as every Whisper has them."""
+    waves = np.exp(np.log(10_000) / (1 - width // 2) * np.arange(width // 2))
+    angles = np.arange(count)[:, None] * waves
+    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
 
 
 def heads(model: Path) -> dict[str, np.ndarray]:
@@ -55,7 +67,7 @@ class SpeechPayload:
         self.told: list[tuple[str, str, str]] = []
 
     def add(self, sound: bytes, text: str, lang: str, kind: str) -> None:
-        """One utterance: Ogg, transcript, language and kind (`human`, `spliced`, `test` or `noise`, or a voice)."""
+        """One utterance: Ogg, transcript, language and kind (`human`, `test`, `noise` or `room`, or a voice)."""
         self.coded.append(sound)
         self.told.append((text, lang, kind))
 
@@ -75,15 +87,10 @@ class SpeechPayload:
 
 def people(source: Path) -> Iterator[tuple[bytes, str, str, str]]:
     """Every recording of people, those held out as tests."""
-    for line in (source / "metadata.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        text, corpus = human.transcript(row["text"], row["lang"]), row["file"].split("/")[0]
-        if row["dur"] > 11:
-            continue
-        kind = "test" if human.held_out(corpus, row["speaker"]) else "human"
-        if text is None and kind == "test":
-            continue
-        yield (source / row["file"]).read_bytes(), text or "", row["lang"], f"{kind}:{corpus}"
+    for one in human.recordings(source):
+        if one.text is not None or not one.held_out:
+            kind = "test" if one.held_out else "human"
+            yield one.file.read_bytes(), one.text or "", one.lang, f"{kind}:{one.corpus}"
 
 
 def strangers(folder: Path) -> Iterator[tuple[bytes, str, str, str]]:
@@ -111,7 +118,7 @@ def surroundings(folder: Path, kind: str) -> Iterator[tuple[bytes, str, str, str
 
 
 def shards(folders: Sequence[Path]) -> Iterator[tuple[bytes, str, str, str]]:
-    """What voices/synthesise.py and voices/splice.py made."""
+    """What voices/synthesise.py made."""
     for path in sorted(p for folder in folders for p in folder.glob("*.npz") if ".tmp" not in p.name):
         with np.load(path) as shard:
             sounds = np.split(shard["audio"], np.cumsum(shard["length"])[:-1])
@@ -123,7 +130,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--base", type=Path, help="folder of train/vocabulary.py's, or of an earlier round")
+    parser.add_argument("--base", type=Path, help="folder of train/vocabulary.py's, or one that ships")
     parser.add_argument("--heads", type=Path, help="folder that ships, whose CTC heads the round begins with")
     parser.add_argument("--speech", type=Path, help="folder with human/, noise/ and rir/")
     parser.add_argument("--tests", type=Path, help="folder of evaluate/acceptance.py's, for scores while training")
@@ -136,7 +143,7 @@ def main() -> None:
         for n, part in enumerate((data[: len(data) // 2], data[len(data) // 2 :]), 1):
             (args.out / str(n)).mkdir(parents=True, exist_ok=True)
             (args.out / str(n) / f"weights.{n}").write_bytes(part)
-        shutil.copy(args.base / "tokenizer.json", args.out / "1")
+        (args.out / "1" / "tokenizer.json").write_text(binary.tokenizer(args.base), encoding="utf-8")
         for lang in LANGUAGES:
             shutil.copy(SHIPPED / lang / "tokenizer.json", args.out / "1" / PIECES.format(lang))
         print(f"weights: {len(data) / 1e6:.1f} MB", file=sys.stderr)

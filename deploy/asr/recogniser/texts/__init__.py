@@ -1,1 +1,1 @@
-"""What is said: sentences of the grammar, how they are spelt, and in which phones."""
+"""What is said: sentences of the grammar, how they are spelt, and how an engine reads them."""

@@ -183,7 +183,6 @@ def grammar() -> TextGrammar:
         "ordinal": lambda rng: ordinal_words(rng.randint(1, 100)),
         "nth": lambda rng: ordinal_words(rng.randint(1, 31)),
         "digit1": lambda rng: digits_of(1, rng),
-        "digit": lambda rng: digits_of(1, rng),
         "digits4": lambda rng: digits_of(4, rng),
         "digitname": between(1, 9),
         "hour": between(1, 12),

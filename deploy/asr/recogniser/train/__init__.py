@@ -1,1 +1,1 @@
-"""What learns from it: a small model from scratch, or Whisper base fine-tuned."""
+"""Whisper base, fine-tuned: what is heard and taught in turn, and the weights as they change."""

@@ -10,24 +10,22 @@ import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
 from queue import Queue
-from typing import Any
 
 import torch
 from torch import Tensor
 
-DEPTH = 3
+from recogniser.train.batches import TaughtBatch
 
-Made = tuple[Any, Tensor, Any]
-"""A batch, its distorted mel, and where in it the speech lies where that is asked for."""
+DEPTH = 3
 
 
 class Ahead:
-    """Iterates over what a generator makes; `still` keeps its thread from the device for a moment."""
+    """Iterates over batches that a generator makes; `still` keeps its thread from the device for a moment."""
 
-    def __init__(self, made: Iterator[Made], device: str) -> None:
+    def __init__(self, made: Iterator[TaughtBatch], device: str) -> None:
         self.made = made
         self.still = threading.Lock()
-        self.ready: Queue[tuple[Made, torch.cuda.Event | None] | BaseException] = Queue(DEPTH)
+        self.ready: Queue[tuple[TaughtBatch, torch.cuda.Event | None] | BaseException] = Queue(DEPTH)
         self.stream = torch.cuda.Stream(device) if device.startswith("cuda") else None
         if self.stream:
             self.stream.wait_stream(torch.cuda.current_stream())  # for the sound that is on its way
@@ -52,12 +50,12 @@ class Ahead:
         except BaseException as error:  # noqa: BLE001  # the trainer raises it
             self.ready.put(error)
 
-    def _next(self) -> tuple[Made, torch.cuda.Event | None]:
+    def _next(self) -> tuple[TaughtBatch, torch.cuda.Event | None]:
         with torch.cuda.stream(self.stream) if self.stream else nullcontext(), torch.no_grad():
             made = next(self.made)
             return made, self.stream.record_event() if self.stream else None
 
-    def __iter__(self) -> Iterator[Made]:
+    def __iter__(self) -> Iterator[TaughtBatch]:
         """Batches without end; raises what stopped their making."""
         while True:
             one = self.ready.get()
@@ -69,10 +67,10 @@ class Ahead:
             yield made
 
 
-def take(made: Made, done: torch.cuda.Event) -> None:
+def take(made: TaughtBatch, done: torch.cuda.Event) -> None:
     """Let the trainer's stream wait for a batch, and keep its memory until that stream has used it."""
     here = torch.cuda.current_stream()
     here.wait_event(done)
-    for tensor in (*vars(made[0]).values(), made[1]):
+    for tensor in vars(made).values():
         if isinstance(tensor, Tensor) and tensor.is_cuda:
             tensor.record_stream(here)

@@ -13,13 +13,13 @@ from recogniser.train.sound import POSITION, RATE, Bank, BankedClip, RowDistorti
 from recogniser.train.teacher import MORE, Teacher, TokenWords
 
 IGNORE = -100
-SHARES = {"people": 0.2, "spliced": 0.06, "en": 0.44, "ja": 0.3}
-"""Of what is heard."""
+SHARES = {"people": 0.2, "en": 0.44, "ja": 0.3}
+"""Of what is heard, as weights."""
 
 
 def group(clip: BankedClip) -> str:
     """Whose share a clip is of."""
-    return {"human": "people", "spliced": "spliced"}.get(clip.kind.split(":")[0], clip.lang)
+    return "people" if clip.kind.startswith("human:") else clip.lang
 
 
 def prominence(clip: BankedClip) -> float:

@@ -188,7 +188,7 @@ class TrainingRun:
         self.say(f"before: {score(WindowedListener(self.model, self.words, self.bank), self.tests)}")
         due = {"arrive": 0.0, "score": time.time() + self.args.score, "keep": time.time() + self.args.keep}
         self.ahead = Ahead(self.made(), self.device)
-        for batch, _, _ in self.ahead:
+        for batch in self.ahead:
             if (now := time.time()) >= (end := self.end()) or self.step >= self.args.steps:
                 break
             done = self.done = (now - self.begun) / (end - self.begun)
@@ -217,13 +217,12 @@ class TrainingRun:
         told = [{"params": group, "lr": rate, "top": rate} for group, rate in zip(groups, rates, strict=True)]
         return groups, torch.optim.AdamW(told, betas=(0.9, 0.98), weight_decay=0.01, fused=self.device == "cuda")
 
-    def made(self) -> Iterator[tuple[TaughtBatch, Tensor, None]]:
+    def made(self) -> Iterator[TaughtBatch]:
         """Batches without end, harder as the steps go."""
         assert self.batches is not None
         while True:
             strength = min(1.0, self.step / 400) * (1.0 if self.done < 0.9 else 0.7)
-            batch = self.batches.make(self.batches.group(), strength, min(self.args.plain, self.step / 500))
-            yield batch, batch.mel, None
+            yield self.batches.make(self.batches.group(), strength, min(self.args.plain, self.step / 500))
 
     def learn(
         self, batch: TaughtBatch, done: float, groups: list[list[Tensor]], optimizer: torch.optim.Optimizer

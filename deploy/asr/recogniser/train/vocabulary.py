@@ -78,7 +78,7 @@ def main() -> None:
     args = parser.parse_args()
     names = (args.model / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:51_865]
     tokenizer, order = pruned(json.loads((args.model / "tokenizer.json").read_text(encoding="utf-8")), names)
-    model = binary.load(args.model / "model.bin")
+    model = binary.load(args.model)
     embeddings = "decoder/embeddings/weight"
     table = model.tensors[embeddings][order]
     task, transcribe = (order.index(names.index(name)) for name in (TASK, "<|transcribe|>"))

@@ -1,1 +1,1 @@
-"""Who says it: synthesisers, people, and voices made of their recordings; shards of speech."""
+"""Who says it: synthesisers and people; shards of speech."""

@@ -11,7 +11,6 @@ import io
 import json
 import lzma
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -24,17 +23,15 @@ from recogniser.voices.workers import shared
 
 FILE = 500
 """Utterances of a file."""
-VOICES = {"en": ("flite:", "pico:en", "espeak:", "kokoro:"), "ja": ("jtalk:", "kokoro:")}
 LONGEST_S = 10.5
 Item = tuple[str, str, str, str, list]
 
 
-def drawn(lang: str, count: int, seed: int, only: tuple[str, ...] = ()) -> list[Item]:
-    """(category, transcript, text for the engine, voice, settings) of each; `only` such voices, if given."""
-    chosen = synthesise.Chosen(only or VOICES[lang], ("\0",), "")
+def drawn(lang: str, count: int, seed: int, only: tuple[str, ...]) -> list[Item]:
+    """(category, transcript, text for the engine, voice, settings) of each; `only` is how names of voices begin."""
     found = []
     for index in range(count):
-        category, text, spoken, settings, voice = synthesise.item(lang, seed, index, chosen)
+        category, text, spoken, settings, voice = synthesise.item(lang, seed, index, only)
         found.append((category, text, spoken, voice, [settings.rate, settings.pitch, settings.tract, settings.accent]))
     return found
 
@@ -46,7 +43,7 @@ def said(item: Item) -> bytes | None:
         audio = voices.speak(voice, spoken, voices.VoiceSettings(*settings))
         if not 1600 <= len(audio) <= LONGEST_S * voices.RATE:
             return None
-    except (OSError, RuntimeError, KeyError, StopIteration, subprocess.SubprocessError):
+    except synthesise.FAULTS:
         return None
     data = io.BytesIO()
     soundfile.write(data, audio * (0.5 / float(np.abs(audio).max())), voices.RATE, format="WAV", subtype="PCM_16")
@@ -77,7 +74,7 @@ def main() -> None:
     parser.add_argument("--lang", choices=("en", "ja"), required=True)
     parser.add_argument("--count", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=301)
-    parser.add_argument("--only", nargs="*", default=[], help="voices, by how their names begin")
+    parser.add_argument("--only", nargs="+", default=[""], help="voices, by how their names begin")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     args = parser.parse_args()
     if args.what == "write":

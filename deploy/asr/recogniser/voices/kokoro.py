@@ -10,12 +10,10 @@ import hashlib
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -85,34 +83,15 @@ def spelled(written: str, accent: str) -> str:
 
 @cache
 def table() -> dict[str, dict[str, str]]:
-    """Kokoro's signs for others' of each accent, for flite's phones, and for kana."""
-    told = _read()
+    """Kokoro's signs for eSpeak's of each accent, and for kana."""
+    told = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
     kana = {
         sign: before + vowel
         for before, signs in told["ja"]["rows"].items()
         for sign, vowel in zip(signs, told["ja"]["vowels"], strict=True)
         if sign
     }
-    own = {"ja": kana | told["ja"]["signs"], "phones": told["phones"]}
-    return own | {accent: told["both"] | told[accent] for accent in READERS}
-
-
-def of_phones(words: Iterable[Iterable[str]], *, evenly: bool = False) -> str:
-    """Kokoro's signs for words told in flite's phones; the first full vowel of each is stressed, or every one."""
-    signs = table()["phones"]
-    return " ".join(stressed("".join(signs[phone] for phone in word), evenly) for word in words).strip(", ") + "."
-
-
-def stressed(word: str, evenly: bool) -> str:
-    """A word's signs with marks of stress before its full vowels."""
-    first, *later = re.split(f"(?=[{_read()['vowels']}])", word, maxsplit=0 if evenly else 1)
-    return first + "".join(f"{'ˌ' if place else 'ˈ'}{part}" for place, part in enumerate(later))
-
-
-@cache
-def _read() -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
-    return read
+    return {accent: told["both"] | told[accent] for accent in READERS} | {"ja": kana | told["ja"]["signs"]}
 
 
 @cache

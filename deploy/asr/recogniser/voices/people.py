@@ -1,26 +1,24 @@
-"""Real speakers: the sound of a folder of recordings with metadata.jsonl, split into train and test by speaker.
-
-`recogniser people --source FOLDER --out corpus/human` writes train.npz and test.jsonl (held-out speakers).
-"""
+"""Real speakers: a folder of recordings with metadata.jsonl, split into train and test by speaker."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import soundfile
 import soxr
-from tqdm import tqdm
 
 from recogniser.voices.engines import RATE
 
 HELD_OUT_CORPORA = ("librispeech_bits", "librivox_bits")
 TRAIN_ONLY = ("kathleen_arctic", "ljspeech_part1")
+LONGEST_S = 11
 
 
 def held_out(corpus: str, speaker: str) -> bool:
@@ -47,54 +45,21 @@ def load(path: Path) -> np.ndarray:
     return mono if rate == RATE else soxr.resample(mono, rate, RATE)
 
 
-def levelled(audio: np.ndarray) -> np.ndarray:
-    """int16 with its peak at half of what fits."""
-    level = 0.5 / max(float(np.abs(audio).max()), 1e-4)
-    return (audio * level * 32767).astype(np.int16)
+@dataclass(frozen=True)
+class HumanRecording:
+    """One file of a folder, its transcript if that is known, and whether it is kept for tests."""
+
+    file: Path
+    text: str | None
+    lang: str
+    corpus: str
+    held_out: bool
 
 
-def tested(source: Path, row: dict[str, str], text: str) -> dict[str, str]:
-    """A line of the test set."""
-    file, corpus = str(source / row["file"]), row["file"].split("/")[0]
-    voice, speaker = f"human:{corpus}", row["speaker"]
-    return {"file": file, "text": text, "lang": row["lang"], "voice": voice, "speaker": speaker, "category": corpus}
-
-
-def main() -> None:
-    """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--source", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--longest", type=float, default=11.0, help="seconds")
-    args = parser.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    rows = [json.loads(line) for line in (args.source / "metadata.jsonl").read_text(encoding="utf-8").splitlines()]
-    sounds, texts, names, langs, speakers, test = [], [], [], [], [], []
-    for row in tqdm(rows, unit="clip"):
-        text = transcript(row["text"], row["lang"])
-        corpus = row["file"].split("/")[0]
-        if text is None or row["dur"] > args.longest:
-            continue
-        if held_out(corpus, row["speaker"]):
-            test.append(tested(args.source, row, text))
-            continue
-        sounds.append(levelled(load(args.source / row["file"])))
-        texts.append(text)
-        langs.append(row["lang"])
-        names.append(f"human:{corpus}|human")
-        speakers.append(row["speaker"])
-    partial = args.out / "train.tmp.npz"
-    np.savez(
-        partial,
-        audio=np.concatenate(sounds),
-        length=np.array([len(s) for s in sounds]),
-        text=np.array(texts),
-        voice=np.array(names),
-        lang=np.array(langs),
-        speaker=np.array(speakers),
-    )
-    partial.replace(args.out / "train.npz")
-    (args.out / "test.jsonl").write_text(
-        "".join(json.dumps(t, ensure_ascii=False) + "\n" for t in test), encoding="utf-8"
-    )
-    print(f"{len(texts)} to train on, {len(test)} held out")
+def recordings(source: Path) -> Iterator[HumanRecording]:
+    """Those of a folder that are not too long."""
+    for line in (source / "metadata.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        text, corpus = transcript(row["text"], row["lang"]), row["file"].split("/")[0]
+        if row["dur"] <= LONGEST_S:
+            yield HumanRecording(source / row["file"], text, row["lang"], corpus, held_out(corpus, row["speaker"]))
