@@ -23,8 +23,8 @@ from rich.console import Console
 
 from app.qa.figures import Figure
 from app.settings import Settings
-from deploy.bench._bombs import wav
-from deploy.bench._felt import MOST_RATIO, AttackRow, AttackTimes, restless
+from deploy.bench._abuse.bombs import wav
+from deploy.bench._abuse.felt import MOST_RATIO, AttackRow, AttackTimes, restless
 from deploy.bench._figures import publish
 
 PAUSE_S: Final = 0.08
@@ -70,7 +70,7 @@ def _shipped() -> dict[str, str]:
 
 async def _all(base: str, seconds: float, only: str, *, once: bool = False) -> dict[str, Figure]:
     """The figures; `once`, those of one try each, without waiting for memory: for who does not judge by ratios."""
-    from deploy.bench._attacks import ATTACKS
+    from deploy.bench._abuse.attacks import ATTACKS
 
     service, console = _serving(base), Console(width=160)
     console.print("p95 in ms without -> with attack: requests, turns of a call; the ratio; those that failed;")
@@ -142,7 +142,7 @@ async def _filled(base: str, seconds: float) -> None:
 async def _attacked(base: str, name: str, seconds: float) -> AsyncIterator[None]:
     """An attack goes on, by alex-morgan, who has nothing to do with the honest ones."""
     from app.line import demo_token
-    from deploy.bench._attacks import Target, run
+    from deploy.bench._abuse.attacks import Target, run
 
     token = await demo_token(base, "alex-morgan")
     spawning = multiprocessing.get_context("spawn")

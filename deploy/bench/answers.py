@@ -10,12 +10,12 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
+from deploy.bench._calls.hearing import Hearing
 from deploy.bench._figures import percentile, publish
-from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:
-    from deploy.bench._answered import AnswerTimes
-    from deploy.bench._answers import AnswerCase
+    from deploy.bench._answers.heard import AnswerTimes
+    from deploy.bench._answers.said import AnswerCase
 
 A_CALL_S: Final = 8.0
 """About how long an answer takes in real time, with the order before it and the quiet behind it."""
@@ -36,7 +36,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
 ) -> None:
     """A yes, and a yes that goes on after a pause; spoken to a service in real time, or in process in audio time."""
     from app.demo.run import service
-    from deploy.bench._answers import cases, load
+    from deploy.bench._answers.said import cases, load
 
     every = [case for case in cases(load()) if locale in {"", case.locale} and kind in {"", case.kind}]
     timed = minutes and recogniser is not Hearing.ORACLE
@@ -69,9 +69,9 @@ async def in_audio_time(wanted: "Sequence[AnswerCase]") -> "list[AnswerTimes]":
     """Every answer in order, by a recogniser that is told what was said: the same whatever the machine does."""
     from app.qa.rehearsal import Rehearsal
     from app.settings import Settings
-    from deploy.bench._answered import Booth
-    from deploy.bench._answers import babbled
-    from deploy.bench._oracle import Oracle
+    from deploy.bench._answers.heard import Booth
+    from deploy.bench._answers.said import babbled
+    from deploy.bench._calls.oracle import Oracle
     from services.audio.vad import SileroVad
 
     said = [babbled(case) for case in wanted]
@@ -86,8 +86,8 @@ async def in_audio_time(wanted: "Sequence[AnswerCase]") -> "list[AnswerTimes]":
 
 async def _spoken(base: str, wanted: "Sequence[AnswerCase]", at_once: int) -> "list[AnswerTimes]":
     from app.line import demo_token
-    from deploy.bench._answered import over_the_wire
-    from deploy.bench._answers import spoken
+    from deploy.bench._answers.heard import over_the_wire
+    from deploy.bench._answers.said import spoken
 
     places = asyncio.Semaphore(at_once)
     # What one call leaves open, the customer's next takes up.

@@ -12,11 +12,11 @@ import typer
 
 from app.qa.figures import Figure
 from app.qa.locales import LOCALES
-from deploy.bench._asr_amounts import amounts_asked
-from deploy.bench._asr_audio import line, phantoms, stretches, telephone
-from deploy.bench._asr_score import Recognition, SpokenCase, missed, scores
-from deploy.bench._asr_speed import speed
-from deploy.bench._asr_spread import spread
+from deploy.bench._asr.amounts import amounts_asked
+from deploy.bench._asr.audio import line, phantoms, stretches, telephone
+from deploy.bench._asr.score import Recognition, SpokenCase, missed, scores
+from deploy.bench._asr.speed import speed
+from deploy.bench._asr.spread import spread
 from deploy.bench._figures import percentile, publish
 from schemas.audio import SAMPLE_RATE, Samples
 from services.ports import Recognizer

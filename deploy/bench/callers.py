@@ -9,8 +9,8 @@ import orjson
 import typer
 
 from deploy.bench import CHECKOUT
+from deploy.bench._calls.hearing import Hearing
 from deploy.bench._figures import publish
-from deploy.bench._hearing import Hearing
 
 if TYPE_CHECKING:
     from deploy.bench._callers.play import PlayedTask

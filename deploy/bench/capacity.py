@@ -31,9 +31,9 @@ def bench(
 ) -> None:
     """Raise the calls at once until the 95th percentile of the answers crosses 500 ms."""
     from app.demo.run import service
-    from deploy.bench._corpus import load, utterances
-    from deploy.bench._line import Way
-    from deploy.bench._rounds import detection, figures_of, play_round
+    from deploy.bench._calls.corpus import load, utterances
+    from deploy.bench._calls.line import Way
+    from deploy.bench._calls.rounds import detection, figures_of, play_round
 
     simple = utterances(load(), "simple")
 

@@ -18,7 +18,7 @@ from deploy.bench._figures import percentile, publish
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from deploy.bench._silences import HeardSilence
+    from deploy.bench._calls.silences import HeardSilence
 
 SCALES: Final = np.geomspace(0.05, 2.0, 120)
 FIXED_MS: Final = np.arange(100.0, 2000.0, 10.0)
@@ -32,7 +32,7 @@ def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
 ) -> None:
     """Holds and ends of people's sentences: cut-offs, dead air, and its curve; beside a silence of fixed length."""
-    from deploy.bench._silences import sentences, silences
+    from deploy.bench._calls.silences import sentences, silences
 
     said = sentences(folder, only)
     if limit:

@@ -17,12 +17,12 @@ from rich.console import Console
 from rich.table import Table
 
 from app.qa.figures import Figure
-from deploy.bench._fault_calls import Crowd, amounts, ends
-from deploy.bench._fault_table import POSTGRESQL, SQLITE, InjectedFault
-from deploy.bench._fault_world import FaultWorld, embedded, shared
+from deploy.bench._faults.calls import Crowd, amounts, ends
+from deploy.bench._faults.silent_disk import compiler
+from deploy.bench._faults.table import POSTGRESQL, SQLITE, InjectedFault
+from deploy.bench._faults.world import FaultWorld, embedded, shared
 from deploy.bench._figures import publish
 from deploy.bench._postgres import Cluster, cluster, unavailable
-from deploy.bench._silent_disk import compiler
 
 ANSWER_S: Final = 5.0
 """The bound that every answer must keep."""

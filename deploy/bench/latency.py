@@ -12,16 +12,16 @@ import typer
 
 from app.qa.figures import Figure
 from deploy.bench import CHECKOUT
-from deploy.bench._curve import write_curve
+from deploy.bench._calls.curve import write_curve
+from deploy.bench._calls.hearing import Hearing
 from deploy.bench._figures import publish
-from deploy.bench._hearing import Hearing
-from deploy.bench._telephone import Door
+from deploy.bench._telephone.telephone import Door
 from schemas.call import Patience
 
 if TYPE_CHECKING:
     from app.line import Transport
-    from deploy.bench._corpus import PlayedUtterance
-    from deploy.bench._line import Measured
+    from deploy.bench._calls.corpus import PlayedUtterance
+    from deploy.bench._calls.line import Measured
 
 
 def bench(  # noqa: PLR0913, PLR0917 - one for each option
@@ -66,7 +66,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
 
 def _commands(kind: str, corpus: Path | None, limit: int, about: str) -> "list[PlayedUtterance]":
     """Commands said in one go, or those with a pause within."""
-    from deploy.bench._corpus import load, some, utterances
+    from deploy.bench._calls.corpus import load, some, utterances
 
     found = utterances(load(corpus), kind, corpus and corpus.with_suffix(""))
     return some([said for said in found if re.search(about, said.words)], limit)
@@ -85,9 +85,9 @@ class _Rounds:
 
     def play(self, base: str, patience: Patience) -> "tuple[dict[str, Figure], list[Measured]]":
         """One round at `patience`: its figures, and its calls; with listeners, rounds with and without them."""
-        from deploy.bench._line import Way
-        from deploy.bench._listeners import beside_listeners
-        from deploy.bench._rounds import detection, figures_of, play_round
+        from deploy.bench._calls.line import Way
+        from deploy.bench._calls.listeners import beside_listeners
+        from deploy.bench._calls.rounds import detection, figures_of, play_round
 
         way = Way(detection(patience), self.native, self.spoken, self.recorded)
         if self.listeners:
@@ -98,8 +98,8 @@ class _Rounds:
 
 def _on_telephone(door: Door, played: "list[PlayedUtterance]", at_once: int, json: Path | None) -> None:
     """The same calls at the native door and on a telephone, in one run."""
-    from deploy.bench._beside import figures_beside, play_beside
-    from deploy.bench._telephone import telephones
+    from deploy.bench._telephone.beside import figures_beside, play_beside
+    from deploy.bench._telephone.telephone import telephones
 
     with telephones(60) as (base, place):
         calls = asyncio.run(play_beside(base, place, door, played, at_once))

@@ -16,7 +16,7 @@ from deploy.bench._postgres import private_cluster, unavailable
 from schemas.errors import ConfigInvalid
 
 if TYPE_CHECKING:
-    from deploy.bench._kept import Kept
+    from deploy.bench._nodes.kept import Kept
 
 ORDER: Final = "send {} dollars to rosa quill"
 
@@ -26,8 +26,8 @@ def bench(
     calls: Annotated[int, typer.Option(help="Calls at once, each with a read-back.", min=2, max=200)] = 40,
 ) -> None:
     """Kill a gateway's process, then a whole node, under calls that wait for a yes; then have everyone say it."""
-    from deploy.bench._crossing import crossing
-    from deploy.bench._nodes import service_on_nodes
+    from deploy.bench._nodes.crossing import crossing
+    from deploy.bench._nodes.nodes import service_on_nodes
 
     if reason := unavailable():
         raise ConfigInvalid(reason)
@@ -55,7 +55,7 @@ def _lost(
     what: str, dollars: int, url: str, names: Sequence[str], bases: Sequence[str], kill: Callable[[], None]
 ) -> dict[str, Figure]:
     """One loss, and how often each customer's order of so many dollars was booked in the end."""
-    from deploy.bench._kept import through_a_loss
+    from deploy.bench._nodes.kept import through_a_loss
 
     async def run() -> dict[str, Figure]:
         kept = await through_a_loss(ORDER.format(dollars), names, bases, kill)
@@ -75,7 +75,7 @@ def _figures(kept: "Kept", booked: dict[str, int]) -> dict[str, Figure]:
 async def _opened(url: str, names: Sequence[str]) -> None:
     """A bank with these customers, each of whom knows one payee."""
     from app.migrate import migrate
-    from deploy.bench._customer import bench_customer
+    from deploy.bench._ledger.customer import bench_customer
     from rules.bank import DemoPayee
     from services.banking.banks.seed import open_demo_bank
     from services.store import Store

@@ -14,7 +14,7 @@ from app.qa.figures import Figure
 from deploy.bench._figures import publish
 
 if TYPE_CHECKING:
-    from deploy.bench._open_loop import Load
+    from deploy.bench._calls.open_loop import Load
 
 FACTORS: Final = (0.5, 1.0, 1.5, 2.0, 3.0)
 MEASURED: Final = 10
@@ -36,8 +36,8 @@ def bench(
 
 
 async def _loads(base: str, places: int, seconds: float) -> dict[str, Figure]:
-    from deploy.bench._corpus import load, utterances
-    from deploy.bench._open_loop import arrivals
+    from deploy.bench._calls.corpus import load, utterances
+    from deploy.bench._calls.open_loop import arrivals
 
     said = utterances(load(), "simple")
     alone = await arrivals(base, said, 0.2, MEASURED / 0.2)

@@ -14,8 +14,8 @@ import uvloop
 
 from app.qa.figures import Figure
 from deploy.bench._figures import percentile, publish
-from deploy.bench._pace import LEAD, Pace, deviations
-from deploy.bench._telephone import Door, telephones
+from deploy.bench._telephone.pace import LEAD, Pace, deviations
+from deploy.bench._telephone.telephone import Door, telephones
 from tests.harness.phone import Phone, calling
 from tests.harness.phone_lines import LINES, Place
 

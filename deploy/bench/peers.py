@@ -17,7 +17,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._curve import Point, draw
+from deploy.bench._calls.curve import Point, draw
 from deploy.bench._figures import percentile, publish
 from schemas.call import Patience
 
@@ -37,9 +37,9 @@ def bench(
 ) -> None:
     """Compare our latency and false cut-offs with a fixed silence's and pipecat's: figures and ratios."""
     from app.demo.run import service
-    from deploy.bench._corpus import load, some, utterances
-    from deploy.bench._line import Way
-    from deploy.bench._rounds import detection, figures_of, play_round
+    from deploy.bench._calls.corpus import load, some, utterances
+    from deploy.bench._calls.line import Way
+    from deploy.bench._calls.rounds import detection, figures_of, play_round
 
     loaded = load()
     played = [u for kind in ("simple", "paused") for u in some(utterances(loaded, kind), limit)]
@@ -78,7 +78,7 @@ def _pipecat(python: Path, at_once: int, limit: int) -> dict[str, Figure]:
 
 def pipecat_figures(calls: Sequence[Mapping[str, Any]]) -> dict[str, Figure]:
     """The script's calls as figures, by the same rules as ours: latency of whole commands, cut-offs of paused ones."""
-    from deploy.bench._rounds import rate, same_words
+    from deploy.bench._calls.rounds import rate, same_words
 
     whole, paused = ([call for call in calls if bool(call["pause_s"]) is wanted] for wanted in (False, True))
     first = [call["first_ms"] for call in whole if call["first_ms"] is not None]

@@ -69,8 +69,8 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
 async def _soak(base: str, warm_up: int, calls: int, at_once: int) -> tuple[list[Look], int]:
     """The looks, the first one after the warm-up, and how many of the calls after it went as they must."""
     from app.line import demo_token
-    from deploy.bench._corpus import load, utterances
-    from deploy.bench._hasty import MIX, call_hastily
+    from deploy.bench._calls.corpus import load, utterances
+    from deploy.bench._calls.hasty import MIX, call_hastily
 
     said = utterances(load(), "simple")
     customers = {"en-US": ("alex-morgan", "imogen-hartley"), "ja-JP": ("takahashi-misaki",)}

@@ -15,14 +15,14 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._curve import write_curve
+from deploy.bench._calls.curve import write_curve
+from deploy.bench._calls.hearing import Hearing
 from deploy.bench._figures import is_binding, percentile, publish
-from deploy.bench._hearing import Hearing
 from schemas.call import Patience
 
 if TYPE_CHECKING:
-    from deploy.bench._corpus import PlayedUtterance
-    from deploy.bench._taken import Taken
+    from deploy.bench._calls.corpus import PlayedUtterance
+    from deploy.bench._calls.taken import Taken
     from services.ports import Recognizer
 
 
@@ -35,7 +35,7 @@ def bench(
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON an utterance here.")] = None,
 ) -> None:
     """False cut-offs and endpoint waits over a corpus, with the bundled recogniser and with one that never mishears."""
-    from deploy.bench._corpus import load, some, utterances
+    from deploy.bench._calls.corpus import load, some, utterances
 
     loaded, folder = load(corpus), corpus and corpus.with_suffix("")
     played = [u for kind in ("simple", "paused") for u in some(utterances(loaded, kind, folder), limit)]
@@ -61,8 +61,8 @@ async def take_all(played: "Sequence[PlayedUtterance]", hearing: Hearing, patien
     """Every utterance, in order."""
     from app.qa.rehearsal import Rehearsal
     from app.settings import read_settings
-    from deploy.bench._oracle import Oracle
-    from deploy.bench._taken import UtteranceTaker
+    from deploy.bench._calls.oracle import Oracle
+    from deploy.bench._calls.taken import UtteranceTaker
     from services.asr import load as load_recognizer
     from services.audio.vad import SileroVad
 

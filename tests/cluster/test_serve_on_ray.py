@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("ray", reason="Ray is an extra: `make test-ray`")
 
 from app.demo.run import run, service
-from deploy.bench._nodes import processes_with
+from deploy.bench._nodes.nodes import processes_with
 
 pytestmark = pytest.mark.timeout(400)
 KEY = "b0" + "7a1c5e9d3f8264" * 4

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deploy.bench._asr_audio import phantoms
-from deploy.bench._asr_score import SpokenCase
+from deploy.bench._asr.audio import phantoms
+from deploy.bench._asr.score import SpokenCase
 from deploy.bench.asr import cases
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import RecognizerUnavailable

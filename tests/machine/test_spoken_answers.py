@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from deploy.bench._answered import InProcess, in_process
-from deploy.bench._answers import AnswerCase, babbled, load
-from deploy.bench._oracle import Oracle
+from deploy.bench._answers.heard import InProcess, in_process
+from deploy.bench._answers.said import AnswerCase, babbled, load
+from deploy.bench._calls.oracle import Oracle
 from schemas.call import KeyIn, TypedIn
 from schemas.ids import CallId, CustomerId, Locale
 from services.audio.vad import SileroVad

@@ -16,7 +16,16 @@ from app.auth.dependencies import HEADERS, SIGNATURE, bearer, signed_request
 from app.auth.signature import RequestVerifier, sign
 from app.auth.tokens import verify_token
 from app.transports._decode import to_input
-from deploy.bench._bombs import OPUS_120_MS, OPUS_TAGS, PLAYLISTS, flac_of_silence, mp3_of_hours, ogg, opus_head, wav
+from deploy.bench._abuse.bombs import (
+    OPUS_120_MS,
+    OPUS_TAGS,
+    PLAYLISTS,
+    flac_of_silence,
+    mp3_of_hours,
+    ogg,
+    opus_head,
+    wav,
+)
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import BadInput, NotAllowed, TellerlineError
 from schemas.wire import parse_client_event

@@ -14,8 +14,8 @@ from deploy.bench._callers.hear import ReplyHeard
 from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.told import note
 from deploy.bench._callers.voice import spoken
-from deploy.bench._corpus import LEAD_S, PlayedUtterance
-from deploy.bench._oracle import stamped
+from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
+from deploy.bench._calls.oracle import stamped
 from schemas.audio import SAMPLE_RATE
 
 PATIENCE_S: Final = 12.0

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import TypeAdapter
 
-from deploy.bench._corpus import Part, PlayedUtterance
-from deploy.bench._oracle import Oracle, stamps
+from deploy.bench._calls.corpus import Part, PlayedUtterance
+from deploy.bench._calls.oracle import Oracle, stamps
 from schemas.audio import Samples
 from schemas.ids import EN_US, Locale
 from schemas.transcript import Transcript, Wordings

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from deploy.bench._corpus import PlayedUtterance, together
+from deploy.bench._calls.corpus import PlayedUtterance, together
 from schemas.audio import Samples
 from services.audio.files import read_file
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench._asr_amounts import amounts_asked
-from deploy.bench._asr_score import Recognition, SpokenCase, missed, scores
-from deploy.bench._asr_spread import spread
+from deploy.bench._asr.amounts import amounts_asked
+from deploy.bench._asr.score import Recognition, SpokenCase, missed, scores
+from deploy.bench._asr.spread import spread
 from deploy.bench.asr import money_commands
 from schemas.transcript import Hypothesis
 

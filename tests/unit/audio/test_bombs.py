@@ -14,7 +14,7 @@ import av
 import numpy as np
 import pytest
 
-from deploy.bench._bombs import BOMBS, OPUS_120_MS, OPUS_TAGS, PLAYLISTS, ogg, opus_head, wav
+from deploy.bench._abuse.bombs import BOMBS, OPUS_120_MS, OPUS_TAGS, PLAYLISTS, ogg, opus_head, wav
 from schemas.errors import BadInput, Busy, MalformedAudio, TooLarge, UnsupportedAudio
 from services.audio import decoder, decoder_pool
 from services.audio.decoder_pool import DecoderPool

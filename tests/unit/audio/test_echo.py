@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deploy.bench._room import BEGAN, echo, heard, loudness, mixed
+from deploy.bench._calls.room import BEGAN, echo, heard, loudness, mixed
 from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.echo import Echo
 from services.audio.files import read_file

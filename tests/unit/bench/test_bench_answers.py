@@ -2,7 +2,7 @@
 
 import pytest
 
-from deploy.bench._answers import AnswerCase, cases, load
+from deploy.bench._answers.said import AnswerCase, cases, load
 from deploy.bench.answers import A_CALL_S, evenly, figures_of, in_audio_time, within
 
 SAMPLE = [case for case in cases(load()) if not case.unseen and case.kind != "plain"][5::23]

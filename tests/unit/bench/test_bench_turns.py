@@ -2,8 +2,8 @@
 
 import asyncio
 
-from deploy.bench._corpus import load, some, utterances
-from deploy.bench._hearing import Hearing
+from deploy.bench._calls.corpus import load, some, utterances
+from deploy.bench._calls.hearing import Hearing
 from deploy.bench.turns import figures_of, take_all
 from schemas.call import Patience
 

@@ -11,7 +11,7 @@ from app.line import FRAME
 from deploy.bench._callers.aloud import FrameStamps
 from deploy.bench._callers.told import NotedOracle, note
 from deploy.bench._callers.voice import spoken
-from deploy.bench._corpus import LEAD_S, PlayedUtterance
+from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import EN_US
 from services.audio.codec import encode_pcm16

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import orjson
 
-from deploy.bench._curve import HEIGHT, SETTINGS, WIDTH, write_curve
+from deploy.bench._calls.curve import HEIGHT, SETTINGS, WIDTH, write_curve
 from schemas.call import Patience
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deploy.bench._silences import HeardSilence
+from deploy.bench._calls.silences import HeardSilence
 from deploy.bench.ends import figures_of
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.line import SOUND, Event
-from deploy.bench._first_sound import FirstSound
+from deploy.bench._calls.first_sound import FirstSound
 
 QUIET, LOUD = 0.001, 0.2
 

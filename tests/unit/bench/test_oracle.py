@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from app.line import FRAME, Microphone
-from deploy.bench._corpus import LEAD_S, Part, PlayedUtterance
-from deploy.bench._oracle import Oracle, stamped, stamps
+from deploy.bench._calls.corpus import LEAD_S, Part, PlayedUtterance
+from deploy.bench._calls.oracle import Oracle, stamped, stamps
 from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
 from schemas.ids import EN_US, JA_JP
 from services.audio.ingest import Ingest

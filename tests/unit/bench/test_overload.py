@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from deploy.bench._corpus import PlayedUtterance
-from deploy.bench._open_loop import Load, arrivals
+from deploy.bench._calls.corpus import PlayedUtterance
+from deploy.bench._calls.open_loop import Load, arrivals
 from deploy.bench.overload import figures_of
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.served import served

@@ -6,8 +6,8 @@ from typer.testing import CliRunner
 
 from app.cli import main
 from app.line import Transport
-from deploy.bench._pace import LEAD, Pace, deviations
-from deploy.bench._telephone import Door, narrowed
+from deploy.bench._telephone.pace import LEAD, Pace, deviations
+from deploy.bench._telephone.telephone import Door, narrowed
 
 
 def test_packets_sent_ahead_and_pauses_between_replies_are_no_deviation() -> None:

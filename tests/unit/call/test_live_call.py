@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from deploy.bench._room import echo, loudness
+from deploy.bench._calls.room import echo, loudness
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.call import (
     AudioIn,

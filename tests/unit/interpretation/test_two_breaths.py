@@ -10,7 +10,7 @@ import pytest_asyncio
 import yaml
 
 from app.bootstrap import Gateway
-from deploy.bench._answers import AnswerCase
+from deploy.bench._answers.said import AnswerCase
 from deploy.bench.answers import in_audio_time
 from schemas.ids import CallId, CustomerId, Locale
 from tests.fakes.recognizer import FakeRecognizer

@@ -6,7 +6,7 @@ from functools import partial
 
 from app.qa.figures import Figure
 from app.qa.locales import LOCALES
-from deploy.bench._asr_score import Recognition, group
+from deploy.bench._asr.score import Recognition, group
 from rules.locales import locale_rules
 from schemas.money import exponent
 from schemas.span import Ambiguity, Span, amount_readings, amount_spans

@@ -8,9 +8,9 @@ from typing import Final
 
 from app.line import SOUND, demo_token, line, session, typed
 from app.qa.figures import Figure
-from deploy.bench._corpus import PlayedUtterance
-from deploy.bench._line import Measured, Way
-from deploy.bench._rounds import figures_of, play_round
+from deploy.bench._calls.corpus import PlayedUtterance
+from deploy.bench._calls.line import Measured, Way
+from deploy.bench._calls.rounds import figures_of, play_round
 
 TURNS: Final = 3
 """Times that the calls are played in either way."""

@@ -14,7 +14,7 @@ import httpx
 import orjson
 
 from app.line import session, typed
-from deploy.bench import _bombs
+from deploy.bench._abuse import bombs
 
 UPLOADS: Final = 8
 """Recordings that are sent at a time."""
@@ -216,13 +216,13 @@ async def _byte_by_byte(target: Target) -> None:
 
 
 ATTACKS: Final[dict[str, Callable[[], Attack]]] = {
-    "bombs: flac": lambda: uploads(_bombs.flac_of_silence(2_000)),
-    "bombs: ogg": lambda: uploads(_bombs.opus_of_hours(25_500), _bombs.opus_that_lies(25_500)),
-    "bombs: ogg cut to nothing": lambda: uploads(_bombs.opus_that_ends_and_ends(255 * 100)),
-    "bombs: mp3": lambda: uploads(_bombs.mp3_of_hours(100_000)),
-    "lying headers": lambda: uploads(_bombs.wav_of_chunks(), _bombs.flac_of_empty_blocks(), _bombs.mp3_of_tags()),
-    "endless names": lambda: uploads(_bombs.wav_of_names(), _bombs.mp3_of_names(), _bombs.opus_of_comments()),
-    "playlists": lambda: uploads(*_bombs.PLAYLISTS.values()),
+    "bombs: flac": lambda: uploads(bombs.flac_of_silence(2_000)),
+    "bombs: ogg": lambda: uploads(bombs.opus_of_hours(25_500), bombs.opus_that_lies(25_500)),
+    "bombs: ogg cut to nothing": lambda: uploads(bombs.opus_that_ends_and_ends(255 * 100)),
+    "bombs: mp3": lambda: uploads(bombs.mp3_of_hours(100_000)),
+    "lying headers": lambda: uploads(bombs.wav_of_chunks(), bombs.flac_of_empty_blocks(), bombs.mp3_of_tags()),
+    "endless names": lambda: uploads(bombs.wav_of_names(), bombs.mp3_of_names(), bombs.opus_of_comments()),
+    "playlists": lambda: uploads(*bombs.PLAYLISTS.values()),
     "slow uploads": lambda: slow(_POST + b"Content-Length: 100000\r\n", credential=True),
     "slow handshakes": lambda: slow(b"GET /v1/calls HTTP/1.1\r\nHost: localhost\r\nX: ", credential=False),
     "bodies byte by byte": lambda: lambda target: _again(target, _byte_by_byte, 8),

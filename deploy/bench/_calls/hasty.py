@@ -8,7 +8,7 @@ import numpy as np
 from websockets.exceptions import InvalidStatus
 
 from app.line import Line, line, session
-from deploy.bench._corpus import PlayedUtterance
+from deploy.bench._calls.corpus import PlayedUtterance
 from schemas.audio import SAMPLE_RATE, Samples
 
 CHUNK: Final = SAMPLE_RATE // 5

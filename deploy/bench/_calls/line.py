@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from app.line import Event, Line, Microphone, Transport, line, session
-from deploy.bench._corpus import LEAD_S, PlayedUtterance
-from deploy.bench._first_sound import FirstSound
-from deploy.bench._oracle import stamped
+from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
+from deploy.bench._calls.first_sound import FirstSound
+from deploy.bench._calls.oracle import stamped
 from schemas.audio import SAMPLE_RATE
 
 TAIL_S: Final = 6.0

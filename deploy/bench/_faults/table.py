@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from deploy.bench._fault_world import DATABASE, ROLE, FaultWorld
+from deploy.bench._faults.world import DATABASE, ROLE, FaultWorld
 
 Act = Callable[[FaultWorld], Awaitable[None]]
 

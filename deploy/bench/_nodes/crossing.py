@@ -19,7 +19,7 @@ def crossing() -> dict[str, Figure]:
     from app.cluster.deployments import RECOGNIZER, Recognizers, recognizer_handle, recognizers
     from app.cluster.recognizer import HandleRecognizer
     from app.cluster.start import cluster, deploy
-    from deploy.bench._corpus import load, utterances
+    from deploy.bench._calls.corpus import load, utterances
     from services.asr import load as recogniser
 
     said = next(one.samples for one in utterances(load(), "simple") if one.samples.size >= SECONDS * SAMPLE_RATE)

@@ -15,11 +15,11 @@ import orjson
 from app.line import FRAME, Event, Line, Microphone, heard_out, line, session, typed
 from app.qa.rehearsal import Rehearsal
 from app.transports._encode import Encoder
-from deploy.bench._answers import AnswerCase
-from deploy.bench._corpus import LEAD_S, PlayedUtterance
-from deploy.bench._oracle import stamped
-from deploy.bench._phone import CallersPhone
-from deploy.bench._taken import NOW
+from deploy.bench._answers.phone import CallersPhone
+from deploy.bench._answers.said import AnswerCase
+from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
+from deploy.bench._calls.oracle import stamped
+from deploy.bench._calls.taken import NOW
 from schemas.audio import SAMPLE_RATE
 from schemas.call import AudioIn, CallConfig, CallInput, PlaybackIn, PlaybackState, TypedIn
 from schemas.ids import CustomerId, Locale

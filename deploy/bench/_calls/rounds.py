@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from app.line import Event, demo_token
 from app.qa.figures import Figure
 from app.speech import frequent_replies
-from deploy.bench._corpus import PlayedUtterance
+from deploy.bench._calls.corpus import PlayedUtterance
+from deploy.bench._calls.line import Measured, Way, measure
 from deploy.bench._figures import is_binding, percentile
-from deploy.bench._line import Measured, Way, measure
 from schemas.call import Patience
 from schemas.decision import DecisionKind
 

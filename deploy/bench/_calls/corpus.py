@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.files import read_file
 
-FOLDER: Final = Path(__file__).parent / "corpus"
+FOLDER: Final = Path(__file__).parents[1] / "corpus"
 LEAD_S: Final = 0.6
 """Line noise before an utterance when it is played."""
 VOICED_FLOOR_DB: Final = -30.0

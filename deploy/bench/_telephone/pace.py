@@ -6,7 +6,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
-from deploy.bench._telephone import Door
+from deploy.bench._telephone.telephone import Door
 
 
 @dataclass(frozen=True, slots=True)

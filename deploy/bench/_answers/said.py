@@ -9,7 +9,7 @@ import numpy as np
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from deploy.bench._corpus import FOLDER, PlayedUtterance, audio_name, recording, together
+from deploy.bench._calls.corpus import FOLDER, PlayedUtterance, audio_name, recording, together
 from schemas.audio import SAMPLE_RATE, Samples
 
 _A_UNIT_S: Final = {"en": 0.065, "ja": 0.13}

@@ -15,8 +15,8 @@ import soxr
 from app.demo.run import service
 from app.line import Transport
 from deploy.bench import CHECKOUT
-from deploy.bench._corpus import LEAD_S, PlayedUtterance
-from deploy.bench._line import TAIL_S
+from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
+from deploy.bench._calls.line import TAIL_S
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
 from services.audio.codec import decode, encode
 from tests.harness.phone import Phone, calling
@@ -90,7 +90,7 @@ def telephones(word_ms: int) -> Iterator[tuple[str, Place]]:
     """A service that takes telephones, whose voice says a word in so many ms: its base URL, and where it is rung."""
     audiosocket = free_port()
     given = {f"TELLERLINE_{name}".upper(): _told(value) for name, value in settings(audiosocket).items()}
-    run = ("-m", "deploy.bench._phone_service", str(word_ms))
+    run = ("-m", "deploy.bench._telephone.service", str(word_ms))
     with service(*run, PYTHONPATH=CHECKOUT, **given) as base:
         yield base, Place(int(base.rpartition(":")[2]), audiosocket)
 

@@ -14,4 +14,4 @@ class Hearing(StrEnum):
         """What Python is given to run a service that hears so; nothing for the usual one."""
         if self is Hearing.BUNDLED:
             return ()
-        return ("-m", "deploy.bench._oracle", *([str(corpus)] if corpus else []))
+        return ("-m", "deploy.bench._calls.oracle", *([str(corpus)] if corpus else []))

@@ -12,8 +12,8 @@ import numpy as np
 
 from app.line import FRAME, Microphone
 from app.qa.rehearsal import Rehearsal
-from deploy.bench._corpus import LEAD_S, PlayedUtterance
-from deploy.bench._oracle import stamped
+from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
+from deploy.bench._calls.oracle import stamped
 from schemas.audio import SAMPLE_RATE
 from schemas.call import AudioIn, CallConfig, Cleared, ClearIn, Fault, Patience
 from schemas.ids import EN_US, CustomerId, Locale

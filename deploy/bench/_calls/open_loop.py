@@ -13,9 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from websockets.exceptions import InvalidStatus
 
 from app.line import demo_token
-from deploy.bench._corpus import PlayedUtterance
-from deploy.bench._line import Measured, Way, measure
-from deploy.bench._rounds import detection
+from deploy.bench._calls.corpus import PlayedUtterance
+from deploy.bench._calls.line import Measured, Way, measure
+from deploy.bench._calls.rounds import detection
 from schemas.call import Patience
 
 LOOK_EVERY_S: Final = 1.0

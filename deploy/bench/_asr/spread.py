@@ -8,7 +8,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from app.qa.figures import Figure
-from deploy.bench._asr_score import Recognition, group
+from deploy.bench._asr.score import Recognition, group
 
 DRAWS: Final = 2_000
 SEED: Final = 1

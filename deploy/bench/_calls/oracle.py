@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.line import FRAME
-from deploy.bench._corpus import LEAD_S, Part, PlayedUtterance, load, utterances
+from deploy.bench._calls.corpus import LEAD_S, Part, PlayedUtterance, load, utterances
 from rules.locales import space
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale

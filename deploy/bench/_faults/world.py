@@ -22,8 +22,8 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from deploy.bench._faults.silent_disk import SilentDisk
 from deploy.bench._postgres import Cluster
-from deploy.bench._silent_disk import SilentDisk
 
 START_S: Final = 180.0
 ROLE: Final = "teller"

@@ -1,0 +1,1 @@
+"""Answers to a read-back, spoken, and what came of them."""

@@ -1,0 +1,1 @@
+"""How the recogniser is measured: test sounds, scores, speed."""

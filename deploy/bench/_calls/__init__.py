@@ -1,0 +1,1 @@
+"""Calls that are measured: what is said, who hears it, and when."""

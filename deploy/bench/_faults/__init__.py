@@ -1,0 +1,1 @@
+"""Databases and disks that fail around a yes."""

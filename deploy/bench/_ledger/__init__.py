@@ -1,0 +1,1 @@
+"""What moving money takes, apart from a bank's core."""

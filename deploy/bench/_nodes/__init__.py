@@ -1,0 +1,1 @@
+"""A service on Ray with several nodes."""

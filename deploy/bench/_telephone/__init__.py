@@ -1,0 +1,1 @@
+"""Calls by a telephone's protocol."""
