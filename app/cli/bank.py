@@ -54,7 +54,7 @@ def schema() -> None:
 
 async def _importing(file: Path, dry_run: bool) -> "Changes":
     from app.migrate import database
-    from app.settings import read_settings
+    from app.settings import BankKind, read_settings
     from services.banking.directory_import import households
 
     faults: list[LineFault] = []
@@ -62,8 +62,26 @@ async def _importing(file: Path, dry_run: bool) -> "Changes":
     faults += twice
     if not families and not faults:
         raise BadInput(f"{file.name} holds no line: was it written whole?")
-    async with database(read_settings()) as store:
+    settings = read_settings()
+    if settings.bank is BankKind.FINERACT:
+        faults += _unreachable(families)
+    async with database(settings) as store:
         return await _carried_out(store, families, faults, dry_run)
+
+
+def _unreachable(families: "list[Household]") -> "list[LineFault]":
+    """Those to whose money Fineract would not find the way."""
+    from schemas.directory import CustomerRecord, PayeeRecord
+    from services.banking.banks.fineract import ids_in
+    from services.banking.directory_import import LineFault
+
+    wanted = {CustomerRecord: (1, "clientId"), PayeeRecord: (2, "clientId/accountId")}
+    return [
+        LineFault(line, f"route: Fineract needs {wanted[type(record)][1]}")
+        for family in families
+        for line, record in family.records
+        if isinstance(record, CustomerRecord | PayeeRecord) and not ids_in(record.route, wanted[type(record)][0])
+    ]
 
 
 async def _carried_out(

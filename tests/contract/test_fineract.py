@@ -21,6 +21,7 @@ from tests.harness.money import (
     ANN,
     BALANCE,
     BILL,
+    BOB,
     CALL,
     CHECKING,
     DUE,
@@ -164,6 +165,22 @@ async def test_another_customers_account_is_not_there(stand: Stand) -> None:
         await stand.bank.transfer_outcome(ANN, "key-1")
     with pytest.raises(TellerlineError):
         await stand.bank.transfer(ANN, order(), "key-1")
+    assert stand.core.carried_out == []
+
+
+@pytest.mark.parametrize("route", ["", "900", "900/", "/ext-kim", "900/../x", "900/ext/kim", "900/a?b"])
+async def test_a_payee_whose_way_is_not_known_is_sent_nothing(stand: Stand, route: str) -> None:
+    await change(stand.house.store, t.payees, route=route)
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "no_such_account"
+    assert stand.core.carried_out == []
+
+
+@pytest.mark.parametrize("route", ["", ".", "../../v1/clients/client-ann", "x/../client-ann", "client-ann?a=b"])
+async def test_a_customer_whose_way_is_not_known_has_no_account(stand: Stand, route: str) -> None:
+    """Least of all another customer's, to whom a path of dots would lead."""
+    await change(stand.house.store, t.customers, route=route)
+    assert await stand.bank.accounts(BOB) == []
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "no_such_account"
     assert stand.core.carried_out == []
 
 

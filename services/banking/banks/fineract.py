@@ -8,6 +8,7 @@ Payees, cards, bills and limits, which Fineract does not keep, come from the dir
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -47,6 +48,14 @@ _MAY_BE_UNDER_WAY: Final = timedelta(hours=1)
 _SAVINGS: Final = 2
 """Fineract's code for a savings account."""
 _DATE_FORMAT: Final = "yyyy-MM-dd"
+_ID: Final = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*")
+"""What stands in an address as it is, and leads nowhere else."""
+
+
+def ids_in(route: str, many: int) -> Sequence[str]:
+    """The ids that a route consists of; none where these are not so many, or anything else stands in it."""
+    parts = route.split("/")
+    return parts if len(parts) == many and all(_ID.fullmatch(part) for part in parts) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,10 @@ class FineractBank(directory.Directory):
 
     async def accounts(self, customer: CustomerId) -> Sequence[Account]:
         """The customer's active savings accounts with balances."""
-        found = await self._get(f"/v1/clients/{await self._client_id(customer)}/accounts")
+        client = await self._client_id(customer)
+        if not client:
+            return []
+        found = await self._get(f"/v1/clients/{client}/accounts")
         rows = answers.rows_of(found, "savingsAccounts")
         return [answers.account_of(row) for row in rows if answers.flagged(row, "status", "active")]
 
@@ -172,8 +184,10 @@ class FineractBank(directory.Directory):
             if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
                 return "bill_not_due"
             if order.payee_id is not None:
-                version = (await self.payee(customer, order.payee_id)).version
-                return "" if version == order.payee_version else "payee_changed"
+                payee = await self.payee_row(customer, order.payee_id)
+                if payee.version != order.payee_version:
+                    return "payee_changed"
+                return "" if ids_in(payee.route, 2) and await self._client_id(customer) else "no_such_account"
             owned = {account.id: account.balance.currency for account in await self.accounts(customer)}
             fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
             return "" if fits and owned.get(order.source) else "no_such_account"
@@ -190,8 +204,8 @@ class FineractBank(directory.Directory):
         if order.payee_id is None:
             target, owner = order.to_account, client
         else:
-            route = (await self.payee_row(customer, order.payee_id)).route
-            owner, _, target = route.partition("/")
+            owner, account = ids_in((await self.payee_row(customer, order.payee_id)).route, 2)
+            target = AccountId(account)
         own = await self._store.look(partial(directory.person, customer))
         return {
             "fromOfficeId": self._settings.office,
@@ -226,8 +240,9 @@ class FineractBank(directory.Directory):
             log.error("a payment went through for a bill that was no longer due; it waits for a person")
 
     async def _client_id(self, customer: CustomerId) -> str:
+        """The customer's id in the core; empty where the directory has none that could be one."""
         route: str = (await self._store.look(partial(directory.person, customer))).route
-        return route
+        return route if ids_in(route, 1) else ""
 
     async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[answers.Json]:
         """An account's transactions as Fineract has them, after checking that it is this customer's."""
