@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI, WebSocket
 from fastapi.responses import RedirectResponse
@@ -83,6 +84,12 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
     return app
 
 
+def _ours(location: str) -> str:
+    """A redirect without the host: it would be the one of the Host header, which anybody writes."""
+    parts = urlsplit(location)
+    return "/" + parts.path.lstrip("/\\") + (f"?{parts.query}" if parts.query else "")
+
+
 class _Secured:
     """Adds SECURITY to every answer. Bodies do not pass through it: each piece would cost three tasks."""
 
@@ -97,6 +104,8 @@ class _Secured:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY.items():
                     headers.setdefault(name, value)
+                if "location" in headers:
+                    headers["location"] = _ours(headers["location"])
             await send(message)
 
         await self._app(scope, receive, secured if scope["type"] == "http" else send)
