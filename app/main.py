@@ -1,12 +1,12 @@
 """The FastAPI application over a composed gateway."""
 
 import base64
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI, WebSocket
 from fastapi.responses import RedirectResponse
@@ -47,6 +47,8 @@ from services.ports import Clock
 SECRETS: Final = b"tellerline.client-secrets.1"
 """What the key of client secrets is derived for."""
 CONSOLE: Final = Path(__file__).parent / "console" / "static"
+_HOST: Final = re.compile(r"^[a-z]+://[^/]*/*")
+"""What no redirect names: it would be the Host header's, which anybody writes."""
 SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; media-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -84,12 +86,6 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
     return app
 
 
-def _ours(location: str) -> str:
-    """A redirect without the host: it would be the one of the Host header, which anybody writes."""
-    parts = urlsplit(location)
-    return "/" + parts.path.lstrip("/\\") + (f"?{parts.query}" if parts.query else "")
-
-
 class _Secured:
     """Adds SECURITY to every answer. Bodies do not pass through it: each piece would cost three tasks."""
 
@@ -105,7 +101,7 @@ class _Secured:
                 for name, value in SECURITY.items():
                     headers.setdefault(name, value)
                 if "location" in headers:
-                    headers["location"] = _ours(headers["location"])
+                    headers["location"] = _HOST.sub("/", headers["location"])
             await send(message)
 
         await self._app(scope, receive, secured if scope["type"] == "http" else send)

@@ -45,14 +45,8 @@ Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$")]
 Currency = Annotated[str, AfterValidator(_currency)]
 Minor = Annotated[int, Field(ge=0, le=MAX_MINOR, strict=True)]
 """An amount in minor units."""
-Route = Annotated[
-    str,
-    Field(
-        max_length=128,
-        pattern=r"^([A-Za-z0-9_~-][A-Za-z0-9._~-]*(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*)?$",
-        description="How the core knows it; for Fineract a customer's clientId, and a payee's clientId/accountId.",
-    ),
-]
+_ROUTE: Final = "How the core knows it; for Fineract a customer's clientId, and a payee's clientId/accountId."
+Route = Annotated[str, Field(max_length=128, description=_ROUTE), AfterValidator(_plain)]
 
 
 class _Record(BaseModel):

@@ -18,7 +18,7 @@ def card_purpose(card: CardId) -> str:
 
 
 class CodeNotSent(DependencyFailed):
-    """The messaging service did not take a one-time code, or it would be one too many within the hour."""
+    """The messaging service did not take a one-time code, or there were too many within the hour."""
 
     code, http_status, spoken = "code_not_sent", 503, "error.no_code"
 

@@ -172,7 +172,7 @@ def public_keys(document: dict[str, Any]) -> KeySet:
 
 
 def _read(entry: object) -> Sequence[Key]:
-    """A key of a document, where it is understood and no RSA key that is too short (RFC 7518, 3.3)."""
+    """A key of a document, where it is understood, and long enough (RFC 7518, 3.3)."""
     try:
         return () if _short(entry) else KeySet.import_key_set({"keys": [entry]}).keys  # type: ignore[list-item]
     except (JoseError, KeyError, TypeError, ValueError, AttributeError):

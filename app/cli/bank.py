@@ -70,17 +70,17 @@ async def _importing(file: Path, dry_run: bool) -> "Changes":
 
 
 def _unreachable(families: "list[Household]") -> "list[LineFault]":
-    """Those to whose money Fineract would not find the way."""
+    """Whom Fineract would not find."""
     from schemas.directory import CustomerRecord, PayeeRecord
     from services.banking.banks.fineract import ids_in
     from services.banking.directory_import import LineFault
 
-    wanted = {CustomerRecord: (1, "clientId"), PayeeRecord: (2, "clientId/accountId")}
+    records = [told for family in families for told in family.records]
     return [
-        LineFault(line, f"route: Fineract needs {wanted[type(record)][1]}")
-        for family in families
-        for line, record in family.records
-        if isinstance(record, CustomerRecord | PayeeRecord) and not ids_in(record.route, wanted[type(record)][0])
+        LineFault(line, f"route: Fineract needs {wanted}")
+        for kind, many, wanted in ((CustomerRecord, 1, "clientId"), (PayeeRecord, 2, "clientId/accountId"))
+        for line, record in records
+        if isinstance(record, kind) and not ids_in(record.route, many)
     ]
 
 

@@ -44,7 +44,7 @@ class WebhookSender:
         return self._channel
 
     async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:
-        """Deliver once, as long as the answer that waits for it may take. Raises CodeNotSent."""
+        """Deliver once. Raises CodeNotSent."""
         body = orjson.dumps(
             {
                 "customer": customer,

