@@ -1,6 +1,8 @@
 """What a bank tells of its customers: one record a line of an import file, each complete in itself."""
 
+import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Final, Literal
 from zoneinfo import ZoneInfo
@@ -45,8 +47,15 @@ Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$")]
 Currency = Annotated[str, AfterValidator(_currency)]
 Minor = Annotated[int, Field(ge=0, le=MAX_MINOR, strict=True)]
 """An amount in minor units."""
+_ID: Final = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*")
 _ROUTE: Final = "How the core knows it; for Fineract a customer's clientId, and a payee's clientId/accountId."
 Route = Annotated[str, Field(max_length=128, description=_ROUTE), AfterValidator(_plain)]
+
+
+def ids_in(route: str, many: int) -> Sequence[str]:
+    """The ids that a route consists of; none where these are not so many, or anything else stands in it."""
+    parts = route.split("/")
+    return parts if len(parts) == many and all(_ID.fullmatch(part) for part in parts) else ()
 
 
 class _Record(BaseModel):

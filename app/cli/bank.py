@@ -71,8 +71,7 @@ async def _importing(file: Path, dry_run: bool) -> "Changes":
 
 def _unreachable(families: "list[Household]") -> "list[LineFault]":
     """Whom Fineract would not find."""
-    from schemas.directory import CustomerRecord, PayeeRecord
-    from services.banking.banks.fineract import ids_in
+    from schemas.directory import CustomerRecord, PayeeRecord, ids_in
     from services.banking.directory_import import LineFault
 
     records = [told for family in families for told in family.records]

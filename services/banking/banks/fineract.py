@@ -8,7 +8,6 @@ Payees, cards, bills and limits, which Fineract does not keep, come from the dir
 
 import asyncio
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,6 +27,7 @@ from schemas.banking import (
     TransactionFilter,
     TransferOrder,
 )
+from schemas.directory import ids_in
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, KeyReused, NotFound
 from schemas.ids import AccountId, BillId, CustomerId
 from schemas.money import Money
@@ -48,13 +48,6 @@ _MAY_BE_UNDER_WAY: Final = timedelta(hours=1)
 _SAVINGS: Final = 2
 """Fineract's code for a savings account."""
 _DATE_FORMAT: Final = "yyyy-MM-dd"
-_ID: Final = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*")
-
-
-def ids_in(route: str, many: int) -> Sequence[str]:
-    """The ids that a route consists of; none where these are not so many, or anything else stands in it."""
-    parts = route.split("/")
-    return parts if len(parts) == many and all(_ID.fullmatch(part) for part in parts) else ()
 
 
 @dataclass(frozen=True, slots=True)
