@@ -39,7 +39,7 @@ def keep_running(
             try:
                 await work()
             except TellerlineError as error:
-                log.warning("background work failed: %s", error.code)
+                log.warning("background work failed: %s: %s", work.__qualname__, error.code)
             except Exception as fault:
                 log.exception("background work failed: %s", type(fault).__name__)
             await asyncio.sleep(every_s)

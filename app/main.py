@@ -1,6 +1,7 @@
 """The FastAPI application over a composed gateway."""
 
 import base64
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -46,6 +47,8 @@ from services.ports import Clock
 SECRETS: Final = b"tellerline.client-secrets.1"
 """What the key of client secrets is derived for."""
 CONSOLE: Final = Path(__file__).parent / "console" / "static"
+_HOST: Final = re.compile(r"^[a-z]+://[^/]*/*")
+"""What no redirect names: it would be the Host header's, which anybody writes."""
 SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; media-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -97,6 +100,8 @@ class _Secured:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY.items():
                     headers.setdefault(name, value)
+                if "location" in headers:
+                    headers["location"] = _HOST.sub("/", headers["location"])
             await send(message)
 
         await self._app(scope, receive, secured if scope["type"] == "http" else send)

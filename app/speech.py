@@ -88,7 +88,7 @@ async def _warm(speaker: Speaker, *replies: str) -> None:
     try:
         await speaker.warm_up(frequent(replies))
     except TellerlineError as error:
-        log.warning("the voice is not ready: %s", error.code)
+        log.warning("the voice is not ready: %s", error.message)
 
 
 def installed() -> bool:

@@ -1,18 +1,24 @@
 """What a bank tells of its customers: one record a line of an import file, each complete in itself."""
 
+import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel
 
 from schemas.money import EXPONENTS, MAX_MINOR
 
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_FILLERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+"""Letters by category that are drawn as nothing."""
+
 
 def _plain(text: str) -> str:
     """Text without control or hidden characters, which nobody could say or see."""
-    if any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co"} for character in text):
+    if any(unicodedata.category(character) in _UNSEEN or character in _FILLERS for character in text):
         raise ValueError("holds a control or hidden character")
     if text != text.strip():
         raise ValueError("begins or ends with a space")
@@ -41,8 +47,15 @@ Last4 = Annotated[str, Field(pattern=r"^[0-9]{4}$")]
 Currency = Annotated[str, AfterValidator(_currency)]
 Minor = Annotated[int, Field(ge=0, le=MAX_MINOR, strict=True)]
 """An amount in minor units."""
-Route = Annotated[str, Field(max_length=128), AfterValidator(_plain)]
-"""How the core knows it; for Fineract a customer's client id, and a payee's `clientId/accountId`."""
+_ID: Final = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*")
+_ROUTE: Final = "How the core knows it; for Fineract a customer's clientId, and a payee's clientId/accountId."
+Route = Annotated[str, Field(max_length=128, description=_ROUTE), AfterValidator(_plain)]
+
+
+def ids_in(route: str, many: int) -> Sequence[str]:
+    """The ids that a route consists of; none where these are not so many, or anything else stands in it."""
+    parts = route.split("/")
+    return parts if len(parts) == many and all(_ID.fullmatch(part) for part in parts) else ()
 
 
 class _Record(BaseModel):

@@ -32,6 +32,7 @@ TellerlineError
 ├── DependencyFailed             502
 │   ├── BankUnavailable          503
 │   ├── BankGarbage              502
+│   ├── CodeNotSent              503  no one-time code could be sent (schemas/stepup.py)
 │   ├── RecognizerUnavailable    503
 │   ├── ModelUnavailable         503
 │   ├── SpeechUnavailable        503

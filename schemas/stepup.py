@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from schemas.errors import DependencyFailed
 from schemas.ids import CardId, ProposalId
 
 
@@ -14,6 +15,12 @@ def proposal_purpose(proposal: ProposalId) -> str:
 def card_purpose(card: CardId) -> str:
     """What a step-up for unlocking a card is bound to."""
     return f"card:{card}"
+
+
+class CodeNotSent(DependencyFailed):
+    """The messaging service did not take a one-time code, or there were too many within the hour."""
+
+    code, http_status, spoken = "code_not_sent", 503, "error.no_code"
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,15 +59,22 @@ def bearer(connection: HTTPConnection) -> str:
 
 
 def offered_token(connection: HTTPConnection) -> str | None:
-    """The token of an Authorization header, or of a WebSocket's offered subprotocols."""
-    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
-        return token.strip()
-    for offered in connection.headers.get("sec-websocket-protocol", "").split(","):
+    """The token of an Authorization header, or of a WebSocket's offered subprotocols.
+
+    Raises Unauthenticated where there are two that differ: a proxy before us may have looked at the other.
+    """
+    found = set()
+    for header in connection.headers.getlist("authorization"):
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() == "bearer" and token.strip():
+            found.add(token.strip())
+    for offered in ",".join(connection.headers.getlist("sec-websocket-protocol")).split(","):
         for prefix in SUBPROTOCOLS:
             if offered.strip().startswith(prefix):
-                return offered.strip().removeprefix(prefix)
-    return None
+                found.add(offered.strip().removeprefix(prefix))
+    if len(found) > 1:
+        raise Unauthenticated("more than one credential")
+    return found.pop() if found else None
 
 
 def path_of(connection: HTTPConnection) -> str:

@@ -27,6 +27,8 @@ PATIENCE_S: Final = 0.5
 """So long a caller waits for keys where there are some: an issuer that hangs is waited for in the background."""
 _MAX_BYTES: Final = 256 * 1024
 _TIMEOUT_S: Final = 3.0
+_LEAST_RSA: Final = 342
+"""Letters of a modulus of 2,048 bits in base64."""
 
 
 class KeySource(Protocol):
@@ -50,7 +52,8 @@ class HttpKeys:
             async with asyncio.timeout(_TIMEOUT_S):
                 document = json.loads(await self._text())
         except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
-            raise DependencyFailed("the issuer's keys could not be fetched") from error
+            said = f"{type(error).__name__} {error}".strip()
+            raise DependencyFailed(f"the issuer's keys could not be fetched: {said}") from error
         if not isinstance(document, dict):
             raise DependencyFailed("the issuer's keys are malformed")
         return document
@@ -64,7 +67,7 @@ class HttpKeys:
                 if len(text) > _MAX_BYTES:
                     break
         if answer.status_code != httpx.codes.OK or len(text) > _MAX_BYTES:
-            raise DependencyFailed("the issuer's keys could not be fetched")
+            raise DependencyFailed(f"the issuer's keys could not be fetched: status {answer.status_code}")
         return bytes(text)
 
 
@@ -160,7 +163,7 @@ def public_keys(document: dict[str, Any]) -> KeySet:
     read = [_read(entry) for entry in entries if not isinstance(entry, dict) or entry.get("use", "sig") == "sig"]
     keys = KeySet([key for some in read for key in some])
     if len(keys.keys) < len(read):
-        log.warning("keys of the issuer that are not understood: %d", len(read) - len(keys.keys))
+        log.warning("keys of the issuer that are not understood, or too short: %d", len(read) - len(keys.keys))
     if not keys.keys:
         raise DependencyFailed("the issuer has no keys that are understood")
     if any(isinstance(key, OctKey) for key in keys):
@@ -169,8 +172,12 @@ def public_keys(document: dict[str, Any]) -> KeySet:
 
 
 def _read(entry: object) -> Sequence[Key]:
-    """A key of a document, where it is understood."""
+    """A key of a document, where it is understood, and long enough (RFC 7518, 3.3)."""
     try:
-        return KeySet.import_key_set({"keys": [entry]}).keys  # type: ignore[list-item]
+        return () if _short(entry) else KeySet.import_key_set({"keys": [entry]}).keys  # type: ignore[list-item]
     except (JoseError, KeyError, TypeError, ValueError, AttributeError):
         return ()
+
+
+def _short(entry: object) -> bool:
+    return isinstance(entry, dict) and entry.get("kty") == "RSA" and len(entry["n"]) < _LEAST_RSA

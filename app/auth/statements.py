@@ -13,7 +13,7 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, OctKey
 
-from app.auth.tokens import MAX_ID, MAX_TOKEN
+from app.auth.tokens import MAX_ID, MAX_TOKEN, claim_of
 from schemas.errors import Unauthenticated
 from schemas.ids import CustomerId
 from services.guard.nonces import Nonces
@@ -61,7 +61,7 @@ class Statements:
             token = jwt.decode(statement, self._keys, algorithms=[ALGORITHM], registry=registry)
             _claims(now).validate(token.claims)
         except (JoseError, ValueError, TypeError) as error:
-            raise Unauthenticated(f"the statement does not hold: {type(error).__name__}") from error
+            raise Unauthenticated(f"the statement does not hold: {claim_of(error)}") from error
         bridge, claims = token.header.get("kid"), token.claims
         if token.header.get("typ") != TYPE or not isinstance(bridge, str) or not _sound(claims):
             raise Unauthenticated("not a statement")

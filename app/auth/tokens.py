@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from joserfc import jws, jwt
-from joserfc.errors import InvalidKeyIdError, JoseError
+from joserfc.errors import ClaimError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 
 from app.auth.principal import Principal, Scope, scopes_of
@@ -70,9 +70,14 @@ def _check_claims(claims: dict[str, Any], rules: TokenRules, now: datetime) -> N
     try:
         registry.validate(claims)
     except (JoseError, ValueError, TypeError) as error:
-        raise Unauthenticated(f"the token does not hold: {type(error).__name__}") from error
+        raise Unauthenticated(f"the token does not hold: {claim_of(error)}") from error
     if claims["exp"] - claims["iat"] > rules.max_life_s:
         raise Unauthenticated("the token lives too long")
+
+
+def claim_of(error: Exception) -> str:
+    """Which claim it is and what of it, never what it says."""
+    return " ".join((*([error.claim] if isinstance(error, ClaimError) else []), type(error).__name__))
 
 
 def _principal(claims: dict[str, Any]) -> Principal:

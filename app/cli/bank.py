@@ -54,7 +54,7 @@ def schema() -> None:
 
 async def _importing(file: Path, dry_run: bool) -> "Changes":
     from app.migrate import database
-    from app.settings import read_settings
+    from app.settings import BankKind, read_settings
     from services.banking.directory_import import households
 
     faults: list[LineFault] = []
@@ -62,8 +62,25 @@ async def _importing(file: Path, dry_run: bool) -> "Changes":
     faults += twice
     if not families and not faults:
         raise BadInput(f"{file.name} holds no line: was it written whole?")
-    async with database(read_settings()) as store:
+    settings = read_settings()
+    if settings.bank is BankKind.FINERACT:
+        faults += _unreachable(families)
+    async with database(settings) as store:
         return await _carried_out(store, families, faults, dry_run)
+
+
+def _unreachable(families: "list[Household]") -> "list[LineFault]":
+    """Whom Fineract would not find."""
+    from schemas.directory import CustomerRecord, PayeeRecord, ids_in
+    from services.banking.directory_import import LineFault
+
+    records = [told for family in families for told in family.records]
+    return [
+        LineFault(line, f"route: Fineract needs {wanted}")
+        for kind, many, wanted in ((CustomerRecord, 1, "clientId"), (PayeeRecord, 2, "clientId/accountId"))
+        for line, record in records
+        if isinstance(record, kind) and not ids_in(record.route, many)
+    ]
 
 
 async def _carried_out(

@@ -75,7 +75,7 @@ def _decode(container: av.container.InputContainer) -> Samples:
     if context is None:
         raise UnsupportedAudio("a codec that nobody knows is not taken")
     if context.name not in CODECS or context.channels > MAX_CHANNELS:
-        raise UnsupportedAudio(f"codec {context.name} is not taken")
+        raise UnsupportedAudio(f"codec {context.name} with {context.channels} channels is not taken")
     promised = float(container.duration or 0) / av.time_base
     if promised > MAX_SECONDS:
         raise _too_long()

@@ -1,18 +1,25 @@
 """Ways a one-time code travels that are not the call."""
 
+import asyncio
 import hashlib
 import hmac
+import logging
 from collections import OrderedDict
 from typing import Final
 
 import httpx
 import orjson
 
-from schemas.errors import DependencyFailed
 from schemas.ids import CustomerId
-from schemas.stepup import Challenge
+from schemas.stepup import Challenge, CodeNotSent
 from services.ports import Clock
+from services.timing import left
 
+log = logging.getLogger(__name__)
+
+_SEND_S: Final = 3.0
+_AFTER_S: Final = 0.4
+"""What is left of an answer's time to call off what the code was for."""
 MAX_WAITING: Final = 1_000
 """Codes the demo's phone remembers."""
 
@@ -37,7 +44,7 @@ class WebhookSender:
         return self._channel
 
     async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:
-        """Deliver once. Raises DependencyFailed."""
+        """Deliver once. Raises CodeNotSent."""
         body = orjson.dumps(
             {
                 "customer": customer,
@@ -48,13 +55,15 @@ class WebhookSender:
             }
         )
         try:
-            sending = self._client.stream("POST", self._url, content=body, headers=self._headers(body))
-            async with sending as answer:  # what it says besides is not read: it may have no end
-                sent = answer.is_success
-        except httpx.HTTPError as error:
-            raise DependencyFailed("the code could not be sent") from error
-        if not sent:
-            raise DependencyFailed("the code could not be sent")
+            async with asyncio.timeout(min(_SEND_S, left(_SEND_S + _AFTER_S) - _AFTER_S)):
+                sending = self._client.stream("POST", self._url, content=body, headers=self._headers(body))
+                async with sending as answer:  # what it says besides is not read: it may have no end
+                    said = "" if answer.is_success else f"status {answer.status_code}"
+        except (httpx.HTTPError, TimeoutError) as error:
+            said = f"{type(error).__name__} {error}".strip()
+        if said:
+            log.error("a one-time code was not taken by the code service: %s", said)
+            raise CodeNotSent("the code could not be sent")
 
     def _headers(self, body: bytes) -> dict[str, str]:
         at = str(int(self._clock.now().timestamp()))

@@ -13,9 +13,9 @@ from typing import Final, Protocol
 import sqlalchemy as sa
 
 from rules.act import CLOCKS_APART, MoneyPolicy
-from schemas.errors import ConfigInvalid, RateLimited
+from schemas.errors import ConfigInvalid
 from schemas.ids import CustomerId
-from schemas.stepup import Challenge
+from schemas.stepup import Challenge, CodeNotSent
 from services.banking.tables import challenges
 from services.ports import Clock
 from services.store import Store, alone, changed, instant, micros
@@ -34,7 +34,7 @@ class CodeSender(Protocol):
         ...
 
     async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:
-        """Deliver. Raises DependencyFailed."""
+        """Deliver. Raises CodeNotSent."""
         ...
 
 
@@ -67,7 +67,7 @@ class SecondFactor:
         self._make_code = make_code
 
     async def begin(self, customer: CustomerId, purpose: str) -> Challenge:
-        """Send a code for `purpose`. Raises RateLimited past the policy's number an hour."""
+        """Send a code for `purpose`. Raises CodeNotSent, also past the policy's number an hour."""
         now = self._clock.now()
         code = self._make_code(self._policy.code_digits)
         life = timedelta(seconds=self._policy.code_life_s)
@@ -86,7 +86,7 @@ class SecondFactor:
         def beginning(connection: sa.Connection) -> None:
             alone(connection, f"stepup.begin:{customer}")
             if connection.execute(recent).scalar_one() >= self._policy.challenges_per_hour:
-                raise RateLimited("too many step-ups", retry_after_s=_HOUR.total_seconds())
+                raise CodeNotSent("too many step-ups", retry_after_s=_HOUR.total_seconds())
             connection.execute(sa.insert(challenges), fresh)
 
         await self._store.transact("stepup.begin", beginning)

@@ -147,7 +147,12 @@ class ActionExecutor:
                 purpose = proposal_purpose(proposal)
             case _:
                 raise StepUpRequired
-        self._challenge = await self._banking.step_up.begin(self._customer, purpose)
+        try:
+            self._challenge = await self._banking.step_up.begin(self._customer, purpose)
+        except TellerlineError:
+            with contextlib.suppress(TellerlineError):
+                await self.void()  # no later call may take it up
+            raise
         self._tries = 0
         return StepUpStarted(self._challenge)
 

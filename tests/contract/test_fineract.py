@@ -21,6 +21,7 @@ from tests.harness.money import (
     ANN,
     BALANCE,
     BILL,
+    BOB,
     CALL,
     CHECKING,
     DUE,
@@ -167,12 +168,27 @@ async def test_another_customers_account_is_not_there(stand: Stand) -> None:
     assert stand.core.carried_out == []
 
 
-async def test_wrong_credentials_leave_everything_unknown(stand: Stand) -> None:
+@pytest.mark.parametrize("route", ["", "900", "900/", "900/../x", "900/a?b"])
+async def test_a_payee_whose_way_is_not_known_is_sent_nothing(stand: Stand, route: str) -> None:
+    await change(stand.house.store, t.payees, route=route)
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "no_such_account"
+    assert stand.core.carried_out == []
+
+
+@pytest.mark.parametrize("route", ["", "../../v1/clients/client-ann", "client-ann?a=b"])
+async def test_a_customer_whose_way_is_not_known_has_no_account(stand: Stand, route: str) -> None:
+    await change(stand.house.store, t.customers, route=route)
+    assert await stand.bank.accounts(BOB) == []
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "no_such_account"
+
+
+async def test_wrong_credentials_leave_everything_unknown(stand: Stand, caplog: pytest.LogCaptureFixture) -> None:
     settings = FineractSettings(stand.core.url, "teller", "secret", tenant="other")
     async with settings.client() as client:
         stranger = FineractBank(settings, client, stand.house.store, stand.house.clock)
         with pytest.raises(BankUnavailable):
             await stranger.transfer(ANN, order(), "key-1")
+    assert "the core answered 401" in caplog.text
 
 
 @pytest.mark.parametrize("cents", [0.1 + 0.2, "x", None, True, 1e30, "NaN", "1e999999"])

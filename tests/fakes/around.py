@@ -17,6 +17,7 @@ class Around(FakeHttpServer):
         super().__init__()
         self.key = ECKey.generate_key("P-256", auto_kid=True)
         self.codes: list[Asked] = []
+        self.status: int | None = 200
 
     async def answer(self, asked: Asked, _reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         body = b""
@@ -24,7 +25,9 @@ class Around(FakeHttpServer):
             body = json.dumps({"keys": [self.key.as_dict(private=False) | {"use": "sig", "alg": "ES256"}]}).encode()
         if asked.method == "POST":
             self.codes.append(asked)
-        writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        if self.status is None:
+            await asyncio.sleep(30)
+        writer.write(f"HTTP/1.1 {self.status} OK\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
         await writer.drain()
         return True
 

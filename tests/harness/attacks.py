@@ -11,10 +11,10 @@ from datetime import date, timedelta
 
 import sqlalchemy as sa
 
-from schemas.errors import MoneyRefused, RateLimited, StepUpRequired
+from schemas.errors import MoneyRefused, StepUpRequired
 from schemas.ids import CallId, ProposalId
 from schemas.money import Money
-from schemas.stepup import Challenge, card_purpose, proposal_purpose
+from schemas.stepup import Challenge, CodeNotSent, card_purpose, proposal_purpose
 from schemas.transfer import TransferReceipt
 from services.banking import seal as seals
 from services.banking.banks import tables as t
@@ -235,8 +235,8 @@ async def asking_for_codes_without_end(store: Store) -> None:
     asked = (house.step_up.begin(ANN, f"card:{n}") for n in range(most + 10))
     outcomes = await asyncio.gather(*asked, return_exceptions=True)
     assert sum(isinstance(outcome, Challenge) for outcome in outcomes) == most, "codes without end"
-    assert all(isinstance(outcome, Challenge | RateLimited) for outcome in outcomes)
-    await refused(house.step_up.begin(ANN, "card:x"), RateLimited)
+    assert all(isinstance(outcome, Challenge | CodeNotSent) for outcome in outcomes)
+    await refused(house.step_up.begin(ANN, "card:x"), CodeNotSent)
     await house.step_up.begin(BOB, "card:x")
     house.clock.advance(3600)
     await house.step_up.begin(ANN, "card:x")

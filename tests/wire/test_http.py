@@ -123,11 +123,18 @@ async def test_nobody_gets_in_without_a_credential(bank: RunningApp) -> None:
     assert forged.status_code == 401
     scopeless = await bank.client.post("/v1/text", json=line, headers=bank.token("alex-morgan", "admin"))
     assert (scopeless.status_code, scopeless.json()["error"]["code"]) == (403, "missing_scope")
+    assert scopeless.json()["error"]["message"] == "needs the scope call"
 
 
 async def test_unknown_routes_and_methods_answer_in_the_same_form(bank: RunningApp) -> None:
     assert (await bank.client.get("/nowhere")).json()["error"]["code"] == "not_found"
     assert (await bank.client.get("/v1/text")).status_code == 405
+
+
+async def test_a_redirect_stays_where_it_was_asked(bank: RunningApp) -> None:
+    for path, to in (("/v1/text/?a=b", "/v1/text?a=b"), ("/console", "/console/")):
+        answer = await bank.client.get(path, headers={"Host": "elsewhere.example"}, follow_redirects=False)
+        assert answer.headers["location"] == to
 
 
 async def test_the_console_is_served_with_a_strict_policy(bank: RunningApp) -> None:

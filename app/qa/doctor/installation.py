@@ -60,7 +60,7 @@ async def _asked(report: Report, subject: str, patience_s: float) -> AsyncIterat
     except TellerlineError as error:
         report.add(subject, Severity.FAIL, str(error))
     except httpx.HTTPError as error:
-        report.add(subject, Severity.FAIL, type(error).__name__)
+        report.add(subject, Severity.FAIL, f"{type(error).__name__} {error}".strip())
 
 
 async def _rules(_settings: Settings, report: Report) -> None:
@@ -163,7 +163,8 @@ async def _codes(settings: Settings, report: Report) -> None:
         return
     async with httpx.AsyncClient(timeout=_ANSWER_S) as client:
         answer = await client.head(settings.code_webhook_url)
-    report.add("one-time codes", Severity.OK, f"{settings.code_webhook_url} answers ({answer.status_code} to HEAD)")
+    known = Severity.WARN if answer.status_code == httpx.codes.NOT_FOUND or answer.is_server_error else Severity.OK
+    report.add("one-time codes", known, f"{settings.code_webhook_url} answers ({answer.status_code} to HEAD)")
 
 
 async def _models(settings: Settings, report: Report) -> None:

@@ -1,5 +1,6 @@
 """The way in that every telephone's WebSocket has: an address's share, the bridge's proof, then the call."""
 
+import logging
 from collections.abc import Awaitable, Callable
 
 from fastapi import WebSocket
@@ -9,6 +10,8 @@ from app.transports.telephone.driver import serve
 from app.transports.telephone.line import CallTransport
 from app.transports.telephone.sockets import WebSocketConnection
 from schemas.errors import TellerlineError
+
+log = logging.getLogger(__name__)
 
 Prove = Callable[[WebSocket], Awaitable[bool]]
 """Whether a connection is the bridge's; False where it does not say. Raises Unauthenticated: it says so and is not."""
@@ -31,6 +34,7 @@ async def answer(
         deps.calls.shares.connection(socket.client.host if socket.client else "")
         proven = await prove(socket)
     except TellerlineError as refused:
+        log.info("a telephone was refused: %s", refused.message)
         deps.calls.metrics.error(refused.code)
         await connection.close(refused)
         return

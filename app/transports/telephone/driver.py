@@ -122,7 +122,11 @@ class _PhoneCall:
     async def _customer(self, opened: Opened) -> CustomerId | None:
         """Whose call it is; nobody's, where a bridge that is known does not say. Raises Unauthenticated."""
         said = opened.statement
-        customer = None if said is None else await self._deps.vouch(said, opened.call)
+        try:
+            customer = None if said is None else await self._deps.vouch(said, opened.call)
+        except Unauthenticated as error:
+            log.info("a statement was refused: %s", error.message)
+            raise
         if customer is None and not self._proven:
             raise Unauthenticated("neither the connection nor a statement proves a bridge")
         return customer

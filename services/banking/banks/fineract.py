@@ -27,6 +27,7 @@ from schemas.banking import (
     TransactionFilter,
     TransferOrder,
 )
+from schemas.directory import ids_in
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, KeyReused, NotFound
 from schemas.ids import AccountId, BillId, CustomerId
 from schemas.money import Money
@@ -87,7 +88,10 @@ class FineractBank(directory.Directory):
 
     async def accounts(self, customer: CustomerId) -> Sequence[Account]:
         """The customer's active savings accounts with balances."""
-        found = await self._get(f"/v1/clients/{await self._client_id(customer)}/accounts")
+        client = await self._client_id(customer)
+        if not client:
+            return []
+        found = await self._get(f"/v1/clients/{client}/accounts")
         rows = answers.rows_of(found, "savingsAccounts")
         return [answers.account_of(row) for row in rows if answers.flagged(row, "status", "active")]
 
@@ -172,8 +176,10 @@ class FineractBank(directory.Directory):
             if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
                 return "bill_not_due"
             if order.payee_id is not None:
-                version = (await self.payee(customer, order.payee_id)).version
-                return "" if version == order.payee_version else "payee_changed"
+                payee = await self.payee_row(customer, order.payee_id)
+                if payee.version != order.payee_version:
+                    return "payee_changed"
+                return "" if ids_in(payee.route, 2) and await self._client_id(customer) else "no_such_account"
             owned = {account.id: account.balance.currency for account in await self.accounts(customer)}
             fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
             return "" if fits and owned.get(order.source) else "no_such_account"
@@ -190,8 +196,8 @@ class FineractBank(directory.Directory):
         if order.payee_id is None:
             target, owner = order.to_account, client
         else:
-            route = (await self.payee_row(customer, order.payee_id)).route
-            owner, _, target = route.partition("/")
+            owner, account = ids_in((await self.payee_row(customer, order.payee_id)).route, 2)
+            target = AccountId(account)
         own = await self._store.look(partial(directory.person, customer))
         return {
             "fromOfficeId": self._settings.office,
@@ -226,8 +232,9 @@ class FineractBank(directory.Directory):
             log.error("a payment went through for a bill that was no longer due; it waits for a person")
 
     async def _client_id(self, customer: CustomerId) -> str:
+        """The customer's id in the core, if there is any."""
         route: str = (await self._store.look(partial(directory.person, customer))).route
-        return route
+        return route if ids_in(route, 1) else ""
 
     async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[answers.Json]:
         """An account's transactions as Fineract has them, after checking that it is this customer's."""
@@ -254,6 +261,9 @@ class FineractBank(directory.Directory):
                     text += part
                     if len(text) > MAX_BYTES:
                         raise BankGarbage("an answer beyond its bound")
+                if answer.status_code == httpx.codes.UNAUTHORIZED or answer.is_server_error:
+                    log.warning("the core answered %d", answer.status_code)
                 return answer.status_code, bytes(text)
         except (httpx.HTTPError, TimeoutError) as error:
+            log.warning("no answer of the core: %s %s", type(error).__name__, error)
             raise BankUnavailable(f"no answer: {type(error).__name__}") from error

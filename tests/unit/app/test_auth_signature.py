@@ -80,6 +80,15 @@ def test_where_a_token_may_stand() -> None:
             bearer(connection(headers))
 
 
+def test_two_credentials_are_none() -> None:
+    first, second = ("authorization", "Bearer abc"), ("sec-websocket-protocol", f"{SUBPROTOCOLS[0]}def")
+    both = ("sec-websocket-protocol", f"{SUBPROTOCOLS[0]}abc, {SUBPROTOCOLS[1]}def")
+    for headers in ([first, second], [first, ("authorization", "bearer def")], [both]):
+        with pytest.raises(Unauthenticated):
+            bearer(connection(headers))
+    assert bearer(connection([first, first])) == "abc"
+
+
 def test_a_handshake_is_signed_as_it_arrives() -> None:
     values = (GOOD.key_id, GOOD.timestamp, GOOD.nonce, GOOD.customer)
     arrived = connection([*zip(HEADERS, values, strict=True), (SIGNATURE, signed().signature)])

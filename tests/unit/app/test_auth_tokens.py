@@ -69,6 +69,11 @@ def test_claims_that_do_not_hold(changes: dict[str, Any]) -> None:
         verify_token(token(**changes), KEYS, RULES, NOW)
 
 
+def test_which_claim_does_not_hold_is_told() -> None:
+    with pytest.raises(Unauthenticated, match="aud"):
+        verify_token(token(aud="another"), KEYS, RULES, NOW)
+
+
 def test_clocks_may_differ_a_little() -> None:
     verify_token(token(exp=AT - 29), KEYS, RULES, NOW)
     verify_token(token(nbf=AT + 29, iat=AT + 29, exp=AT + 60), KEYS, RULES, NOW)
@@ -158,6 +163,7 @@ def test_documents_that_hold_no_keys(document: dict[str, Any]) -> None:
         {"kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "kid": "b"},
         {"kty": "RSA", "kid": "b"},
         {"kid": "b"},
+        {"kty": "RSA", "kid": "b", "e": "AQAB", "n": 171 * "x"},
         None,
     ],
     ids=str,

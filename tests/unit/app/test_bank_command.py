@@ -28,6 +28,8 @@ def importing(text: str, *options: str) -> Result:
         ('{"type": "wizard"}', "wizard"),
         (CARD.replace('"1234"', '"12a4"'), "last4"),
         (CARD.replace('"card",', '"ca\\u0007rd",', 2).replace('"type": "ca\\u0007rd"', '"type": "card"'), "hidden"),
+        (CARD.replace('card", "last4', 'a\\u2028b", "last4'), "hidden"),
+        (CARD.replace('card", "last4', '\\u3164", "last4'), "hidden"),
         (CARD.replace("}", ', "colour": "red"}'), "colour"),
         (CARD.replace("C-1001", "C 1001"), "customer"),
         (EXAMPLE.splitlines()[0].replace("Europe/London", "Mars/Base"), "time zone"),
@@ -60,6 +62,16 @@ def test_what_editors_put_before_a_text_is_no_part_of_it(encoding: str, code: in
     assert done.exit_code == code
     told = done.stderr + str(done.exception)
     assert ("customer: 2 new" in done.stdout) if code == 0 else ("UTF-16" in told or "line 1: " in told)
+
+
+def test_fineract_is_told_the_way_to_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BANK", "FINERACT_USER", "FINERACT_PASSWORD"):
+        monkeypatch.setenv(f"TELLERLINE_{name}", "fineract")
+    monkeypatch.setenv("TELLERLINE_FINERACT_URL", "http://127.0.0.1:1")
+    assert "2 new" in importing(EXAMPLE).stdout
+    told = importing(EXAMPLE.replace('"1001"', '"../1001"', 1).replace("2001/", "")).stderr
+    assert "line 1: route: Fineract needs clientId\n" in told
+    assert "line 3: route: Fineract needs clientId/accountId\n" in told
 
 
 def test_a_dry_run_writes_nothing() -> None:

@@ -94,6 +94,9 @@ def test_a_video_or_an_unknown_codec_is_unsupported() -> None:
         read_file(written("wav", "adpcm_ms", TONE))
     with pytest.raises(UnsupportedAudio):
         read_file(written("matroska", "libopus", TONE))
+    wide = written("wav", "pcm_s16le", TONE)
+    with pytest.raises(UnsupportedAudio, match="8 channels"):
+        read_file(wide[:22] + b"\x08" + wide[23:])
 
 
 def test_headerless_bytes_are_read_by_their_format() -> None:
