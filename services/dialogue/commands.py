@@ -28,7 +28,7 @@ from services.dialogue.phases import (
 )
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, merged, task_of
+from services.dialogue.tasks import EXACT, is_money, merged, task_of
 from services.dialogue.terms import only_card
 from services.dialogue.values import EVERY, every_card
 
@@ -60,6 +60,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if _read_back(state) and named(heard, dialogue_rules().besides):  # what is read back is not lost for another one
         return _besides(state, heard)
     task, state = leaning(state, heard), queued(state, heard)
+    if heard.slots.topic is not None and heard.slots.topic.value == EXACT:
+        state = state.keeping(state.memory.first(reply("problem.exact")))
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)

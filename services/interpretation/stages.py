@@ -7,10 +7,10 @@ from typing import Final
 
 from rules.load import locales
 from schemas.ids import language
-from schemas.intent import Annotation, Context, Route, Understood
+from schemas.intent import Annotation, Context, Intent, Route, Understood
 from schemas.interpretation import Interpretation
 from schemas.payee import PayeeMatch
-from schemas.span import Span
+from schemas.span import Span, SpanKind
 from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
@@ -37,6 +37,7 @@ from services.understanding.merging import said_in, shifted
 from services.understanding.offered import offered
 from services.understanding.proposed import proposed
 from services.understanding.receivers import two_receivers
+from services.understanding.remarks import remarked
 from services.understanding.repair import repaired
 from services.understanding.stumbles import smoothed, uncontracted
 from services.understanding.sums import summed
@@ -48,6 +49,8 @@ LOOKED_AT: Final = 4_000
 """What looking at the parts of one utterance may cost in all: of what people say half is enough."""
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
+_MOST_FIGURES: Final = 4
+"""A number of more is rather a code."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -72,8 +75,19 @@ def interpret(
     with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
         match = stages.find(transcript, spans, transcript.alternatives)
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
+    if context.asked.code and understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans):
+        plainly = replace(context, asked=replace(context.asked, code=False))
+        meant = interpret(transcript, plainly, payees, stamps)
+        return meant if _corrects(meant.understood) else replace(meant, spans=spans, understood=understood)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
+
+
+def _corrects(meant: Understood) -> bool:
+    """Whether what is no code corrects the amount: "make it 900 instead"."""
+    amount = meant.slots.amount
+    figures = 0 if amount is None else sum(map(str.isdigit, amount.evidence.surface))
+    return amount is not None and meant.intent is Intent.CORRECT and figures <= _MOST_FIGURES
 
 
 def warm_up() -> None:
@@ -171,6 +185,7 @@ class _Stages:
         meant = named_last(heard, meant or found, context, part) or meant
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
+        meant = remarked(heard, meant, context, again) or meant
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or meant

@@ -101,6 +101,11 @@ class Accounts:
     rather: Trie
     conditions: Trie
     repeats: Trie
+    notes: Trie
+    recurring: Trie
+    standing: Trie
+    single: str
+    unmeasured: Trie
     particles: frozenset[str]
     short_below: int
     short_of: int
@@ -199,6 +204,10 @@ _PLAIN: Final = (
     "rather",
     "conditions",
     "repeats",
+    "notes",
+    "recurring",
+    "standing",
+    "unmeasured",
 )
 """Lists that are looked for as they are."""
 _AS_WRITTEN: Final = (
@@ -212,6 +221,7 @@ _AS_WRITTEN: Final = (
     "from_its_day",
     "shifting",
     "particles",
+    "single",
     "short_below",
     "short_of",
 )
