@@ -31,6 +31,7 @@ class Aftermath(RuleFile):
     regret: tuple[str, ...]
     asks: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
+    mistaken: tuple[str, ...] = ()
 
 
 def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> ActionOutcome:
@@ -88,6 +89,8 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
         return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
+    if intent in MONEY_MOVING | {Intent.QNA} and _mistaken(event.text, locale):
+        return _too_late(state, told_now=again)
     if intent not in _ACTS and not (intent in MONEY_MOVING and _instead(event.text, locale)):
         return None
     if intent is Intent.CONFIRM or _content(event.text, locale):
@@ -121,6 +124,11 @@ def _instead(text: str, locale: Locale) -> bool:
     return _plain(text, locale).endswith(_endings(locale))
 
 
+def _mistaken(text: str, locale: Locale) -> bool:
+    """Whether it begins with words of what was meant when it was done: "sorry, it should have been from savings"."""
+    return (tells := _patterns(locale)[3]) is not None and tells.match(_plain(text, locale)) is not None
+
+
 def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
     turned_down = intent in {Intent.DENY, Intent.CANCEL} or _instead(text, locale)
     return turned_down or _patterns(locale)[1].match(_plain(text, locale)) is not None
@@ -137,14 +145,17 @@ def _endings(locale: Locale) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str] | None]:
-    """An utterance of nothing but contentment, the beginning of one of regret, one that asks if it was done."""
+def _patterns(
+    locale: Locale,
+) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str] | None, re.Pattern[str] | None]:
+    """Nothing but contentment, the beginning of regret, what asks if it was done, the beginning of what was meant."""
     rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
     between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
     asks = re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*") if rules.asks else None
     begins = re.compile(rf"(?:{content}{between})*{regret}{end}")
-    return re.compile(rf"{content}(?:{between}{content})*"), begins, asks
+    meant = f"(?:(?:{content}|{regret}){between})*{_either(rules.mistaken)}{end}(?! to )"
+    return re.compile(rf"{content}(?:{between}{content})*"), begins, asks, re.compile(meant) if rules.mistaken else None
 
 
 def _either(phrases: tuple[str, ...]) -> str:
