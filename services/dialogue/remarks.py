@@ -9,40 +9,39 @@ from services.dialogue.commands import named
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
-from services.dialogue.phases import DialogueState, Offering, Proposing, Step, Task
-from services.dialogue.prompts import missed, question, say
+from services.dialogue.phases import Confirming, DialogueState, Offering, Proposing, Reading, Step, Task
+from services.dialogue.prompts import question, say
 from services.dialogue.resume import cancelled, dropped, go_on, read_again, refused
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, task_of
 from services.dialogue.values import value
 
-DROPPED: Final = "dropped"
-"""The topic of words that take one of several orders back."""
 _SAID: Final = {"note": "problem.note", "exact": "problem.exact", "repeated": "problem.not_repeated"}
-"""What is answered to words on a topic; what they were said of is asked about again."""
+"""What is answered on a topic; what that was said of is asked about again."""
 
 
 def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
     """The answer to a remark on what waits; None where there is none."""
     topic = heard.slots.topic.value if heard.slots.topic is not None else ""
-    if topic == DROPPED:
-        return _struck(state, heard.slots, facts)
-    said = _SAID.get(topic)
-    if said is None or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
+    if topic == "dropped" and state.task is not None:
+        return _struck(state, state.task, heard.slots, facts)
+    if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None
-    values = replace(heard.slots, topic=None)
+    said, values = _SAID[topic], replace(heard.slots, topic=None)
     if values != Slots():
         return value(state.keeping(state.memory.first(reply(said))), replace(heard, slots=values), facts)
-    if isinstance(state.phase, Proposing):
-        return state.keeping(state.memory.first(reply(said))), Confirm(state.phase.order)
-    if state.read_back is not None and state.question is None:
-        return _again(state, said)
-    return say(state, both(reply(said), question(state, facts)))
+    return _and_again(state, said, facts)
 
 
-def _again(state: DialogueState, said: str) -> Step:
-    assert state.read_back is not None, "an order is read back"
-    return read_again(state.memory, state.read_back, said)
+def _and_again(state: DialogueState, said: str, facts: Facts) -> Step:
+    """Say something, and then again what is awaited."""
+    match state.phase:
+        case Proposing(_, order):
+            return state.keeping(state.memory.first(reply(said))), Confirm(order)
+        case Reading(it) | Confirming(it):
+            return read_again(state.memory, it, said)
+        case _:
+            return say(state, both(reply(said), question(state, facts)))
 
 
 def offered_once(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -55,28 +54,24 @@ def offered_once(state: DialogueState, heard: Understood, facts: Facts) -> Step:
 
 
 def everything_cancelled(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
-    """What is at hand and what waits its turn is given up; None where that was not said."""
-    if heard.intent is not Intent.CANCEL or not named(heard, dialogue_rules().every_order):
+    """What is at hand and what waits its turn is given up; None where that was not said, or nothing waits."""
+    if not named(heard, dialogue_rules().every_order) or not is_money(state.task):
         return None
-    sent = state.memory.ordered is not None and is_money(state.task)
     state = state.keeping(replace(state.memory, queue=()))
-    return go_on(dropped(state), reply("cancel.rest"), facts) if sent else None
+    sent = state.memory.ordered is not None
+    return go_on(dropped(state), reply("cancel.rest"), facts) if sent else cancelled(state, facts)
 
 
-def _struck(state: DialogueState, said: Slots, facts: Facts) -> Step:
+def _struck(state: DialogueState, task: Task, said: Slots, facts: Facts) -> Step:
     """Of several orders one is not wanted: what is at hand is given up, what waits its turn left out."""
-    task, queue = state.task, state.memory.queue
-    if replace(said, payee=None, bill=None, choice=None, topic=None) != Slots():
-        return refused(state, task) if task is not None else missed(state, facts)
-    if task is not None and _is_it(task, said):
-        return cancelled(state, facts) if queue else refused(state, task)
-    at = 0 if said.choice is not None else next((i for i, each in enumerate(queue) if _is_it(each, said)), len(queue))
-    if at >= len(queue):
-        return refused(state, task) if task is not None else missed(state, facts)
-    state = state.keeping(replace(state.memory, queue=(*queue[:at], *queue[at + 1 :])))
-    if state.read_back is not None:
-        return _again(state, "cancel.done")
-    return say(state, both(reply("cancel.done"), question(state, facts)))
+    queue, more = state.memory.queue, replace(said, payee=None, bill=None, choice=None, topic=None) != Slots()
+    places = [i for i, each in enumerate(queue) if said.choice is not None or _is_it(each, said)]
+    if _is_it(task, said) and queue and not more:
+        return cancelled(state, facts)
+    if _is_it(task, said) or not places or more:
+        return refused(state, task)
+    left = (*queue[: places[0]], *queue[places[0] + 1 :])
+    return _and_again(state.keeping(replace(state.memory, queue=left)), "cancel.done", facts)
 
 
 def _is_it(task: Task, said: Slots) -> bool:

@@ -9,9 +9,9 @@ from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Und
 from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
-from services.dialogue.names import apart_by_ear, both, last_digits, reply
+from services.dialogue.names import apart_by_ear, last_digits, reply
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
-from services.dialogue.prompts import missed, question, say
+from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, taken
@@ -35,8 +35,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
-    beside = _of_one_that_waits(state, heard) or _of_no_amount(state, task, heard, facts)
-    return beside or _changed(state, task, heard, facts)
+    return _of_one_that_waits(state, task, heard, facts) or _changed(state, task, heard, facts)
 
 
 def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
@@ -110,25 +109,19 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     return advance(memory, changed, facts)
 
 
-def _of_one_that_waits(state: DialogueState, heard: Understood) -> Step | None:
+def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
     """What is said of another order that waits its turn, by who gets it: "make dave's seventy"."""
-    payee, queue = heard.slots.payee, state.memory.queue
-    if not queue or payee is None or state.read_back is None or payee.value == state.read_back.order.payee_id:
+    payee, queue, read_back = heard.slots.payee, state.memory.queue, state.read_back
+    if not queue or payee is None or read_back is None or payee.value == task.payee:
         return None
     at = next((i for i, each in enumerate(queue) if each.payee == payee.value), None)
-    if at is None or replace(heard.slots, payee=None) == Slots():
+    if at is None:
         return None
+    if replace(heard.slots, payee=None) == Slots():  # "no, dave": his comes first
+        return advance(replace(state.memory, queue=(*queue[:at], *queue[at + 1 :], task)), queue[at], facts)
     changed = merged(queue[at], heard, dialogue_rules().choices)
     memory = replace(state.memory, queue=(*queue[:at], changed, *queue[at + 1 :]))
-    return read_again(memory, state.read_back, "say.noted")
-
-
-def _of_no_amount(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
-    """A part of what nobody knows: "half", asked how much to send."""
-    part = heard.slots.portion is not None and heard.slots.amount is None and not task.amounts
-    if not part or task.intent is not Intent.TRANSFER_MONEY or state.asked is not SlotName.AMOUNT:
-        return None
-    return say(state, both(reply("problem.exact"), question(state, facts)))
+    return read_again(memory, read_back, "say.noted")
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:

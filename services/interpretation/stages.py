@@ -50,7 +50,6 @@ LOOKED_AT: Final = 4_000
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
 _MOST_FIGURES: Final = 4
-"""A number of more is rather a code."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -76,18 +75,16 @@ def interpret(
         match = stages.find(transcript, spans, transcript.alternatives)
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
     if context.asked.code and understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans):
-        plainly = replace(context, asked=replace(context.asked, code=False))
-        meant = interpret(transcript, plainly, payees, stamps)
-        return meant if _corrects(meant.understood) else replace(meant, spans=spans, understood=understood)
+        plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
+        understood = plainly.understood if _corrects(plainly.understood) else understood
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 
 
 def _corrects(meant: Understood) -> bool:
-    """Whether what is no code corrects the amount: "make it 900 instead"."""
-    amount = meant.slots.amount
-    figures = 0 if amount is None else sum(map(str.isdigit, amount.evidence.surface))
-    return amount is not None and meant.intent is Intent.CORRECT and figures <= _MOST_FIGURES
+    """Whether what is no code corrects the amount: "make it 900 instead"; one of more figures is rather a code."""
+    amount = meant.slots.amount if meant.intent is Intent.CORRECT else None
+    return amount is not None and sum(map(str.isdigit, amount.evidence.surface)) <= _MOST_FIGURES
 
 
 def warm_up() -> None:

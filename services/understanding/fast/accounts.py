@@ -10,6 +10,7 @@ from rules.load import load
 from schemas.intent import MONEY_MOVING, Intent, SlotName
 from services.understanding.fast.accounts_file import AccountsFile
 from services.understanding.fast.lattice import Trie
+from services.understanding.fast.rules import VetoFile
 from services.understanding.fast.template import Rules, phrases
 from services.understanding.fast.units import Units, by_character, by_word, splitter
 
@@ -205,7 +206,6 @@ _PLAIN: Final = (
     "conditions",
     "repeats",
     "notes",
-    "recurring",
     "standing",
     "unmeasured",
 )
@@ -259,5 +259,6 @@ def accounts(language: str, spaced: bool) -> Accounts:
         due_before={said.replace(" ", ""): days for said, days in file.due_before.items()},
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
+        recurring=trie(load(f"intents/{language}/vetoes.yaml", VetoFile).vetoes["recurring"] if spaced else ()),
         **plainly,
     )

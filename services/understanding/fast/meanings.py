@@ -97,12 +97,8 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
         or any(mention.slot is SlotName.PAYEE for mention in part.unresolved)
         for part in (one, two)
     )
-    return named and (not (_verbless(one) and _verbless(two)) or (led and _whole(one) and _whole(two)))
-
-
-def _whole(part: Understood) -> bool:
-    """Whether it tells of somebody how much: of "fifty, sixty to ann" the first part does not."""
-    return part.slots.amount is not None and part.slots.payee is not None
+    told = led and all(part.slots.amount is not None and part.slots.payee is not None for part in (one, two))
+    return named and (told or not (_verbless(one) and _verbless(two)))
 
 
 def _verbless(part: Understood) -> bool:

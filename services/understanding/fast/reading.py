@@ -154,13 +154,11 @@ def _typed(
 
 def _one_of(grammar: Grammar, heard: Annotation, units: Units, at: int) -> bool:
     """Whether words before "one" make it one of several: "that one", "the emily one"."""
-    if at == 0 or units.words[at - 1] in grammar.words.ones:
-        return at > 0
-    match = heard.payees
+    match, ones = heard.payees, grammar.words.ones
     place = units.covering(match.start, match.end) if match is not None else None
-    if place is None or not place[0] < at <= place[1] + 1 or set(units.words[place[1] : at]) - {"s"}:
-        return False
-    return bool(grammar.words.ones.intersection(units.words[max(0, place[0] - 1) : place[0] + 1]))
+    if place is not None and units.words[place[1] : at] in {(), ("s",)} and place[0] < at:
+        return bool(ones.intersection(units.words[max(0, place[0] - 1) : place[0] + 1]))
+    return at > 0 and units.words[at - 1] in ones
 
 
 def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int) -> list[tuple[int, int]]:
