@@ -22,6 +22,7 @@ from services.dialogue.phases import (
     Proposing,
     Reading,
     Step,
+    SteppingUp,
     Task,
     Unlocking,
     Waiting,
@@ -160,6 +161,8 @@ def _besides(state: DialogueState, heard: Understood) -> Step:
     match state.phase:
         case Proposing(_, order):
             return state.keeping(state.memory.first(reply("confirm.this_first"))), Confirm(order)
+        case SteppingUp():
+            return state, Clarify(both(reply("confirm.this_first"), reply("step_up.waiting")))
         case _:
             assert state.read_back is not None, "an order is read back"
             return read_again(state.memory, state.read_back, "" if same else "confirm.this_first")
