@@ -259,6 +259,6 @@ def accounts(language: str, spaced: bool) -> Accounts:
         due_before={said.replace(" ", ""): days for said, days in file.due_before.items()},
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
-        recurring=trie(load(f"intents/{language}/vetoes.yaml", VetoFile).vetoes["recurring"] if spaced else ()),
+        recurring=trie(load(f"intents/{language}/vetoes.yaml", VetoFile).vetoes.get("recurring", ()) if spaced else ()),
         **plainly,
     )
