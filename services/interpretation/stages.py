@@ -74,16 +74,20 @@ def interpret(
     with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
         match = stages.find(transcript, spans, transcript.alternatives)
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
-    if context.asked.code and understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans):
+    code = understood.slots.digits
+    unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
+    if context.asked.code and (unread or (code is not None and len(code.value) < _MOST_FIGURES)):
         plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
-        understood = plainly.understood if _corrects(plainly.understood) else understood
+        understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 
 
-def _corrects(meant: Understood) -> bool:
+def _corrects(meant: Understood, *, alone: bool) -> bool:
     """Whether what is no code corrects the amount: "make it 900 instead"; one of more figures is rather a code."""
     amount = meant.slots.amount if meant.intent is Intent.CORRECT else None
+    if alone and (meant.rule is None or ".bare@" in meant.rule or "told@" in meant.rule):
+        return False  # a part of a code
     return amount is not None and sum(map(str.isdigit, amount.evidence.surface)) <= _MOST_FIGURES
 
 
