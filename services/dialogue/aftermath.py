@@ -31,6 +31,7 @@ class Aftermath(RuleFile):
     regret: tuple[str, ...]
     asks: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
+    mistaken: tuple[str, ...] = ()
 
 
 def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> ActionOutcome:
@@ -88,7 +89,10 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
         return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
-    if intent not in _ACTS and not (intent in MONEY_MOVING and _instead(event.text, locale)):
+    corrects = (intent in MONEY_MOVING and _instead(event.text, locale)) or (
+        intent is Intent.QNA and _meant(event.text, locale)
+    )
+    if intent not in _ACTS and not corrects:
         return None
     if intent is Intent.CONFIRM or _content(event.text, locale):
         return state, Answer() if again else Clarify(reply("say.ok_what_else"))
@@ -113,12 +117,17 @@ def _content(text: str, locale: Locale) -> bool:
 
 
 def _asks(text: str, locale: Locale) -> bool:
-    return (asks := _patterns(locale)[2]) is not None and asks.fullmatch(_plain(text, locale)) is not None
+    return _patterns(locale)[2].fullmatch(_plain(text, locale)) is not None
 
 
 def _instead(text: str, locale: Locale) -> bool:
-    """Whether it ends in words that put something in the place of what was done: "to dave instead"."""
-    return _plain(text, locale).endswith(_endings(locale))
+    """Whether it puts something in the place of what was done: "to dave instead"."""
+    return _plain(text, locale).endswith(_endings(locale)) or _meant(text, locale)
+
+
+def _meant(text: str, locale: Locale) -> bool:
+    """Whether it begins with what was meant: "sorry, it should have been from savings"."""
+    return _patterns(locale)[3].match(_plain(text, locale)) is not None
 
 
 def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
@@ -137,15 +146,18 @@ def _endings(locale: Locale) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _patterns(locale: Locale) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str] | None]:
-    """An utterance of nothing but contentment, the beginning of one of regret, one that asks if it was done."""
+def _patterns(locale: Locale) -> tuple[re.Pattern[str], ...]:
+    """Nothing but contentment, the beginning of regret, what asks if it was done, the beginning of what was meant."""
     rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
     between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
-    asks = re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*") if rules.asks else None
+    asks = re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*")
     begins = re.compile(rf"(?:{content}{between})*{regret}{end}")
-    return re.compile(rf"{content}(?:{between}{content})*"), begins, asks
+    meant = f"(?:(?:{content}|{regret}){between})*{_either(rules.mistaken)}{end}(?! to )"
+    return re.compile(rf"{content}(?:{between}{content})*"), begins, asks, re.compile(meant)
 
 
 def _either(phrases: tuple[str, ...]) -> str:
+    if not phrases:
+        return "(?!)"
     return f"(?:{'|'.join(re.escape(phrase) for phrase in sorted(phrases, key=len, reverse=True))})"

@@ -154,6 +154,8 @@ def _stepping_up(state: DialogueState, then: Submitting | Unlocking, heard: Unde
             return state, Execute(VerifyStepUp(code.value))
         case Intent.INFORM | Intent.CORRECT if topic is not None:
             return state, Clarify(reply(f"step_up.{topic.value}"))
+        case Intent.INFORM if heard.slots.bill is not None:  # "let me find my phone"
+            return missed(state, facts)
         case _:
             return _waiting(state, heard, facts)
 

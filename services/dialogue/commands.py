@@ -22,13 +22,14 @@ from services.dialogue.phases import (
     Proposing,
     Reading,
     Step,
+    SteppingUp,
     Task,
     Unlocking,
     Waiting,
 )
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, merged, task_of
+from services.dialogue.tasks import EXACT, is_money, merged, task_of
 from services.dialogue.terms import only_card
 from services.dialogue.values import EVERY, every_card
 
@@ -60,6 +61,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if _read_back(state) and named(heard, dialogue_rules().besides):  # what is read back is not lost for another one
         return _besides(state, heard)
     task, state = leaning(state, heard), queued(state, heard)
+    if heard.slots.topic is not None and heard.slots.topic.value == EXACT:
+        state = state.keeping(state.memory.first(reply("problem.exact")))
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
@@ -158,6 +161,8 @@ def _besides(state: DialogueState, heard: Understood) -> Step:
     match state.phase:
         case Proposing(_, order):
             return state.keeping(state.memory.first(reply("confirm.this_first"))), Confirm(order)
+        case SteppingUp():
+            return state, Clarify(both(reply("confirm.this_first"), reply("step_up.waiting")))
         case _:
             assert state.read_back is not None, "an order is read back"
             return read_again(state.memory, state.read_back, "" if same else "confirm.this_first")

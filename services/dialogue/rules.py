@@ -26,6 +26,7 @@ class DialogueRules(RuleFile):
     besides: frozenset[str]
     asked_first: frozenset[str]
     which_card: frozenset[str]
+    every_order: frozenset[str] = frozenset()
     by_reading: frozenset[str]
     vague: tuple[str, ...]
     vague_short: dict[str, str]

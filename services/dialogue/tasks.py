@@ -13,6 +13,8 @@ from services.dialogue.phases import Disambiguation, Task
 
 RECEIVED: Final = "received"
 """The topic of a question about what came into an account."""
+EXACT: Final = "exact"
+"""That of words which tell an amount by what only the caller knows."""
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
 DAYS: Final = "days"

@@ -35,7 +35,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
-    return _changed(state, task, heard, facts)
+    return _of_one_that_waits(state, task, heard, facts) or _changed(state, task, heard, facts)
 
 
 def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
@@ -107,6 +107,21 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     return advance(memory, changed, facts)
+
+
+def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """What is said of another order that waits its turn, by who gets it: "make dave's seventy"."""
+    payee, queue, read_back = heard.slots.payee, state.memory.queue, state.read_back
+    if not queue or payee is None or read_back is None or payee.value == task.payee:
+        return None
+    at = next((i for i, each in enumerate(queue) if each.payee == payee.value), None)
+    if at is None:
+        return None
+    if replace(heard.slots, payee=None) == Slots():  # "no, dave": his comes first
+        return advance(replace(state.memory, queue=(*queue[:at], *queue[at + 1 :], task)), queue[at], facts)
+    changed = merged(queue[at], heard, dialogue_rules().choices)
+    memory = replace(state.memory, queue=(*queue[:at], changed, *queue[at + 1 :]))
+    return read_again(memory, read_back, "say.noted")
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:

@@ -13,6 +13,7 @@ from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import reply
 from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
+from services.dialogue.remarks import everything_cancelled, offered_once, remark
 from services.dialogue.resume import come_back, dropped, offer_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import ordered
@@ -38,7 +39,9 @@ def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
     if heard.intent is Intent.QNA or heard.route is Route.QNA:
         return _open_question(state, _in_full(state, text, heard, facts), facts)
     if heard.intent is None and _REPEATED in heard.vetoes and state.task is None:
-        return state, Clarify(reply("problem.repeated"))
+        return offered_once(state, heard, facts)
+    if (answer := remark(state, heard, facts)) is not None:
+        return answer
     if heard.intent is None:
         return value_unasked(state, heard, facts)
     after, decision = _act(state, heard, facts)
@@ -87,6 +90,8 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
 
 def _refused(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """A no, or a wish to stop: for something to look up, for a new order, or for other values of what was read back."""
+    if (given_up := everything_cancelled(state, heard, facts)) is not None:
+        return given_up
     then, read_back = heard.then, state.read_back
     if then is not None and heard.intent is Intent.DENY and then.intent in READ and read_back is not None:
         return command(state.at(Changing(read_back.task)), then, facts)

@@ -7,10 +7,10 @@ from typing import Final
 
 from rules.load import locales
 from schemas.ids import language
-from schemas.intent import Annotation, Context, Route, Understood
+from schemas.intent import Annotation, Context, Intent, Route, Understood
 from schemas.interpretation import Interpretation
 from schemas.payee import PayeeMatch
-from schemas.span import Span
+from schemas.span import Span, SpanKind
 from schemas.transcript import Transcript
 from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
@@ -22,6 +22,7 @@ from services.understanding.clarification.billers import of_its_biller
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import two_receivers
+from services.understanding.clarification.remarks import remarked
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
 from services.understanding.correction.apiece import apiece
@@ -48,6 +49,7 @@ LOOKED_AT: Final = 4_000
 """What looking at the parts of one utterance may cost in all: of what people say half is enough."""
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
+_MOST_FIGURES: Final = 4
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -72,8 +74,21 @@ def interpret(
     with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
         match = stages.find(transcript, spans, transcript.alternatives)
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
+    code = understood.slots.digits
+    unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
+    if context.asked.code and (unread or (code is not None and len(code.value) < _MOST_FIGURES)):
+        plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
+        understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
+
+
+def _corrects(meant: Understood, *, alone: bool) -> bool:
+    """Whether what is no code corrects the amount: "make it 900 instead"; one of more figures is rather a code."""
+    amount = meant.slots.amount if meant.intent is Intent.CORRECT else None
+    if alone and (meant.rule is None or ".bare@" in meant.rule or "told@" in meant.rule):
+        return False  # a part of a code
+    return amount is not None and sum(map(str.isdigit, amount.evidence.surface)) <= _MOST_FIGURES
 
 
 def warm_up() -> None:
@@ -171,6 +186,7 @@ class _Stages:
         meant = named_last(heard, meant or found, context, part) or meant
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
+        meant = remarked(heard, meant, context, again) or meant
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or meant

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 _NUMERAL: Final = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?![\d:])|\d{1,3}(?: , \d{3}| 000)+(?!\d)|\d+(?:[.,]\d+)*|\.\d+")
-_GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_GROUPED: Final = re.compile(r"(?:\d{1,3}|\d{1,2}(?:,\d{2})+)(?:,\d{3})+(?:\.\d+)?")
 _EUROPEAN: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d{2}")
 _MAX_DIGITS: Final = 24
 

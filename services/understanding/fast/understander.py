@@ -239,7 +239,7 @@ class Understander:
             two = self._part(hearing, stop, size)
             if two is None and left > 2:  # noqa: PLR2004 - the rest is two or more
                 two = self._several(hearing, stop, left - 1)
-            if two is not None and apart(one, two):
+            if two is not None and apart(one, two, led=left < MAX_COMMANDS):
                 return joined(one, two)
         return None
 

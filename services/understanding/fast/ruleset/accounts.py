@@ -12,6 +12,7 @@ from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.template import Rules, phrases
 from services.understanding.fast.patterns.units import Units, by_character, by_word, splitter
 from services.understanding.fast.ruleset.accounts_file import AccountsFile
+from services.understanding.fast.ruleset.rules import VetoFile
 
 COUNTED: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 """What becomes an order, or a part of one."""
@@ -101,6 +102,11 @@ class Accounts:
     rather: Trie
     conditions: Trie
     repeats: Trie
+    notes: Trie
+    recurring: Trie
+    standing: Trie
+    single: str
+    unmeasured: Trie
     particles: frozenset[str]
     short_below: int
     short_of: int
@@ -199,6 +205,9 @@ _PLAIN: Final = (
     "rather",
     "conditions",
     "repeats",
+    "notes",
+    "standing",
+    "unmeasured",
 )
 """Lists that are looked for as they are."""
 _AS_WRITTEN: Final = (
@@ -212,6 +221,7 @@ _AS_WRITTEN: Final = (
     "from_its_day",
     "shifting",
     "particles",
+    "single",
     "short_below",
     "short_of",
 )
@@ -249,5 +259,6 @@ def accounts(language: str, spaced: bool) -> Accounts:
         due_before={said.replace(" ", ""): days for said, days in file.due_before.items()},
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
         pointing=frozenset(file.pointing),
+        recurring=trie(load(f"intents/{language}/vetoes.yaml", VetoFile).vetoes.get("recurring", ()) if spaced else ()),
         **plainly,
     )

@@ -34,6 +34,8 @@ class AccountsFile(RuleFile):
     `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
     number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
     end it, and it begins behind one of `particles`; one of `repeats` is such a part by itself (ずつ三回, 毎月).
+    `notes` should go with the money, `unmeasured` words tell an amount that only the caller knows; in the place
+    of a `standing` order stands a `single` one.
     """
 
     inexact: tuple[str, ...] = ()
@@ -102,6 +104,10 @@ class AccountsFile(RuleFile):
     denied: tuple[str, ...] = ()
     conditions: tuple[str, ...]
     repeats: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    standing: tuple[str, ...] = ()
+    single: str = ""
+    unmeasured: tuple[str, ...] = ()
     particles: frozenset[str] = frozenset()
     short_below: int = 0
     short_of: int = 1

@@ -87,8 +87,8 @@ def _on_its_day(order: Understood, day: Slot[DateValue] | None) -> Understood:
     return replace(order, slots=replace(order.slots, date=day), unresolved=left)
 
 
-def apart(one: Understood, two: Understood) -> bool:
-    """Whether two commands are two: "send five and six to ann" may be one amount said twice."""
+def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
+    """Whether two commands are two: "send five and six to ann" may be one amount said twice; `led` by a third one."""
     if one.intent is not Intent.TRANSFER_MONEY or two.intent is not Intent.TRANSFER_MONEY:
         return True
     named = all(
@@ -97,7 +97,8 @@ def apart(one: Understood, two: Understood) -> bool:
         or any(mention.slot is SlotName.PAYEE for mention in part.unresolved)
         for part in (one, two)
     )
-    return named and not (_verbless(one) and _verbless(two))
+    told = led and all(part.slots.amount is not None and part.slots.payee is not None for part in (one, two))
+    return named and (told or not (_verbless(one) and _verbless(two)))
 
 
 def _verbless(part: Understood) -> bool:

@@ -131,9 +131,7 @@ def _typed(
             continue
         begin, end = place
         after = end < len(units.words) and grammar.phrases.counted.scan(units.words, end)
-        before = (
-            begin > 0 and units.words[begin:end] == grammar.words.one and units.words[begin - 1] in grammar.words.ones
-        )
+        before = units.words[begin:end] == grammar.words.one and _one_of(grammar, heard, units, begin)
         if span.kind is SpanKind.NUMBER and (after or before):  # "one transfer", "two accounts", "the electric one"
             edges.setdefault(begin, []).append(Edge(begin, end, grammar.symbols["number"], _SPAN_RANK, span))
             continue
@@ -152,6 +150,15 @@ def _typed(
             taken.update(range(*place))
             within.update(range(place[0] + 1, place[1]))
     return edges, frozenset(taken), frozenset(within)
+
+
+def _one_of(grammar: Grammar, heard: Annotation, units: Units, at: int) -> bool:
+    """Whether words before "one" make it one of several: "that one", "the emily one"."""
+    match, ones = heard.payees, grammar.words.ones
+    place = units.covering(match.start, match.end) if match is not None else None
+    if place is not None and units.words[place[1] : at] in {(), ("s",)} and place[0] < at:
+        return bool(ones.intersection(units.words[max(0, place[0] - 1) : place[0] + 1]))
+    return at > 0 and units.words[at - 1] in ones
 
 
 def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int) -> list[tuple[int, int]]:

@@ -1,0 +1,80 @@
+"""What is said of an order that none can hold is answered; of several orders one is taken back, or all."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.decision import Clarify, Confirm
+from schemas.intent import Intent, Slots, Understood
+from services.dialogue.commands import named
+from services.dialogue.errands import offer_of
+from services.dialogue.events import Facts
+from services.dialogue.names import both, reply
+from services.dialogue.phases import Confirming, DialogueState, Offering, Proposing, Reading, Step, Task
+from services.dialogue.prompts import question, say
+from services.dialogue.resume import cancelled, dropped, go_on, read_again, refused
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import is_money, task_of
+from services.dialogue.values import value
+
+_SAID: Final = {"note": "problem.note", "exact": "problem.exact", "repeated": "problem.not_repeated"}
+"""What is answered on a topic; what that was said of is asked about again."""
+
+
+def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
+    """The answer to a remark on what waits; None where there is none."""
+    topic = heard.slots.topic.value if heard.slots.topic is not None else ""
+    if topic == "dropped" and state.task is not None:
+        return _struck(state, state.task, heard.slots, facts)
+    if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
+        return None
+    said, values = _SAID[topic], replace(heard.slots, topic=None)
+    if values != Slots():
+        return value(state.keeping(state.memory.first(reply(said))), replace(heard, slots=values), facts)
+    return _and_again(state, said, facts)
+
+
+def _and_again(state: DialogueState, said: str, facts: Facts) -> Step:
+    """Say something, and then again what is awaited."""
+    match state.phase:
+        case Proposing(_, order):
+            return state.keeping(state.memory.first(reply(said))), Confirm(order)
+        case Reading(it) | Confirming(it):
+            return read_again(state.memory, it, said)
+        case _:
+            return say(state, both(reply(said), question(state, facts)))
+
+
+def offered_once(state: DialogueState, heard: Understood, facts: Facts) -> Step:
+    """Repeated payments are refused; of an order that was told whole, one payment is offered."""
+    if heard.then is None:
+        return state, Clarify(reply("problem.repeated"))
+    task = task_of(heard.then, dialogue_rules().choices)
+    said = both(reply("problem.not_repeated"), offer_of(task, facts))
+    return state.at(Offering(task, said)), Clarify(said)
+
+
+def everything_cancelled(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
+    """What is at hand and what waits its turn is given up; None where that was not said, or nothing waits."""
+    if not named(heard, dialogue_rules().every_order) or not is_money(state.task):
+        return None
+    state = state.keeping(replace(state.memory, queue=()))
+    sent = state.memory.ordered is not None
+    return go_on(dropped(state), reply("cancel.rest"), facts) if sent else cancelled(state, facts)
+
+
+def _struck(state: DialogueState, task: Task, said: Slots, facts: Facts) -> Step:
+    """Of several orders one is not wanted: what is at hand is given up, what waits its turn left out."""
+    queue, more = state.memory.queue, replace(said, payee=None, bill=None, choice=None, topic=None) != Slots()
+    places = [i for i, each in enumerate(queue) if said.choice is not None or _is_it(each, said)]
+    if _is_it(task, said) and queue and not more:
+        return cancelled(state, facts)
+    if _is_it(task, said) or not places or more:
+        return refused(state, task)
+    left = (*queue[: places[0]], *queue[places[0] + 1 :])
+    return _and_again(state.keeping(replace(state.memory, queue=left)), "cancel.done", facts)
+
+
+def _is_it(task: Task, said: Slots) -> bool:
+    """Whether that order was named, by who is paid or by its bill."""
+    payee, bill = said.payee, said.bill
+    return (payee is not None and payee.value == task.payee) or (bill is not None and bill.value == task.bill)

@@ -1,0 +1,74 @@
+"""What no order of ours can hold, a note, a repetition, "the usual": it is answered, and one payment offered."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import RuleId, language
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from services.understanding.correction.later import TOLD_ALONE
+from services.understanding.correction.merging import Again, said_in
+from services.understanding.fast.fallback.unmatched import ORDERS
+from services.understanding.fast.ruleset.accounts import Accounts
+from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.words.reading import UtteranceLattice, read
+
+_RULE: Final = RuleId("intents.remark@1")
+_RECURRING: Final = (RuleId("veto.recurring"),)
+
+
+def remarked(heard: Annotation, found: Understood, context: Context, again: Again) -> Understood | None:
+    """The remark by its topic, or the order with it; None where there is none, or the words were understood."""
+    waits = context.terms.awaited in ORDERS or context.asked is not None
+    repeats = context.idle and found.intent is None and found.vetoes == _RECURRING
+    lacking = context.idle and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is None
+    if not (repeats or lacking or (waits and _not_understood(found))):
+        return None
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    reading, words = read(rules, heard, context), rules.accounts
+    topics = {"note": words.notes, "repeated": words.recurring, "exact": words.unmeasured}
+    topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), "")
+    said = Slot(topic, Evidence(0, len(text), text, _RULE))
+    if repeats:
+        order = again(_single(words, text, reading))
+        return replace(found, then=said_in(order, text)) if _whole(order) else None
+    if lacking:
+        return _lacking(found, said) if topic == "exact" else None
+    if not topic or (topic == "exact" and context.asked is not SlotName.AMOUNT):
+        return None
+    told = again(plain) if topic == "repeated" and (plain := _single(words, text, reading)).strip() else None
+    if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
+        return replace(said_in(told, text), slots=replace(told.slots, topic=said))  # "make it 60 every month"
+    return Understood(Intent.INFORM, Slots(topic=said), route=Route.FAST, confidence=1.0, rule=_RULE)
+
+
+def _not_understood(found: Understood) -> bool:
+    """Whether nobody understood it, but perhaps that something else is wanted."""
+    open_ = found.intent is None or (found.intent is Intent.DENY and found.rule is None)
+    return (open_ or found.rejected == (SlotName.PAYEE,)) and found.slots == Slots() and found.then is None
+
+
+def _whole(order: Understood) -> bool:
+    named = order.slots.bill or (order.slots.amount and order.intent is Intent.TRANSFER_MONEY)
+    left = order.missing or order.unread or order.unresolved or order.then
+    return bool(named) and order.route is Route.FAST and not left
+
+
+def _single(words: Accounts, text: str, reading: UtteranceLattice) -> str:
+    """The text, in the same places, without the words that repeat what is ordered."""
+    units = reading.units
+    places = {(e.start, e.end): "" for row in reading.phrases(words.recurring) for e in row}
+    places |= {(e.start, e.end): words.single for row in reading.phrases(words.standing) for e in row}
+    for start, end in sorted(places, reverse=True):
+        begin, stop = units.starts[start], units.ends[end - 1]
+        text = text[:begin] + places[start, end].ljust(stop - begin)[: stop - begin] + text[stop:]
+    return text
+
+
+def _lacking(found: Understood, said: Slot[str]) -> Understood | None:
+    """The order, of which the amount is told by words that name none."""
+    slots = replace(found.slots, topic=said)
+    if found.vetoes or found.then is not None:
+        return None
+    if found.route is Route.FAST or not (slots.payee or slots.target):
+        return replace(found, slots=slots)
+    return replace(found, slots=slots, route=Route.FAST, confidence=1.0, missing=(SlotName.AMOUNT,), unread=())
