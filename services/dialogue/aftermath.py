@@ -31,6 +31,7 @@ class Aftermath(RuleFile):
     regret: tuple[str, ...]
     asks: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
+    mistaken: tuple[str, ...] = ()
 
 
 def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> ActionOutcome:
@@ -83,16 +84,16 @@ def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
 
 def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
     """`again`: what was done is told again before this."""
-    intent = event.understood.intent
+    intent, wrong = event.understood.intent, _mistaken(event.text, locale)
     if _asks(event.text, locale) or (again and intent is Intent.REPEAT):
         return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
     if intent not in _ACTS and not (intent in MONEY_MOVING and _instead(event.text, locale)):
-        return None
+        return _too_late(state, told_now=again) if wrong and intent is Intent.QNA else None
     if intent is Intent.CONFIRM or _content(event.text, locale):
         return state, Answer() if again else Clarify(reply("say.ok_what_else"))
-    if _regret(event.text, intent, locale):
+    if wrong or _regret(event.text, intent, locale):
         return _too_late(state, told_now=again)
     return None
 
@@ -119,6 +120,11 @@ def _asks(text: str, locale: Locale) -> bool:
 def _instead(text: str, locale: Locale) -> bool:
     """Whether it ends in words that put something in the place of what was done: "to dave instead"."""
     return _plain(text, locale).endswith(_endings(locale))
+
+
+def _mistaken(text: str, locale: Locale) -> bool:
+    """Whether any word says that what was done was not what was meant."""
+    return any(each in text for each in load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath).mistaken)
 
 
 def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:

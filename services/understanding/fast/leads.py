@@ -57,6 +57,7 @@ class LeadsFile(RuleFile):
     owing: tuple[str, ...]
     paid: tuple[str, ...]
     spoken: tuple[str, ...]
+    itself: tuple[str, ...] = ()
     because: tuple[str, ...]
     sources: tuple[str, ...]
 
@@ -210,7 +211,8 @@ class Leads:
             return replace(found, unresolved=(*found.unresolved, who), payees=other)
         named = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
         missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
-        return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match)
+        route = Route.CLARIFY if clause.startswith(self._file.itself, match.end) else found.route
+        return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match, route=route)
 
 
 def _done(found: Understood) -> bool:
