@@ -3,10 +3,11 @@
 Nothing here moves money: an order is offered with what was told of it, and only where no word speaks against it.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from schemas.ids import AccountId, CardId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.payee import MatchOutcome
 from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.clauses import pauses, sentences
 from services.understanding.fast.grammar import BANKING, Grammar
@@ -57,11 +58,29 @@ def offered(
     told = [slot for slot in (slots.amount, slots.payee) if slot is not None]
     if len(told) > 1 or (told and _said(grammar, reading, _SENDING)):
         return Intent.TRANSFER_MONEY, slots
-    size = len(reading.words)
-    bill = own_bill(grammar, context, reading, 0, size) if slots.payee is None else None
-    if bill is None or not _said(grammar, reading, _PAYING):
-        return None
+    alone, size = _by_itself(grammar, heard, reading, told), len(reading.words)
+    bill = own_bill(grammar, context, reading, 0, size) if slots.payee is None or alone else None
+    if bill is None or not (alone or _said(grammar, reading, _PAYING)):
+        return (Intent.TRANSFER_MONEY, slots) if alone else None
     return Intent.BILL_PAYMENT, Slots(bill=bill_slot(heard, reading, *bill, RULE))
+
+
+def _by_itself(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, told: list[Slot[Any]]) -> bool:
+    """Whether a name or a sum is said with nothing but courtesies beside it: 「五千円お願いします」."""
+    match = heard.payees
+    places = [(each.evidence.start, each.evidence.end) for each in told]
+    if match is not None and match.outcome is MatchOutcome.ASK and not heard.spans:  # of several of that name
+        places.append((match.start, match.end))
+    place = reading.units.covering(*places[0]) if len(places) == 1 else None
+    if place is None:
+        return False
+    said = {grammar.symbols[name] for name in (*_CLOSING, "person")} | {FILLER}
+    size, reached = len(reading.words), {0}
+    for at in range(size):
+        if at in reached:
+            reached |= {place[1]} if at == place[0] else set()
+            reached |= {edge.end for edge in reading.lattice.edges(at) if edge.symbol in said}
+    return size in reached
 
 
 def barred(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> bool:
@@ -126,9 +145,9 @@ def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
 
 
 def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
-    """Whether an order was begun in an earlier clause, and the last words drop it."""
+    """Whether an order was begun in an earlier clause, or before a verb of sending, and the last words drop it."""
     size = len(reading.words)
-    last = pauses(heard.transcript.text, reading, 0, size)[-1][0]
+    last = pauses(heard.transcript.text, reading, 0, size)[-1][0] or _sent(grammar, reading)
     if not _names(grammar, context, reading, 0, last) or _names(grammar, context, reading, last, size):
         return False
     if _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
@@ -136,6 +155,13 @@ def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: Utt
     cue = grammar.symbols["drop_cue"]
     ends = range(max(last, size - _LAST), size)
     return any(edge.symbol == cue for at in ends for edge in reading.lattice.edges(at))
+
+
+def _sent(grammar: Grammar, reading: UtteranceLattice) -> int:
+    """Behind the last deed of sending or paying that is named: 「送るの」, 「への振込」; 0 if there is none."""
+    deed = grammar.symbols.get("deed")
+    found = (e.end for at in range(len(reading.words)) for e in reading.lattice.edges(at) if e.symbol == deed)
+    return max(found, default=0)
 
 
 def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int) -> bool:
