@@ -10,8 +10,9 @@ from rules.locales import locale_rules
 from schemas.ids import AccountId, BillId, CardId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.span import SpanKind
 from services.understanding.fast.clauses import pauses, sentences
-from services.understanding.fast.cued import barred
+from services.understanding.fast.cued import barred, period_of
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.grammar import grammar as compiled
 from services.understanding.fast.left import Leftover, settled
@@ -154,7 +155,9 @@ def _own(grammar: Grammar, heard: Annotation, context: Context, reading: Utteran
     kind = _ABOUT.get(intent, "account")
     only = _only(grammar, heard, context, reading, kind)
     if only is None:
-        return Slots()
+        days = [span for span in heard.spans if span.kind is SpanKind.DATE]
+        listed = intent is Intent.RECENT_TRANSACTIONS and len(days) == 1
+        return Slots(period=period_of(days)) if listed else Slots()
     noun, evidence = only
     if kind == "bill":
         return Slots(bill=Slot(BillId(noun), evidence))

@@ -183,7 +183,7 @@ def _listed(
     days = [span for span in heard.spans if span.kind is SpanKind.DATE]
     if len(days) > 1:
         return Understood(Intent.RECENT_TRANSACTIONS, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
-    slots = Slots(period=_period(days), account=_account(grammar, heard, context, reading))
+    slots = Slots(period=period_of(days), account=_account(grammar, heard, context, reading))
     return Understood(Intent.RECENT_TRANSACTIONS, slots, route=Route.FAST, confidence=_SURE, rule=RULE)
 
 
@@ -200,7 +200,7 @@ def _account(
     return Slot(AccountId(named[0][0]), Evidence(start, end, heard.transcript.text[start:end], RULE))
 
 
-def _period(days: list[Span]) -> Slot[DateValue] | None:
+def period_of(days: list[Span]) -> Slot[DateValue] | None:
     """The days that a list is asked of."""
     for day in days:
         if isinstance(day.value, DateValue):
