@@ -33,6 +33,7 @@ _LOCKING: Final = {
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
 _ASKS: Final = ("?", "？", "か")
+_ONTO: Final = frozenset({"に", "へ"})
 _LAST: Final = 16
 """Units from the end at which a goodbye begins, at most."""
 
@@ -80,6 +81,7 @@ def _by_itself(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, t
         if at in reached:
             reached |= {place[1]} if at == place[0] else set()
             reached |= {edge.end for edge in reading.lattice.edges(at) if edge.symbol in said}
+            reached |= {at + 1} if at >= place[1] and reading.words[at] in _ONTO else set()
     return size in reached
 
 
