@@ -31,8 +31,7 @@ _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
 _KANA: Final = re.compile(
-    "(?:えーと|えっと|あの)?、?(?P<name>[ぁ-ゖー]{2,12}?)(?:の?ほう)?(?:さん|さま|くん|ちゃん)?(?:の?ほう)?"
-    "(?:に|へ|で|だよ?|や|です|でお願いします|お願いします|にお願いします)?[。、]?"
+    "(?P<name>[ぁ-ゖー]{2,12}?)(?:さん|さま|くん|ちゃん)?(?:の?ほう)?(?:に|へ|で|だよ?|や|です|[でに]?お願いします)?[。、]?"
 )
 """A name in hiragana with no more than courtesies behind it."""
 _ALIKE: Final = 0.95
@@ -54,9 +53,8 @@ def told(
     find: FindPayee | None,
 ) -> Slots:
     """The slots that are told: each only where exactly one value for it was said; none where it is by how much."""
-    if context.confirming and any(reading.phrases(grammar.phrases.relative)):
-        return Slots()
-    if context.confirming and not grammar.spaced and _taken_back(grammar, reading):
+    relative = context.confirming and any(reading.phrases(grammar.phrases.relative))
+    if relative or (context.confirming and not grammar.spaced and _taken_back(grammar, reading)):
         return Slots()
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
@@ -111,10 +109,9 @@ def _in_kana(heard: Annotation, find: FindPayee) -> Slot[PayeeId] | None:
     """Who is named by kana that are the whole answer: 「さいとうのほう」."""
     said = _KANA.fullmatch(heard.transcript.text)
     named = find(said["name"]) if said is not None else None
-    sure = named is not None and named.choice is not None and named.candidates[0].score > _ALIKE
-    if said is None or named is None or named.choice is None or not sure:
+    if said is None or named is None or named.choice is None or named.candidates[0].score < _ALIKE:
         return None
-    return Slot(PayeeId(named.choice), Evidence(said.start("name"), said.end("name"), said["name"], RULE))
+    return Slot(PayeeId(named.choice), Evidence(0, said.end("name"), said["name"], RULE))
 
 
 def _may_name(grammar: Grammar, reading: UtteranceLattice, at: int, word: str) -> bool:
