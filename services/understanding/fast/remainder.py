@@ -66,6 +66,13 @@ def in_a_slot(words: Evidence, slots: Slots) -> bool:
     return any(each.start <= words.start and words.end <= each.end for each in held)
 
 
+def times_beside(heard: Annotation, slots: Slots) -> tuple[Evidence, ...]:
+    """Times behind the day of an order, which nothing else was made of: 「今日の三時までに」."""
+    day = slots.date.evidence.end if slots.date is not None else len(heard.transcript.text)
+    times = (each for each in heard.spans if each.kind is SpanKind.TIME and each.start >= day)
+    return tuple(Evidence(each.start, each.end, each.surface, each.rule) for each in times)
+
+
 def sums_beside(heard: Annotation, reading: UtteranceLattice, slots: Slots) -> tuple[Evidence, ...]:
     """Amounts and numbers that are in no slot, and no name either: "fifteen, no, five zero to ann"."""
     sums = [

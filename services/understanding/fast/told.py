@@ -34,7 +34,7 @@ _KANA: Final = re.compile(
     "(?P<name>[ぁ-ゖー]{2,12}?)(?:さん|さま|くん|ちゃん)?(?:の?ほう)?(?:に|へ|で|だよ?|や|です|[でに]?お願いします)?[。、]?"
 )
 """A name in hiragana with no more than courtesies behind it."""
-_ALIKE: Final = 0.95
+_ALIKE: Final = 0.9975
 """How well such a name has to fit."""
 _NOT_MEANT: Final = frozenset({DENIAL, DENIED})
 """Words beside what is not meant: 「会社の花子じゃなくて」."""
