@@ -69,18 +69,14 @@ def neighbours(scan: Scan, at: int) -> Number | None:
 
 def listed(scan: Scan, at: int) -> Number | None:
     """二、三万, 一万二、三千, 十二、三万: the first of two digits in a row shares the scale of the second."""
-    if not scan.style.language.positional:
-        return None
-    first = cardinal(scan, at)
+    first = cardinal(scan, at) if scan.style.language.positional else None
     if first is None or scan.text(first.end) not in LIST_MARKS:
         return None
-    high, scale = cardinal(scan, first.end + 1), scan.words[first.end + 2].scale
-    if high is None or scale is None or high.end <= first.end + 2:
+    high, scale, digit = cardinal(scan, first.end + 1), scan.words[first.end + 2].scale, first.value % TEN
+    if high is None or scale is None or not 0 < digit < TEN - 1 or high.value % (digit + 1):
         return None
-    digit = first.value % TEN
-    factor, odd = divmod(high.value, digit + 1)
-    if not 0 < digit < TEN - 1 or odd or factor % scale.value or factor % TEN:
+    factor, base = high.value // (digit + 1), first.value - digit
+    if factor % scale.value or factor % TEN:
         return None
-    base = first.value - digit
     low = base + digit * factor if base > factor else first.value * factor
     return Number(Decimal(low), at, high.end, "neighbours", (Decimal(low + factor),), Ambiguity.RANGE)

@@ -155,9 +155,8 @@ def _own(grammar: Grammar, heard: Annotation, context: Context, reading: Utteran
     kind = _ABOUT.get(intent, "account")
     only = _only(grammar, heard, context, reading, kind)
     if only is None:
-        days = [span for span in heard.spans if span.kind is SpanKind.DATE]
-        listed = intent is Intent.RECENT_TRANSACTIONS and len(days) == 1
-        return Slots(period=period_of(days)) if listed else Slots()
+        days = [s for s in heard.spans if s.kind is SpanKind.DATE and intent is Intent.RECENT_TRANSACTIONS]
+        return Slots(period=period_of(days)) if len(days) == 1 else Slots()
     noun, evidence = only
     if kind == "bill":
         return Slots(bill=Slot(BillId(noun), evidence))

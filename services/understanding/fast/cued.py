@@ -67,10 +67,10 @@ def offered(
 
 
 def _by_itself(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, told: list[Slot[Any]]) -> bool:
-    """Whether a name or a sum is said with nothing but courtesies beside it: 「五千円お願いします」."""
+    """Whether a name or a sum is all that is said, but for courtesies."""
     match = heard.payees
     places = [(each.evidence.start, each.evidence.end) for each in told]
-    if match is not None and match.outcome is MatchOutcome.ASK and not heard.spans:  # of several of that name
+    if match is not None and match.outcome is MatchOutcome.ASK and not heard.spans:
         places.append((match.start, match.end))
     place = reading.units.covering(*places[0]) if len(places) == 1 else None
     if place is None:
@@ -147,7 +147,7 @@ def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
 
 
 def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
-    """Whether an order was begun in an earlier clause, or before a verb of sending, and the last words drop it."""
+    """Whether an order was begun in an earlier clause, or by its deed, and the last words drop it."""
     size = len(reading.words)
     last = pauses(heard.transcript.text, reading, 0, size)[-1][0] or _sent(grammar, reading)
     if not _names(grammar, context, reading, 0, last) or _names(grammar, context, reading, last, size):
@@ -160,10 +160,9 @@ def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: Utt
 
 
 def _sent(grammar: Grammar, reading: UtteranceLattice) -> int:
-    """Behind the last deed of sending or paying that is named: 「送るの」, 「への振込」; 0 if there is none."""
-    deed = grammar.symbols.get("deed")
-    found = (e.end for at in range(len(reading.words)) for e in reading.lattice.edges(at) if e.symbol == deed)
-    return max(found, default=0)
+    """Behind the last deed that is named: 「送るの」, 「への振込」; 0 if there is none."""
+    deed, size = grammar.symbols["deed"], len(reading.words)
+    return max((e.end for at in range(size) for e in reading.lattice.edges(at) if e.symbol == deed), default=0)
 
 
 def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int) -> bool:

@@ -23,7 +23,7 @@ _RULE: Final = RuleId("intents.leads@1")
 _ABOUT: Final = ".about@"
 """Names of rules of words that only say what the call is about."""
 _OF_A_CARD: Final = (".after@", ".unlock_it@")
-"""Of words that are about a card only behind a clause with one: 「間違えたので戻して」 is not."""
+"""Of words that are about a card behind a clause with one: 「間違えたので戻して」 is not."""
 _DO: Final = ".after_do@"
 """Names of rules of words that only ask for it to be done."""
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})

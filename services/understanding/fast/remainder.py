@@ -69,8 +69,8 @@ def in_a_slot(words: Evidence, slots: Slots) -> bool:
 def times_beside(heard: Annotation, slots: Slots) -> tuple[Evidence, ...]:
     """Times behind the day of an order, which nothing else was made of: 「今日の三時までに」."""
     day = slots.date.evidence.end if slots.date is not None else len(heard.transcript.text)
-    times = (each for each in heard.spans if each.kind is SpanKind.TIME and each.start >= day)
-    return tuple(Evidence(each.start, each.end, each.surface, each.rule) for each in times)
+    times = (s for s in heard.spans if s.kind is SpanKind.TIME and s.start >= day)
+    return tuple(Evidence(s.start, s.end, s.surface, s.rule) for s in times)
 
 
 def sums_beside(heard: Annotation, reading: UtteranceLattice, slots: Slots) -> tuple[Evidence, ...]:

@@ -9,8 +9,9 @@ from typing import Final
 
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Annotation, Evidence, Intent, Route, Slot, Understood
-from schemas.span import DateValue, SpanKind
+from schemas.span import SpanKind
 from services.understanding.fast.clauses import READING
+from services.understanding.fast.cued import period_of
 from services.understanding.fast.grammar import Grammar
 from services.understanding.fast.reading import UtteranceLattice
 
@@ -23,9 +24,8 @@ _ADNOMINAL: Final = frozenset("のとやな")
 """Characters with which the words before belong to the noun after them: 「妹の残高」."""
 _SHORTEST: Final = 3
 """Units of a verb with its ending, at least: 「ない」 alone loses nothing."""
-_TO: Final = re.compile("(?:さん|様|さま|くん|君|ちゃん|氏)?(?:に|へ|から)(?:は)?")
+_TO: Final = re.compile("(?:さん|様|くん|ちゃん)?(?:に|へ|から)は?")
 """Behind whom money goes to, or comes from."""
-_RULE: Final = RuleId("intents.tails@1")
 _LEAST: Final = 4
 _MOST: Final = 40
 """Units of what is wanted, at least, and of what stands before it, at most."""
@@ -39,18 +39,16 @@ def taken(found: Understood | None) -> bool:
 
 
 def told_before(found: Understood, heard: Annotation, cut: int) -> Understood:
-    """`found` behind the code point `cut`; a list with whom the money went to right before it, and the days."""
+    """`found` behind the code point `cut`; a list with whom the money went to, right before it, and the days."""
     match, slots = heard.payees, found.slots
     if found.intent is not Intent.RECENT_TRANSACTIONS or match is None or match.choice is None or slots.payee:
         return found
     if _TO.fullmatch(heard.transcript.text, match.end, cut) is None:
         return found
-    payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
-    days = [each for each in heard.spans if each.kind is SpanKind.DATE and isinstance(each.value, DateValue)]
-    day = days[0] if len(days) == 1 and slots.period is None else None
-    if day is not None and isinstance(day.value, DateValue):
-        slots = replace(slots, period=Slot(day.value, Evidence(day.start, day.end, day.surface, day.rule)))
-    return replace(found, slots=replace(slots, payee=payee), payees=match)
+    payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RuleId("intents.tails@1")))
+    days = [each for each in heard.spans if each.kind is SpanKind.DATE]
+    period = slots.period or (period_of(days) if len(days) == 1 else None)
+    return replace(found, slots=replace(slots, payee=payee, period=period), payees=match)
 
 
 def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> tuple[int, ...]:

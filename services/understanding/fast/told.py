@@ -31,7 +31,7 @@ _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
 _KANA: Final = re.compile(
-    "(?P<name>[ぁ-ゖー]{2,12}?)(?:さん|さま|くん|ちゃん)?(?:の?ほう)?(?:に|へ|で|だよ?|や|です|[でに]?お願いします)?[。、]?"
+    "(?P<name>[ぁ-ゖー]{2,12}?)(?:さん|くん|ちゃん)?(?:の?ほう)?(?:に|へ|で|だ|や|です|[でに]?お願いします)?。?"
 )
 """A name in hiragana with no more than courtesies behind it."""
 _ALIKE: Final = 0.9975
