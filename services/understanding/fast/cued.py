@@ -3,6 +3,7 @@
 Nothing here moves money: an order is offered with what was told of it, and only where no word speaks against it.
 """
 
+import re
 from typing import Any, Final
 
 from schemas.ids import AccountId, CardId, RuleId
@@ -30,6 +31,8 @@ _LOCKING: Final = {
     "unlock_do": Intent.CARD_UNLOCK,
     "unlock_noun": Intent.CARD_UNLOCK,
 }
+_ORDERING: Final = ("transfer_do", "give_do", "pay_do")
+_DENIED: Final = re.compile("(?:送|払|支払|振り込)[らわま](?:ない|なくて|ん)[^、]{1,8}$")
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
 _ASKS: Final = ("?", "？", "か")
@@ -149,7 +152,9 @@ def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
 def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
     """Whether an order was begun in an earlier clause, or by its deed, and the last words drop it."""
     size = len(reading.words)
-    last = pauses(heard.transcript.text, reading, 0, size)[-1][0] or _sent(grammar, reading)
+    last = pauses(heard.transcript.text, reading, 0, size)[-1][0] or _sent(grammar, heard, reading)
+    if _last(grammar, reading, _ORDERING):
+        return False
     if not _names(grammar, context, reading, 0, last) or _names(grammar, context, reading, last, size):
         return False
     if _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
@@ -159,10 +164,12 @@ def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: Utt
     return any(edge.symbol == cue for at in ends for edge in reading.lattice.edges(at))
 
 
-def _sent(grammar: Grammar, reading: UtteranceLattice) -> int:
-    """Behind the last deed that is named: 「送るの」, 「への振込」; 0 if there is none."""
-    deed, size = grammar.symbols["deed"], len(reading.words)
-    return max((e.end for at in range(size) for e in reading.lattice.edges(at) if e.symbol == deed), default=0)
+def _sent(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> int:
+    """Behind the last deed that is named: 「送るの」, or before one denied at the end; 0 if there is none."""
+    deed, denied = grammar.symbols["deed"], _DENIED.search(heard.transcript.text)
+    ends = [e.end for at in range(len(reading.words)) for e in reading.lattice.edges(at) if e.symbol == deed]
+    place = reading.units.covering(*denied.span()) if denied is not None else None
+    return max(ends, default=place[0] if place is not None else 0)
 
 
 def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int) -> bool:
