@@ -126,7 +126,7 @@ def _instead(text: str, locale: Locale) -> bool:
 
 
 def _meant(text: str, locale: Locale) -> bool:
-    """Whether it begins with what was meant: "sorry, it should have been from savings"."""
+    """Whether it tells what was meant: "sorry, it should have been from savings", 「本当は一万円」."""
     return _patterns(locale)[3].match(_plain(text, locale)) is not None
 
 
@@ -147,13 +147,14 @@ def _endings(locale: Locale) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _patterns(locale: Locale) -> tuple[re.Pattern[str], ...]:
-    """Nothing but contentment, the beginning of regret, what asks if it was done, the beginning of what was meant."""
+    """Nothing but contentment, the beginning of regret, what asks if it was done, and what was meant instead."""
     rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
     between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
     asks = re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*")
     begins = re.compile(rf"(?:{content}{between})*{regret}{end}")
-    meant = f"(?:(?:{content}|{regret}){between})*{_either(rules.mistaken)}{end}(?! to )"
+    before = f"(?:(?:{content}|{regret}){between})*" if between else ".*?"
+    meant = f"{before}{_either(rules.mistaken)}{end}(?! to )"
     return re.compile(rf"{content}(?:{between}{content})*"), begins, asks, re.compile(meant)
 
 

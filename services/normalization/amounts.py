@@ -8,14 +8,12 @@ from schemas.money import EXPONENTS
 from schemas.span import Ambiguity
 from services.normalization.cardinals import HUNDRED, TEN
 from services.normalization.numbers import dash, number
+from services.normalization.pairs import LIST_MARKS
 from services.normalization.scan import Number, Scan
 from services.normalization.words import Currency
 
 _CENTS: Final = 2
 """Minor digits of the currencies whose amounts are said in two parts."""
-
-
-LIST_MARKS: Final = frozenset({",", "、"})
 
 
 @dataclass(frozen=True, slots=True)

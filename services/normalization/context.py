@@ -68,7 +68,9 @@ def _inside_a_word(scan: Scan, found: Match) -> bool:
     if scan.glued(end) and (scan.words[end].counter or scan.words[end].name_link):
         end += 1
     if scan.glued(end) and _unknown_ideograph(scan, end):
-        return True
+        scale = scan.words[end - 1].scale if found.end - found.start > 1 else None
+        name = scale is not None and scale.big and _unknown_ideograph(scan, end + 1)
+        return not name  # 三万花子に, but 一万田さんに
     lone = found.end - found.start == 1 and not scan.words[found.end].counter
     return lone and scan.glued(found.start) and _unknown_ideograph(scan, found.start - 1)
 

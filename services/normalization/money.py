@@ -5,10 +5,11 @@ from typing import Final
 
 from schemas.money import EXPONENTS, MAX_MINOR
 from schemas.span import Ambiguity, MoneyValue, SpanKind, SpanValue
-from services.normalization.amounts import LIST_MARKS, Amount, amount, codes
+from services.normalization.amounts import Amount, amount, codes
 from services.normalization.cardinals import HUNDRED, TEN
 from services.normalization.digits import find_digits
 from services.normalization.numbers import number
+from services.normalization.pairs import LIST_MARKS
 from services.normalization.scan import Match, Number, Scan
 from services.normalization.words import Currency
 

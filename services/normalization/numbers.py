@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
 from services.normalization.cardinals import HUNDRED, MAX_VALUE, TEN, cardinal, cardinal_after_article, spoken_pair
-from services.normalization.pairs import neighbours, pair
+from services.normalization.pairs import listed, neighbours, pair
 from services.normalization.scan import Cardinal, Match, Number, Scan
 from services.normalization.words import Word
 
@@ -97,7 +97,7 @@ def _slash(scan: Scan, at: int) -> tuple[Decimal, int] | None:
 
 
 def _from_cardinal(scan: Scan, at: int) -> Number | None:
-    near = neighbours(scan, at)
+    near = neighbours(scan, at) or listed(scan, at)
     if near is not None:
         return near
     found = cardinal(scan, at)

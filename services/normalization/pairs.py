@@ -7,6 +7,7 @@ from schemas.span import Ambiguity
 from services.normalization.cardinals import HUNDRED, TEN, cardinal, spoken_pair
 from services.normalization.scan import Number, Scan
 
+LIST_MARKS: Final = frozenset({",", "、"})
 _YEARS: Final = range(1100, 2100)
 """A pair in here sounds like a year."""
 
@@ -60,6 +61,22 @@ def neighbours(scan: Scan, at: int) -> Number | None:
     if high is None:
         return None
     factor = high.value // int(second)
-    low, together = Decimal(int(first) * factor), Decimal(int(first + second) * factor)
-    others = (Decimal(high.value), together)
-    return Number(low, at, high.end, "neighbours", others, Ambiguity.RANGE)
+    low, others = Decimal(int(first) * factor), [Decimal(high.value)]
+    if after.scale is None or after.scale.big:  # 四五千 is never 45 thousand
+        others.append(Decimal(int(first + second) * factor))
+    return Number(low, at, high.end, "neighbours", tuple(others), Ambiguity.RANGE)
+
+
+def listed(scan: Scan, at: int) -> Number | None:
+    """二、三万, 一万二、三千, 十二、三万: the first of two digits in a row shares the scale of the second."""
+    first = cardinal(scan, at) if scan.style.language.positional else None
+    if first is None or scan.text(first.end) not in LIST_MARKS:
+        return None
+    high, scale, digit = cardinal(scan, first.end + 1), scan.words[first.end + 2].scale, first.value % TEN
+    if high is None or scale is None or not 0 < digit < TEN - 1 or high.value % (digit + 1):
+        return None
+    factor, base = high.value // (digit + 1), first.value - digit
+    if factor % scale.value or factor % TEN:
+        return None
+    low = base + digit * factor if base > factor else first.value * factor
+    return Number(Decimal(low), at, high.end, "neighbours", (Decimal(low + factor),), Ambiguity.RANGE)

@@ -40,7 +40,9 @@ class Called:
             f"(?:の|、?銀行[はがも]|(?<=[^0-9円万千、])、|(?<=さん)|(?<=さま)|(?<=くん)|(?<=[様君氏]))(?P<of>{named})(?:の?(?:口座|ほう|方|とこ))?の?(?=[にへ宛あでだや、。]|$)",
             f"(?P<at>{named})(?:さん|さま|様)?(?:の?(?:ほう|方))?の(?!{things}|ほう|方)",
         )
-        self._bank = re.compile(f"{of}|{at}") if banks else None
+        other = rf"(?P<other>{named})(?:{_any_of(japanese_finder().not_at_bank)})(?:の?(?:ほう|方))?の"
+        self._bank = re.compile(f"{of}|{at}|{other}") if banks else None
+        self._everyone = frozenset(range(len(payees)))
         self._alone = re.compile(rf"(?:{named})(?=\s*$|{_any_of(japanese_finder().bank_alone)})") if banks else None
 
     def nickname(self, text: str) -> tuple[int, int, list[int]] | None:
@@ -94,6 +96,8 @@ class Called:
         found = self._bank.search(text) if self._bank is not None else None
         if found is None:
             return None
+        if found["other"]:
+            return Banked.without(text, found, self._everyone - self._banks[found["other"]])
         return Banked.without(text, found, self._banks[found["of"] or found["at"]])
 
 

@@ -114,6 +114,7 @@ class JapaneseFinder(FinderRules):
     of_a_bank: tuple[str, ...]
     bank_words: tuple[str, ...]
     bank_common: str
+    not_at_bank: tuple[str, ...]
     bank_short: dict[str, tuple[str, ...]]
     bank_sounds: dict[str, str]
     parted_honorifics: tuple[str, ...]

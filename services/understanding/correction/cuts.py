@@ -12,6 +12,8 @@ from services.understanding.fast.ruleset.accounts import ANEW, DENIAL, DENIED, O
 from services.understanding.fast.ruleset.grammar import Grammar
 
 PAUSES: Final = re.compile("[,、，;；。.]\\s*")
+_NEAR: Final = 3
+"""Units of a word behind which nothing is announced, at most."""
 _TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
 
 
@@ -114,6 +116,8 @@ def _announced(
         repair, symbols = rules.accounts.repairs.longest(words, at)
         if not symbols or rules.accounts.unannounced.longest(words, at)[0] > repair:
             return at, []  # without spaces a link may be the end of a word, and a short repair the beginning of one
+        if any(e.end == at for b in range(max(0, at - _NEAR), at) for e in marks.not_only.scan(words, b)):
+            return at, []
     if at > 0 and words[at - 1] in rules.accounts.verbs:
         return at, []
     end, last = at, list[int]()

@@ -10,7 +10,7 @@ from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.asides.reasons import with_payee
 from services.understanding.fast.asides.tails import STOPS as STOPS_BEHIND
-from services.understanding.fast.asides.tails import TAKEN, begins_behind, taken
+from services.understanding.fast.asides.tails import TAKEN, begins_behind, taken, told_before
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
 from services.understanding.fast.clauses.clauses import (
@@ -130,12 +130,26 @@ class Understander:
         if found is not None and whole:
             return found
         joined = replace(hearing, enabled=self._matching.enabled(hearing.context, joined=True))
-        many = self._several(joined, 0, MAX_COMMANDS) or self._led(joined) or self._after_clauses(joined)
+        many = self._several(joined, 0, MAX_COMMANDS) or self._instead(joined)
+        many = many or self._led(joined) or self._after_clauses(joined)
         return many or found or reasoned(self._grammar, joined, partial(self._before, joined))
 
     def _before(self, hearing: MatchInput, end: int) -> Understood | None:
         """What the units up to `end` say."""
         return self._matching.within(hearing, 0, end)[0] or self._after_clauses(hearing, end)
+
+    def _instead(self, hearing: MatchInput) -> Understood | None:
+        """That what waits is dropped, and right behind it what is wanted instead: 「やめて残高教えて」."""
+        units, size, context = hearing.reading.units, len(hearing.reading.words), hearing.context
+        if self._grammar.spaced or context.terms.awaited not in ORDERS:
+            return None
+        for at in self._consent.refusals(units)[:_MAX_LEADS]:
+            if self._consent.part(hearing.heard.transcript.text[: units.ends[at - 1]], context) is not Intent.CANCEL:
+                continue
+            found = self._matching.within(hearing, at, size)[0]
+            if found is not None and found.route is Route.FAST and found.intent in READING | MONEY_MOVING:
+                return Understood(Intent.CANCEL, route=Route.FAST, confidence=found.confidence, then=found)
+        return None
 
     def _led(self, hearing: MatchInput) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
@@ -188,13 +202,14 @@ class Understander:
         if not any(rules.templates[i].intent in TAKEN for i in ends):
             return None
         for at in begins:
+            cut = reading.units.starts[at]
             if (
                 vetoes_met(self._grammar, reading, at - 1, at + 1) & STOPS_BEHIND
                 or vetoes_met(self._grammar, reading, 0, at) & STOPS_BEHIND
             ):
                 return None
-            if taken(found := self._matching.within(hearing, at, size)[0]):
-                return found
+            if taken(found := self._matching.within(hearing, at, size)[0]) and found is not None:
+                return told_before(found, hearing.heard, cut)
         return None
 
     def _asked_last(self, hearing: MatchInput) -> Understood | None:

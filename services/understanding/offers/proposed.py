@@ -10,10 +10,11 @@ from rules.locales import locale_rules
 from schemas.ids import AccountId, BillId, CardId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.span import SpanKind
 from services.understanding.fast.asides.reasons import ClauseSpan, FindPayee, acts, named
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import pauses, sentences
-from services.understanding.fast.freeform.cued import barred
+from services.understanding.fast.freeform.cued import barred, period_of
 from services.understanding.fast.freeform.loose import sent_from
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.freeform.told import told
@@ -154,7 +155,8 @@ def _own(grammar: Grammar, heard: Annotation, context: Context, reading: Utteran
     kind = _ABOUT.get(intent, "account")
     only = _only(grammar, heard, context, reading, kind)
     if only is None:
-        return Slots()
+        days = [s for s in heard.spans if s.kind is SpanKind.DATE and intent is Intent.RECENT_TRANSACTIONS]
+        return Slots(period=period_of(days)) if len(days) == 1 else Slots()
     noun, evidence = only
     if kind == "bill":
         return Slots(bill=Slot(BillId(noun), evidence))

@@ -98,7 +98,11 @@ class ConsentGrammar:
 
     def objects(self, units: Units) -> bool:
         """Whether it begins with a no."""
-        return bool(self._prefixes(units, self._objections))
+        return bool(self.refusals(units))
+
+    def refusals(self, units: Units) -> list[int]:
+        """Where a no at its beginning may end, the last first."""
+        return self._prefixes(units, self._objections)
 
     def _whole(self, text: str, spans: tuple[Span, ...], context: Context) -> ActRule | None:
         units = self._rules.units(text)

@@ -33,6 +33,7 @@ from services.understanding.fast.matching.remainder import (
     names_a_value,
     says,
     sums_beside,
+    times_beside,
 )
 from services.understanding.fast.ruleset.grammar import INQUIRING, Grammar
 from services.understanding.fast.ruleset.meanings import SERIOUS, named_for
@@ -118,7 +119,8 @@ class Unmatched:
         used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
         if route is Route.EXTRACT and context.idle:
-            unread = (*unread, *bills_beside(self._grammar, heard, context, reading, found))
+            beside = times_beside(heard, guessed) if intent in MONEY_MOVING else ()
+            unread = (*unread, *bills_beside(self._grammar, heard, context, reading, found), *beside)
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         return replace(sure, unresolved=left, unread=unread)
 

@@ -3,10 +3,12 @@
 Nothing here moves money: an order is offered with what was told of it, and only where no word speaks against it.
 """
 
-from typing import Final
+import re
+from typing import Any, Final
 
 from schemas.ids import AccountId, CardId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.payee import MatchOutcome
 from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.asides.reasons import PARTS, bill_slot, own_bill
 from services.understanding.fast.asides.vetoes import vetoes_met
@@ -29,9 +31,12 @@ _LOCKING: Final = {
     "unlock_do": Intent.CARD_UNLOCK,
     "unlock_noun": Intent.CARD_UNLOCK,
 }
+_ORDERING: Final = ("transfer_do", "give_do", "pay_do")
+_DENIED: Final = re.compile("(?:送|払|支払|振り込)[らわま](?:ない|なくて|ん)[^、]{1,8}$")
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
 _ASKS: Final = ("?", "？", "か")
+_ONTO: Final = frozenset({"に", "へ"})
 _LAST: Final = 16
 """Units from the end at which a goodbye begins, at most."""
 
@@ -57,11 +62,30 @@ def offered(
     told = [slot for slot in (slots.amount, slots.payee) if slot is not None]
     if len(told) > 1 or (told and _said(grammar, reading, _SENDING)):
         return Intent.TRANSFER_MONEY, slots
-    size = len(reading.words)
-    bill = own_bill(grammar, context, reading, 0, size) if slots.payee is None else None
-    if bill is None or not _said(grammar, reading, _PAYING):
-        return None
+    alone, size = _by_itself(grammar, heard, reading, told), len(reading.words)
+    bill = own_bill(grammar, context, reading, 0, size) if slots.payee is None or alone else None
+    if bill is None or not (alone or _said(grammar, reading, _PAYING)):
+        return (Intent.TRANSFER_MONEY, slots) if alone else None
     return Intent.BILL_PAYMENT, Slots(bill=bill_slot(heard, reading, *bill, RULE))
+
+
+def _by_itself(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, told: list[Slot[Any]]) -> bool:
+    """Whether a name or a sum is all that is said, but for courtesies."""
+    match = heard.payees
+    places = [(each.evidence.start, each.evidence.end) for each in told]
+    if match is not None and match.outcome is MatchOutcome.ASK and not heard.spans:
+        places.append((match.start, match.end))
+    place = reading.units.covering(*places[0]) if len(places) == 1 else None
+    if place is None:
+        return False
+    said = {grammar.symbols[name] for name in (*_CLOSING, "person")} | {FILLER}
+    size, reached = len(reading.words), {0}
+    for at in range(size):
+        if at in reached:
+            reached |= {place[1]} if at == place[0] else set()
+            reached |= {edge.end for edge in reading.lattice.edges(at) if edge.symbol in said}
+            reached |= {at + 1} if at >= place[1] and reading.words[at] in _ONTO else set()
+    return size in reached
 
 
 def barred(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> bool:
@@ -126,9 +150,11 @@ def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
 
 
 def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
-    """Whether an order was begun in an earlier clause, and the last words drop it."""
+    """Whether an order was begun in an earlier clause, or by its deed, and the last words drop it."""
     size = len(reading.words)
-    last = pauses(heard.transcript.text, reading, 0, size)[-1][0]
+    last = pauses(heard.transcript.text, reading, 0, size)[-1][0] or _sent(grammar, heard, reading)
+    if _last(grammar, reading, _ORDERING):
+        return False
     if not _names(grammar, context, reading, 0, last) or _names(grammar, context, reading, last, size):
         return False
     if _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
@@ -136,6 +162,14 @@ def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: Utt
     cue = grammar.symbols["drop_cue"]
     ends = range(max(last, size - _LAST), size)
     return any(edge.symbol == cue for at in ends for edge in reading.lattice.edges(at))
+
+
+def _sent(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> int:
+    """Behind the last deed that is named: 「送るの」, or before one denied at the end; 0 if there is none."""
+    deed, denied = grammar.symbols["deed"], _DENIED.search(heard.transcript.text)
+    ends = [e.end for at in range(len(reading.words)) for e in reading.lattice.edges(at) if e.symbol == deed]
+    place = reading.units.covering(*denied.span()) if denied is not None else None
+    return max(ends, default=place[0] if place is not None else 0)
 
 
 def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int) -> bool:
@@ -157,7 +191,7 @@ def _listed(
     days = [span for span in heard.spans if span.kind is SpanKind.DATE]
     if len(days) > 1:
         return Understood(Intent.RECENT_TRANSACTIONS, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
-    slots = Slots(period=_period(days), account=_account(grammar, heard, context, reading))
+    slots = Slots(period=period_of(days), account=_account(grammar, heard, context, reading))
     return Understood(Intent.RECENT_TRANSACTIONS, slots, route=Route.FAST, confidence=_SURE, rule=RULE)
 
 
@@ -174,7 +208,7 @@ def _account(
     return Slot(AccountId(named[0][0]), Evidence(start, end, heard.transcript.text[start:end], RULE))
 
 
-def _period(days: list[Span]) -> Slot[DateValue] | None:
+def period_of(days: list[Span]) -> Slot[DateValue] | None:
     """The days that a list is asked of."""
     for day in days:
         if isinstance(day.value, DateValue):

@@ -4,6 +4,7 @@ Asked for one, or with an order read back, callers say it in any words; what els
 words that would (a no to it, a question, a condition) are looked for first.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -29,6 +30,12 @@ _MOST_NAMES: Final = 6
 _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
+_KANA: Final = re.compile(
+    "(?P<name>[ぁ-ゖー]{2,12}?)(?:さん|くん|ちゃん)?(?:の?ほう)?(?:に|へ|で|だ|や|です|[でに]?お願いします)?。?"
+)
+"""A name in hiragana with no more than courtesies behind it."""
+_ALIKE: Final = 0.9975
+"""How well such a name has to fit."""
 _NOT_MEANT: Final = frozenset({DENIAL, DENIED})
 """Words beside what is not meant: 「会社の花子じゃなくて」."""
 _NEAR: Final = 4
@@ -46,9 +53,8 @@ def told(
     find: FindPayee | None,
 ) -> Slots:
     """The slots that are told: each only where exactly one value for it was said; none where it is by how much."""
-    if context.confirming and any(reading.phrases(grammar.phrases.relative)):
-        return Slots()
-    if context.confirming and not grammar.spaced and _taken_back(grammar, reading):
+    relative = context.confirming and any(reading.phrases(grammar.phrases.relative))
+    if relative or (context.confirming and not grammar.spaced and _taken_back(grammar, reading)):
         return Slots()
     values: dict[str, Slot[Any]] = {}
     amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
@@ -83,6 +89,8 @@ def _named(
     match = heard.payees
     if match is not None and match.outcome is MatchOutcome.CLEAR and match.choice is not None:
         return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RULE))
+    if match is None and find is not None and not grammar.spaced:
+        return _in_kana(heard, find) if context.asked in {SlotName.PAYEE, SlotName.AMOUNT} else None
     if find is None or not (context.confirming or context.asked is SlotName.PAYEE):
         return None
     found: dict[str, Slot[PayeeId]] = {}
@@ -95,6 +103,15 @@ def _named(
             begin = found[named.choice].evidence.start if named.choice in found else start
             found[named.choice] = Slot(PayeeId(named.choice), Evidence(begin, end, text[begin:end], RULE))
     return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _in_kana(heard: Annotation, find: FindPayee) -> Slot[PayeeId] | None:
+    """Who is named by kana that are the whole answer: 「さいとうのほう」."""
+    said = _KANA.fullmatch(heard.transcript.text)
+    named = find(said["name"]) if said is not None else None
+    if said is None or named is None or named.choice is None or named.candidates[0].score < _ALIKE:
+        return None
+    return Slot(PayeeId(named.choice), Evidence(0, said.end("name"), said["name"], RULE))
 
 
 def _may_name(grammar: Grammar, reading: UtteranceLattice, at: int, word: str) -> bool:

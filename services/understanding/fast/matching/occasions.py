@@ -23,6 +23,7 @@ NEARNESS: Final[dict[When, int]] = {
     "alone": 3,
     "readback": 1,
     "locking": 1,
+    "idle": 3,
     "outgoing": 1,
     "always": 3,
 }
@@ -48,6 +49,7 @@ def applies(template: Template, context: Context, *, joined: bool, further: bool
         "alone": not (joined or further),
         "billing": context.terms.awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value,
         "outgoing": context.terms.awaited in _READ_BACK and context.terms.target is None,
+        "idle": context.idle,
         "locking": context.terms.awaited is Awaited.LOCK,
     }
     return counts[template.when]

@@ -66,6 +66,13 @@ def in_a_slot(words: Evidence, slots: Slots) -> bool:
     return any(each.start <= words.start and words.end <= each.end for each in held)
 
 
+def times_beside(heard: Annotation, slots: Slots) -> tuple[Evidence, ...]:
+    """Times behind the day of an order, which nothing else was made of: 「今日の三時までに」."""
+    day = slots.date.evidence.end if slots.date is not None else len(heard.transcript.text)
+    times = (s for s in heard.spans if s.kind is SpanKind.TIME and s.start >= day)
+    return tuple(Evidence(s.start, s.end, s.surface, s.rule) for s in times)
+
+
 def sums_beside(heard: Annotation, reading: UtteranceLattice, slots: Slots) -> tuple[Evidence, ...]:
     """Amounts and numbers that are in no slot, and no name either: "fifteen, no, five zero to ann"."""
     sums = [

@@ -69,6 +69,7 @@ class Accounts:
     purposes: frozenset[str]
     repairs: Trie
     unannounced: Trie
+    not_only: Trie
     links: Trie
     tails: Trie
     falters: Trie
@@ -177,6 +178,7 @@ _PLAIN: Final = (
     "past_days",
     "lent",
     "unannounced",
+    "not_only",
     "links",
     "tails",
     "falters",

@@ -19,8 +19,9 @@ class AccountsFile(RuleFile):
     is. `withdrawing` words at the very end call off all that was said.
     `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
     day of what was read back, and so does a number of days with one of `shifting` behind it, forward or back.
-    Words of `unannounced` only begin like one that announces a repair (ある, あ); `links` may stand among those,
-    `tails` behind what is corrected, `falters` alone before it;
+    Words of `unannounced` only begin like one that announces a repair (ある, あ), and
+    behind `not_only` (だけ) none is; `links` may stand among those, `tails` behind what is corrected, `falters` alone
+    before it;
     these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
     `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
     `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
@@ -68,6 +69,7 @@ class AccountsFile(RuleFile):
     purposes: frozenset[str] = frozenset()
     repairs: tuple[str, ...]
     unannounced: tuple[str, ...] = ()
+    not_only: tuple[str, ...] = ()
     links: tuple[str, ...]
     tails: tuple[str, ...]
     falters: tuple[str, ...] = ()

@@ -22,6 +22,8 @@ _MOST: Final = 6
 _RULE: Final = RuleId("intents.leads@1")
 _ABOUT: Final = ".about@"
 """Names of rules of words that only say what the call is about."""
+_OF_A_CARD: Final = (".after@", ".unlock_it@")
+"""Of words that are about a card behind a clause with one: 「間違えたので戻して」 is not."""
 _DO: Final = ".after_do@"
 """Names of rules of words that only ask for it to be done."""
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
@@ -57,6 +59,7 @@ class LeadsFile(RuleFile):
     owing: tuple[str, ...]
     paid: tuple[str, ...]
     spoken: tuple[str, ...]
+    itself: tuple[str, ...] = ()
     because: tuple[str, ...]
     sources: tuple[str, ...]
 
@@ -157,7 +160,7 @@ class Leads:
         if found.slots.card is not None:
             return found
         if not any(word in clause for word in self._file.cards):
-            return None if found.rule is not None and ".after@" in found.rule else found
+            return None if found.rule is not None and any(each in found.rule for each in _OF_A_CARD) else found
         if card is None:
             return found
         missing = tuple(slot for slot in found.missing if slot is not SlotName.CARD)
@@ -210,7 +213,8 @@ class Leads:
             return replace(found, unresolved=(*found.unresolved, who), payees=other)
         named = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
         missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
-        return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match)
+        route = Route.CLARIFY if clause.startswith(self._file.itself, match.end) else found.route
+        return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match, route=route)
 
 
 def _done(found: Understood) -> bool:

@@ -24,6 +24,7 @@ When = Literal[
     "alone",
     "readback",
     "locking",
+    "idle",
     "outgoing",
 ]
 

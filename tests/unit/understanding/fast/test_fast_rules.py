@@ -47,6 +47,7 @@ def test_every_list_and_rule_is_used(language: str) -> None:
         "asks_else_listed",
         "help_cue",
         "drop_cue",
+        "deed",
         "drops_else",
         "goodbye_cue",
     }
