@@ -9,8 +9,6 @@ from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
 from services.understanding.fast.asides.reasons import with_payee
-from services.understanding.fast.asides.tails import STOPS as STOPS_BEHIND
-from services.understanding.fast.asides.tails import TAKEN, begins_behind, taken, told_before
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
 from services.understanding.fast.clauses.clauses import (
@@ -23,6 +21,8 @@ from services.understanding.fast.clauses.joints import joint
 from services.understanding.fast.clauses.segments import begins
 from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar
 from services.understanding.fast.fallback.asked import of_its_account, of_its_bill
+from services.understanding.fast.fallback.tails import STOPS as STOPS_BEHIND
+from services.understanding.fast.fallback.tails import TAKEN, begins_behind, taken, told_before
 from services.understanding.fast.fallback.unmatched import ORDERS, Unmatched
 from services.understanding.fast.freeform.told import FindPayee, as_source
 from services.understanding.fast.matching.matching import Matching, MatchInput

@@ -1,1 +1,1 @@
-"""What is said beside an order: what forbids a meaning, reasons, background, words behind the verb."""
+"""What is said beside an order: what forbids a meaning, reasons, background."""

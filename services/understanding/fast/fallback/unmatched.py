@@ -9,13 +9,13 @@ from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
-from services.understanding.fast.asides.tails import ends_in_order
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.consent.consent import ConsentGrammar
 from services.understanding.fast.fallback.asked import asked
 from services.understanding.fast.fallback.carded import carded
 from services.understanding.fast.fallback.partings import holding, parting
 from services.understanding.fast.fallback.routing import route_unmatched
+from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.freeform.cued import barred, cued, offered
 from services.understanding.fast.freeform.loose import billed, ordered, plain
 from services.understanding.fast.freeform.told import (
