@@ -21,7 +21,7 @@ _STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "r
 _TELLING: Final = frozenset({"negation", "reported"})
 """Those that a clause beside an order may have: "they don't have it, so please lock it"; then it is asked about."""
 _SURE: Final = 0.8
-_CARD: Final = "card"
+CARD: Final = "card"
 _LOST: Final = "card_lost"
 _STOPPING: Final = "card_stop"
 """Verbs that stop a card which is told to be gone: "cancel my card, someone's got hold of it"."""
@@ -42,8 +42,8 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
     if not wanted or (stops := vetoes_met(grammar, reading, 0, size, places) & _STOPS) - _TELLING:
         return None
-    cards = _cards(grammar, heard, context, reading)
-    if cards is None or len(cards) > 1 or not (cards or _CARD in words):
+    cards = own_cards(grammar, heard, context, reading)
+    if cards is None or len(cards) > 1 or not (cards or CARD in words):
         return None
     verb = "unlock" if "unlock" in wanted else "lock"
     ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
@@ -67,7 +67,7 @@ def _of_another(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, 
     return word in grammar.words.others or word in _ANY or said.endswith(_POSSESSIVES)
 
 
-def _cards(
+def own_cards(
     grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
 ) -> dict[str, Slot[CardId]] | None:
     """The caller's own cards that are named; None where one is said to be another's."""
@@ -76,8 +76,8 @@ def _cards(
     for at in range(len(reading.words)):
         named = [(e, nouns.nouns[e.symbol]) for e in reading.phrases(nouns.trie)[at]]
         named += [(e, e.value) for e in reading.lattice.edges(at) if isinstance(e.value, Noun)]  # by its digits
-        named = [(edge, noun) for edge, noun in named if noun.kind == _CARD]
-        if (named or reading.words[at] == _CARD) and at and _of_another(grammar, heard, reading, at - 1):
+        named = [(edge, noun) for edge, noun in named if noun.kind == CARD]
+        if (named or reading.words[at] == CARD) and at and _of_another(grammar, heard, reading, at - 1):
             return None
         for edge, noun in named:
             if noun.id is not None:

@@ -11,6 +11,7 @@ from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slo
 from schemas.payee import MatchOutcome
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.consent.consent import ConsentGrammar
+from services.understanding.fast.fallback.alarmed import alarmed
 from services.understanding.fast.fallback.asked import asked
 from services.understanding.fast.fallback.carded import carded
 from services.understanding.fast.fallback.partings import holding, parting
@@ -70,8 +71,8 @@ class Unmatched:
         find: FindPayee | None,
     ) -> Understood:
         """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
-        if (wait := holding(self._grammar, heard, reading)) is not None and not context.code:
-            return wait
+        if (first := self._before_all(heard, context, reading)) is not None:
+            return first
         stopped, vetoes = self._stopped(reading, vetoes)
         named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
         all_told = cache(partial(told, self._grammar, heard, context, reading, self._currency, find))
@@ -97,6 +98,13 @@ class Unmatched:
         if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
         return self._settled(heard, context, reading, Understood(intent, slots, route=route, vetoes=named))
+
+    def _before_all(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+        """A moment that is wanted; a fraud, where an order or a person waits."""
+        if not context.code and (wait := holding(self._grammar, heard, reading)) is not None:
+            return wait
+        waits = context.terms.awaited in ORDERS | {Awaited.PERSON}
+        return alarmed(self._grammar, heard, context, reading, set()) if waits else None
 
     def _stopped(self, reading: UtteranceLattice, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""
@@ -226,6 +234,6 @@ class Unmatched:
         if loose is not None and plain(rules, reading, loose.slots):
             return settled(rules.accounts, heard, reading.units, loose, Leftover())
         paid = billed(rules, heard, context, reading) if rules.spaced and not stopped - _LED_UP else None
-        found = paid or carded(rules, heard, context, reading) or parting(rules, heard, reading, stopped)
-        found = found or asked(rules, heard, context, reading, stopped)
+        found = paid or carded(rules, heard, context, reading) or alarmed(rules, heard, context, reading, stopped)
+        found = found or parting(rules, heard, reading, stopped) or asked(rules, heard, context, reading, stopped)
         return found or cued(rules, heard, context, reading, stopped)

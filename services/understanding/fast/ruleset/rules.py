@@ -48,7 +48,7 @@ class WordsFile(RuleFile):
     With one of `objecting`, what is said to a read-back and not understood is a no to it,
     and with one of `relative` it tells by how much, not how much. Beside one of `mentioning`, or behind one of
     `declining`, an amount and a name without a verb are no order; behind a price after one of `pricing`, "it" may be a
-    thing.
+    thing. One of `alarms` tells of a fraud, or of a payment that somebody else made.
     """
 
     spaced: bool
@@ -88,6 +88,7 @@ class WordsFile(RuleFile):
     mentioning: tuple[str, ...] = ()
     declining: tuple[str, ...] = ()
     pricing: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
     relative: tuple[str, ...] = ()
     noun_conjunctions: tuple[str, ...] = ()
     lists: dict[str, tuple[str, ...]]

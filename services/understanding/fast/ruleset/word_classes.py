@@ -58,6 +58,7 @@ class Phrases:
     mentioning: Trie
     declining: Trie
     pricing: Trie
+    alarms: Trie
 
 
 def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
@@ -114,6 +115,7 @@ def phrases(words: WordsFile) -> Phrases:
         mentioning=compiled(words.mentioning),
         declining=compiled(words.declining),
         pricing=compiled(words.pricing),
+        alarms=compiled(words.alarms),
     )
 
 

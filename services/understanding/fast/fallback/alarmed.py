@@ -1,0 +1,40 @@
+"""A fraud, or money that went by another's hand, in words of no template: a lock or a person is offered."""
+
+from typing import Final
+
+from schemas.ids import RuleId
+from schemas.intent import Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from services.understanding.fast.fallback.carded import CARD, own_cards
+from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.vocabulary import vocabulary
+
+RULE: Final = RuleId("intents.alarmed@1")
+_ASKED: Final = "question"
+"""The veto of what is only asked about: "what should i do if i get scammed"."""
+_SURE: Final = 0.8
+
+
+def alarmed(
+    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
+) -> Understood | None:
+    """What is offered to somebody who was robbed or deceived, or does not know a payment; never done at once."""
+    if _ASKED in vetoes or not any(reading.phrases(grammar.phrases.alarms)):
+        return None
+    cards = own_cards(grammar, heard, context, reading)
+    if cards is None or len(cards) > 1 or not (cards or _speaks_of_cards(grammar, context, reading)):
+        return Understood(Intent.HUMAN_HANDOFF, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
+    return Understood(
+        Intent.CARD_LOCK,
+        Slots(card=next(iter(cards.values()), None)),
+        missing=() if cards else (SlotName.CARD,),
+        route=Route.CLARIFY,
+        confidence=_SURE,
+        rule=RULE,
+    )
+
+
+def _speaks_of_cards(grammar: Grammar, context: Context, reading: UtteranceLattice) -> bool:
+    nouns = vocabulary(grammar, context)
+    named = (nouns.nouns[edge.symbol] for edges in reading.phrases(nouns.trie) for edge in edges)
+    return CARD in reading.words or any(noun.kind == CARD for noun in named)
