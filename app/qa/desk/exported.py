@@ -59,13 +59,24 @@ def references(path: Path) -> tuple[SealedCase, ...]:
     """The lines of a manifest that names recordings; nothing of any other. Raises MalformedMessage where it is both."""
     if path.suffix not in _LINES or not path.is_file() or _FIELD not in path.read_bytes():
         return ()
+    lines = [(number, _line(raw)) for number, raw in enumerate(path.read_bytes().splitlines(), 1) if raw.strip()]
+    if not any(isinstance(line, dict) and "recording" in line for _, line in lines):
+        return ()
     found = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+    for number, line in lines:
         try:
-            found.append(SealedCase.model_validate(orjson.loads(line)))
-        except (orjson.JSONDecodeError, ValidationError) as error:
+            found.append(SealedCase.model_validate(line))
+        except ValidationError as error:
             raise MalformedMessage(f"{path.name}:{number}: not a line that names a recording, as others do") from error
     return tuple(found)
+
+
+def _line(raw: bytes) -> object:
+    """What a line says; nothing where it is no JSON by itself."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
 
 
 @contextmanager

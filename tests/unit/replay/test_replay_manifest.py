@@ -57,8 +57,56 @@ def test_csv_rows_of_a_call_come_together_in_order(tmp_path: Path) -> None:
     first, second = (turn.expect for turn in call.turns)
     assert first is not None
     assert second is not None
-    assert first.slots == {"amount": {"amount_minor": 5000, "currency": "USD"}}
+    assert first.slots == {"amount": {"amount_minor": 5000, "currency": "USD"}, "payee": "p1"}
     assert (first.moves, second.moves[0].payee, second.decision) == ((), "p1", ("execute", "confirm"))
+    assert (second.slots, second.payee) == (None, None), "a yes fills nothing"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "id;text;locale;slots.source\r\na;hi, you;en-US;x\r\n",
+        "sep=;\r\nid;text;locale;slots.source\r\na;hi, you;en-US;x\r\n",
+        'id, text,locale,slots.source,,\r\na,"hi, you",en-US,x,,\r\n,,,,,\r\n',
+    ],
+)
+def test_a_table_is_read_as_spreadsheets_write_it(tmp_path: Path, body: str) -> None:
+    (tmp_path / "m.csv").write_bytes(b"\xef\xbb\xbf" + body.encode())
+    (case,) = load(tmp_path / "m.csv").cases
+    assert (case.id, case.turns[0].text, case.turns[0].expect and case.turns[0].expect.slots) == (
+        "a",
+        "hi, you",
+        {"source": "x"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        (b"id,text,locale,amount_minor,currency\na,x,en-US,1.2E+05,USD\n", "m.csv:2: amount_minor"),
+        (b"id,text,locale,amount_minor\na,x,en-US,120\n", "m.csv:2: amount_minor"),
+        (b"id,text,locale,booked\na,x,en-US,maybe\n", "m.csv:2: booked"),
+        (b"id,text,locale,booked\na,x,en-US,yes\n", "m.csv:2: booked"),
+        (b"id,text,locale\na,x,en-US\na,y,en-US\n", "m.csv:3: two cases are called 'a'"),
+        (b"call,turn,text,locale\na,one,x,en-US\n", "m.csv:2: turn is not"),
+        (b"call,turn,text,locale\na,1,x,en-US\na,1,y,en-US\n", "m.csv:3: 'a' has two turns 1"),
+        (b"call,text,locale,customer\na,x,en-US,b\na,y,en-US,c\n", "m.csv:3: 'a' has another customer"),
+        (b"id,text,locale,intent,intent\na,x,en-US,qna,deny\n", "m.csv:1: columns that are there twice: 'intent'"),
+        (b"id,locale,text\na,en-US,send ten, no, five\n", "m.csv:2: a cell beyond"),
+        (b'id,text,locale\na,"x,en-US\nb,y,en-US\n', "m.csv: .*unexpected end of data"),
+        ("id,text,locale\na,caf\u00e9,en-US\n".encode("cp1252"), "m.csv: not in UTF-8"),
+    ],
+)
+def test_a_table_that_may_mean_two_things_is_refused(tmp_path: Path, body: bytes, complaint: str) -> None:
+    (tmp_path / "m.csv").write_bytes(body)
+    with pytest.raises(MalformedMessage, match=complaint):
+        load(tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize("line", [{"defaults": 5}, {"text": "x", "transcript": "x", "expect": "x"}])
+def test_a_value_of_another_kind_is_told(tmp_path: Path, line: object) -> None:
+    with pytest.raises(MalformedMessage, match="m.jsonl"):
+        load(jsonl(tmp_path / "m.jsonl", line))
 
 
 def test_a_folder_with_sidecars(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Reading manifests: JSON lines or an array, tables, a folder of audio with sidecars; and what others write."""
 
 import codecs
+import csv
 import lzma
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
@@ -31,6 +32,8 @@ CALL_FILE: Final = "call.json"
 """A folder that holds this file is one multi-turn call."""
 MAX_TOLD: Final = 20
 """Faults of a manifest that an error names."""
+_UNREADABLE: Final = (TellerlineError, TypeError, ValueError, AttributeError, KeyError, csv.Error)
+"""What readers raise where a value is of another kind than they take."""
 _CASE_KEYS: Final = frozenset({"id", "locale", "customer", "facts", "now", "tags"})
 Raw = dict[str, Any]
 
@@ -69,6 +72,7 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
     given: Raw = _object(DEFAULTS, beside.read_bytes()) if beside.is_file() else {}
     lines = iter(_reader(path)(path))
     while True:
+        where = path.name
         try:
             where, raw = next(lines)
             if FAULT in raw:
@@ -83,11 +87,19 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
             cases.append(case)
         except StopIteration:
             break
-        except TellerlineError as error:
-            faults.append(error.message)
+        except _UNREADABLE as error:
+            faults.append(_told(where, error))
         if len(cases) > MAX_CASES:
             raise TooLarge(f"more than {MAX_CASES} cases")
     return Manifest(base=base, cases=tuple(cases)), tuple(faults)
+
+
+def _told(where: str, error: Exception) -> str:
+    if isinstance(error, TellerlineError):
+        return error.message
+    if isinstance(error, UnicodeDecodeError):
+        return f"{where}: not in UTF-8: save it so (a spreadsheet calls it CSV UTF-8)"
+    return f"{where}: not written as such a set is: {error}"
 
 
 def _reader(path: Path) -> Callable[[Path], Iterable[tuple[str, Raw]]]:
