@@ -24,8 +24,6 @@ def set_(
     note: str = "",
 ) -> None:
     """Say what should have happened in a turn; what is not named stays as the manifest has it."""
-    from pydantic import ValidationError
-
     from app.qa.replay.labelling.labels import append_correction, correction, faults
     from schemas.errors import MalformedMessage
 
@@ -34,7 +32,7 @@ def set_(
         if unknown := faults([found]):
             raise MalformedMessage("; ".join(unknown))
         append_correction(out, found)
-    except (ValidationError, TellerlineError) as error:
+    except TellerlineError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
 
@@ -53,6 +51,7 @@ def apply(
     from schemas.errors import MalformedMessage
 
     try:
+        out = readers.lines(out)
         corrected = labels.apply(readers.load(manifest), labels.read_corrections(corrections))
         if unknown := label_faults(corrected):
             raise MalformedMessage("; ".join(unknown))

@@ -94,6 +94,7 @@ def test_a_table_is_read_as_spreadsheets_write_it(tmp_path: Path, body: str) -> 
         (b"id,text,locale,intent,intent\na,x,en-US,qna,deny\n", "m.csv:1: columns that are there twice: 'intent'"),
         (b"id,locale,text\na,en-US,send ten, no, five\n", "m.csv:2: a cell beyond"),
         (b'id,text,locale\na,"x,en-US\nb,y,en-US\n', "m.csv: .*unexpected end of data"),
+        (b"id,text,locale\n", "m.csv: no calls"),
         ("id,text,locale\na,caf\u00e9,en-US\n".encode("cp1252"), "m.csv: not in UTF-8"),
     ],
 )
@@ -105,7 +106,7 @@ def test_a_table_that_may_mean_two_things_is_refused(tmp_path: Path, body: bytes
 
 @pytest.mark.parametrize("line", [{"defaults": 5}, {"text": "x", "transcript": "x", "expect": "x"}])
 def test_a_value_of_another_kind_is_told(tmp_path: Path, line: object) -> None:
-    with pytest.raises(MalformedMessage, match="m.jsonl"):
+    with pytest.raises(MalformedMessage, match=r"m\.jsonl"):
         load(jsonl(tmp_path / "m.jsonl", line))
 
 

@@ -15,7 +15,7 @@ from app.qa.replay.manifests import formats, tables
 from app.qa.replay.manifests.manifest import MAX_CASES, Case, Manifest
 from app.qa.replay.manifests.tables import FAULT
 from app.qa.replay.sound.audio import HEADERLESS
-from schemas.errors import MalformedMessage, NotFound, TellerlineError, TooLarge
+from schemas.errors import BadInput, MalformedMessage, NotFound, TellerlineError, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
 
 MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
@@ -48,6 +48,13 @@ def load(path: Path) -> Manifest:
         told = "; ".join(faults[:MAX_TOLD])
         raise MalformedMessage(told if len(faults) <= MAX_TOLD else f"{told}; and {len(faults) - MAX_TOLD} more")
     return manifest
+
+
+def lines(path: Path) -> Path:
+    """Where a set is to be written. Raises BadInput where it would be read as a table."""
+    if path.suffix.lower() in {*_TABLES, PACKED}:
+        raise BadInput(f"{path.name}: JSON lines would be written: let it end in .jsonl")
+    return path
 
 
 def base_of(path: Path) -> Path:
@@ -91,7 +98,9 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
             faults.append(_told(where, error))
         if len(cases) > MAX_CASES:
             raise TooLarge(f"more than {MAX_CASES} cases")
-    return Manifest(base=base, cases=tuple(cases)), tuple(faults)
+    return Manifest(base=base, cases=tuple(cases)), tuple(faults) if cases or faults else (
+        f"{path.name}: no calls in it",
+    )
 
 
 def _told(where: str, error: Exception) -> str:
@@ -124,7 +133,7 @@ def _case(where: str, raw: Raw, given: Raw) -> Case:
     try:
         return Case.model_validate(of_case | raw | {"turns": turns})
     except ValidationError as error:
-        raise MalformedMessage(f"{where}: {_first(error)}") from error
+        raise MalformedMessage(f"{where}: {first(error)}") from error
 
 
 def _turn(turn: Raw) -> Raw:
@@ -135,7 +144,8 @@ def _turn(turn: Raw) -> Raw:
     return {k: v for k, v in turn.items() if k != "transcript"} | {"expect": said | turn.get("expect", {})}
 
 
-def _first(error: ValidationError) -> str:
+def first(error: ValidationError) -> str:
+    """What is wrong, in a line."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
 
