@@ -1,5 +1,6 @@
 """Tests that the desk makes of recorded calls: the name of a recording that stays sealed, or all of it in the open."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from app.settings import Settings
 from schemas.errors import MalformedMessage, NotFound
 
 _LINES: Final = frozenset({".jsonl", ".json"})
-_FIELD: Final = b'"recording"'
+_FIELD: Final = re.compile(rb'^\s*\{[^][{}]*"recording"\s*:', re.MULTILINE)  # a case has it as a tag
 
 
 class SealedCase(Strict):
@@ -57,26 +58,15 @@ def sound_of(recording: Recording, case: Case) -> dict[str, bytes]:
 
 def references(path: Path) -> tuple[SealedCase, ...]:
     """The lines of a manifest that names recordings; nothing of any other. Raises MalformedMessage where it is both."""
-    if path.suffix not in _LINES or not path.is_file() or _FIELD not in path.read_bytes():
-        return ()
-    lines = [(number, _line(raw)) for number, raw in enumerate(path.read_bytes().splitlines(), 1) if raw.strip()]
-    if not any(isinstance(line, dict) and "recording" in line for _, line in lines):
+    if path.suffix not in _LINES or not path.is_file() or not _FIELD.search(path.read_bytes()):
         return ()
     found = []
-    for number, line in lines:
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
-            found.append(SealedCase.model_validate(line))
-        except ValidationError as error:
+            found.append(SealedCase.model_validate(orjson.loads(line)))
+        except (orjson.JSONDecodeError, ValidationError) as error:
             raise MalformedMessage(f"{path.name}:{number}: not a line that names a recording, as others do") from error
     return tuple(found)
-
-
-def _line(raw: bytes) -> object:
-    """What a line says; nothing where it is no JSON by itself."""
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return None
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def load(path: Path) -> Manifest:
 def lines(path: Path) -> Path:
     """Where a set is to be written. Raises BadInput where it would be read as a table."""
     if path.suffix.lower() in {*_TABLES, PACKED}:
-        raise BadInput(f"{path.name}: JSON lines would be written: let it end in .jsonl")
+        raise BadInput(f"{path.name}: JSON lines end in .jsonl")
     return path
 
 
@@ -98,16 +98,15 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
             faults.append(_told(where, error))
         if len(cases) > MAX_CASES:
             raise TooLarge(f"more than {MAX_CASES} cases")
-    return Manifest(base=base, cases=tuple(cases)), tuple(faults) if cases or faults else (
-        f"{path.name}: no calls in it",
-    )
+    none = () if cases or faults else (f"{path.name}: no calls in it",)
+    return Manifest(base=base, cases=tuple(cases)), (*faults, *none)
 
 
 def _told(where: str, error: Exception) -> str:
     if isinstance(error, TellerlineError):
         return error.message
     if isinstance(error, UnicodeDecodeError):
-        return f"{where}: not in UTF-8: save it so (a spreadsheet calls it CSV UTF-8)"
+        return f"{where}: not in UTF-8, which spreadsheets save as CSV UTF-8"
     return f"{where}: not written as such a set is: {error}"
 
 

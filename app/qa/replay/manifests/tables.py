@@ -28,14 +28,13 @@ _COLUMNS: Final = frozenset(
 def separated(path: Path) -> Iterator[tuple[str, Raw]]:
     """Where each case of a CSV or TSV is, and what it says; what can't be read under FAULT.
 
-    Spreadsheets separate by `;` where a comma is a decimal point, and may say so in a line `sep=;` before all others.
+    Spreadsheets separate by `;` where a comma is a decimal point, and may say so: `sep=;` is their first line.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.readline().rstrip("\r\n").strip('"')
-        if said := first.lower().startswith("sep="):
-            mark = first[4:5] or ","
-        else:
-            mark = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
+        said = first.lower().startswith("sep=")
+        mark = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
+        if not said:
             file.seek(0)
         rows = csv.DictReader(file, delimiter=mark, restkey="", strict=mark != "\t")
         rows.fieldnames = [name.strip() for name in rows.fieldnames or ()]
@@ -105,7 +104,7 @@ def _table(
     if strange := [n for n in columns if n and n not in _COLUMNS and not n.startswith(_NAMED)]:
         yield path.name, {FAULT: f"{head}: unknown columns {', '.join(map(repr, strange))}"}
     if doubled := [name for name, count in Counter(columns).items() if name and count > 1]:
-        yield path.name, {FAULT: f"{head}: columns that are there twice: {', '.join(map(repr, doubled))}"}
+        yield path.name, {FAULT: f"{head}: columns twice: {', '.join(map(repr, doubled))}"}
     calls: dict[tuple[str, int], list[tuple[int, str, Raw, Raw]]] = {}
     for number, (where, row) in enumerate(rows, 2):
         try:
@@ -120,7 +119,7 @@ def _table(
 
 
 def _call(name: str, turns: list[tuple[int, str, Raw, Raw]]) -> tuple[str, Raw]:
-    """Rows of one call, in their order. What one leaves out of the call another may say, but nothing else than it."""
+    """Rows of one call, in their order. What one says of the call no other contradicts."""
     _, first, case, _ = turns[0]
     for (before, *_), (number, where, other, _) in pairwise(turns):
         if number == before:
@@ -132,7 +131,7 @@ def _call(name: str, turns: list[tuple[int, str, Raw, Raw]]) -> tuple[str, Raw]:
 
 def _cells(where: str, row: Mapping[str, str | None]) -> dict[str, str]:
     if any(row.get("") or ()):
-        raise MalformedMessage(f"{where}: a cell beyond the columns that have names")
+        raise MalformedMessage(f"{where}: a cell beyond the named columns")
     return {k: v for k, v in row.items() if k and v}
 
 
