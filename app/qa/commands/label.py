@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.qa.commands.replay import stop
 from schemas.errors import TellerlineError
 
 label = typer.Typer(no_args_is_help=True, help=__doc__)
@@ -33,8 +34,7 @@ def set_(
             raise MalformedMessage("; ".join(unknown))
         append_correction(out, found)
     except TellerlineError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from error
+        raise stop(error) from error
 
 
 @label.command()
@@ -56,8 +56,7 @@ def apply(
         if unknown := label_faults(corrected):
             raise MalformedMessage("; ".join(unknown))
     except TellerlineError as error:
-        typer.echo(f"{error.code}: {error}", err=True)
-        raise typer.Exit(2) from error
+        raise stop(error) from error
     out.write_bytes(dump_jsonl(corrected.cases))
     typer.echo(f"{len(corrected.cases)} cases in {out}")
 
@@ -85,6 +84,5 @@ def from_recording(
         call = read_recording(folder, audit_keys(read_settings()))
         added = add_recording(call, into, case or folder.resolve().name, customer or None)
     except TellerlineError as error:
-        typer.echo(f"{error.code}: {error}", err=True)
-        raise typer.Exit(2) from error
+        raise stop(error) from error
     typer.echo(f"{added.id}: {len(added.turns)} turns in {into}")
