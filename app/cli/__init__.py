@@ -9,7 +9,7 @@ import typer
 
 from app.cli import _bench
 from app.version import VERSION
-from schemas.errors import StoreUnavailable, TellerlineError
+from schemas.errors import BadInput, StoreUnavailable, TellerlineError
 
 main = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -47,6 +47,10 @@ def run() -> None:
         main()
     except TellerlineError as error:
         sys.exit(_told(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        sys.exit(_told(BadInput(str(error))))
 
 
 def _told(error: TellerlineError) -> int:

@@ -58,8 +58,7 @@ def test_a_question_that_is_no_longer_asked_is_left_out(tmp_path: Path) -> None:
 
 def test_a_yes_is_not_said_to_another_order(tmp_path: Path) -> None:
     one = case(
-        ("send fifteen dollars to catherine nguyen", READ_BACK),
-        ("yes", {"decision": "execute", "money": [MOVE]}),
+        ("send fifteen dollars to catherine nguyen", READ_BACK), ("yes", {"decision": "execute", "money": [MOVE]})
     )
     first, second = play(tmp_path, one)
     assert first.proposal is not None

@@ -43,10 +43,7 @@ def other_rules(folder: Path) -> Path:
 @pytest.mark.timeout(400)
 def test_other_rules_beside_ours(tmp_path: Path) -> None:
     said = manifest(
-        tmp_path,
-        {"text": "what's my balance"},
-        {"turns": [{"text": SEND}, {"text": "yes"}]},
-        {"audio": str(AUDIO)},
+        tmp_path, {"text": "what's my balance"}, {"turns": [{"text": SEND}, {"text": "yes"}]}, {"audio": str(AUDIO)}
     )
     code, told = shadow(said, "--out", tmp_path / "out", "--rules", other_rules(tmp_path))
     assert code == 1, told

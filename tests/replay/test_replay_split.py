@@ -13,12 +13,12 @@ from app.qa.replay.manifests import readers
 from app.qa.replay.manifests.manifest import Case, CaseTurn, dump_jsonl
 from app.qa.replay.playing.house import PipelineHouse
 from app.qa.replay.playing.split import Split, split
-from app.qa.replay.playing.splitting import parts
+from app.qa.replay.playing.splitting import parts, split_all
 from app.qa.replay.sound.audio import Clip, decode, read_audio
 from app.qa.replay.sound.talk import Spoken, talk_of
 from app.settings import Settings
 from schemas.audio import SAMPLE_RATE, Samples
-from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio
+from schemas.errors import BadInput, MalformedAudio, NotFound, UnsupportedAudio
 from services.audio.vad import SileroVad, VadState
 from tests.fakes.recognizer import FakeRecognizer
 
@@ -227,3 +227,9 @@ def test_speech_on_a_telephone_line_counts_whole() -> None:
     loud = float((np.sqrt((frames**2).mean(axis=1)) > 0.006).sum()) * 512 / SAMPLE_RATE
     heard = sum(end - start for start, end in spoken.all())
     assert loud * 0.85 < heard < loud * 1.4, (heard, loud)
+
+
+def test_a_call_that_is_left_out_ends_no_split_in_green(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_text('{"id": "a", "locale": "en-US", "audio": "gone.wav"}')
+    with pytest.raises(BadInput, match="1 calls"):
+        list(split_all(tmp_path / "m.jsonl", tmp_path / "n.jsonl", Settings()))

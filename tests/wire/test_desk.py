@@ -188,6 +188,7 @@ async def test_a_turn_becomes_a_test_of_what_people_said(app: RunningApp, tmp_pa
         archive.extractall(tmp_path / "test")
     assert not examine(tmp_path / "test" / "manifest.jsonl").faults
     (case,) = load(tmp_path / "test" / "manifest.jsonl").cases
+    assert references(tmp_path / "test" / "manifest.jsonl") == (), "a word in it is no name of a recording"
     first, second = (turn.expect for turn in case.turns)
     assert first is not None
     assert second is not None

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from app.qa.commands.replay import stop
 from schemas.errors import TellerlineError
 
 label = typer.Typer(no_args_is_help=True, help=__doc__)
@@ -24,8 +25,6 @@ def set_(
     note: str = "",
 ) -> None:
     """Say what should have happened in a turn; what is not named stays as the manifest has it."""
-    from pydantic import ValidationError
-
     from app.qa.replay.labelling.labels import append_correction, correction, faults
     from schemas.errors import MalformedMessage
 
@@ -34,9 +33,8 @@ def set_(
         if unknown := faults([found]):
             raise MalformedMessage("; ".join(unknown))
         append_correction(out, found)
-    except (ValidationError, TellerlineError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from error
+    except TellerlineError as error:
+        raise stop(error) from error
 
 
 @label.command()
@@ -53,12 +51,12 @@ def apply(
     from schemas.errors import MalformedMessage
 
     try:
+        out = readers.lines(out)
         corrected = labels.apply(readers.load(manifest), labels.read_corrections(corrections))
         if unknown := label_faults(corrected):
             raise MalformedMessage("; ".join(unknown))
     except TellerlineError as error:
-        typer.echo(f"{error.code}: {error}", err=True)
-        raise typer.Exit(2) from error
+        raise stop(error) from error
     out.write_bytes(dump_jsonl(corrected.cases))
     typer.echo(f"{len(corrected.cases)} cases in {out}")
 
@@ -86,6 +84,5 @@ def from_recording(
         call = read_recording(folder, audit_keys(read_settings()))
         added = add_recording(call, into, case or folder.resolve().name, customer or None)
     except TellerlineError as error:
-        typer.echo(f"{error.code}: {error}", err=True)
-        raise typer.Exit(2) from error
+        raise stop(error) from error
     typer.echo(f"{added.id}: {len(added.turns)} turns in {into}")

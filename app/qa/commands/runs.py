@@ -138,9 +138,7 @@ def history_(
 
 
 @replay.command("coverage")
-def coverage_(
-    out: Annotated[Path, typer.Argument(help="folder of a finished run")],
-) -> None:
+def coverage_(out: Annotated[Path, typer.Argument(help="folder of a finished run")]) -> None:
     """Tell which templates, answers, vetoes and ways to read values the recordings of a run never reach."""
     from rich.console import Console
 

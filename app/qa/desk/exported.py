@@ -1,5 +1,6 @@
 """Tests that the desk makes of recorded calls: the name of a recording that stays sealed, or all of it in the open."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from app.settings import Settings
 from schemas.errors import MalformedMessage, NotFound
 
 _LINES: Final = frozenset({".jsonl", ".json"})
-_FIELD: Final = b'"recording"'
+_FIELD: Final = re.compile(rb'^\s*\{[^][{}]*"recording"\s*:', re.MULTILINE)  # a case has it as a tag
 
 
 class SealedCase(Strict):
@@ -57,7 +58,7 @@ def sound_of(recording: Recording, case: Case) -> dict[str, bytes]:
 
 def references(path: Path) -> tuple[SealedCase, ...]:
     """The lines of a manifest that names recordings; nothing of any other. Raises MalformedMessage where it is both."""
-    if path.suffix not in _LINES or not path.is_file() or _FIELD not in path.read_bytes():
+    if path.suffix not in _LINES or not path.is_file() or not _FIELD.search(path.read_bytes()):
         return ()
     found = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):

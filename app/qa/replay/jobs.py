@@ -146,12 +146,7 @@ class ReplayJobs:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         job = Job(
-            id=folder.name,
-            state=JobState.QUEUED,
-            submitted_at=self._clock.now(),
-            by=by,
-            manifest=manifest,
-            cases=cases,
+            id=folder.name, state=JobState.QUEUED, submitted_at=self._clock.now(), by=by, manifest=manifest, cases=cases
         )
         self._write(job)
         return job

@@ -81,7 +81,7 @@ def test_flac_of_a_recording_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("body", [b"", b"no audio at all", b"RIFF\x24\x00\x00\x00WAVEfmt "])
 def test_what_is_not_audio(tmp_path: Path, body: bytes) -> None:
     (tmp_path / "a.wav").write_bytes(body)
-    with pytest.raises(MalformedAudio):
+    with pytest.raises(MalformedAudio, match="`encoding`"):
         read_audio(tmp_path / "a.wav")
 
 

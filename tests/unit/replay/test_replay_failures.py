@@ -59,10 +59,7 @@ CASES = [
         turn(expect=WANTED, slots={"amount": FIFTEEN, "payee": "p1"}, spans=(span(FIFTEEN),)),
         ("normalization", "amount", "read as another value"),
     ),
-    (
-        turn(expect=WANTED, slots={"payee": "p1"}, spans=(span(FIFTY),)),
-        ("understanding", "amount", "left empty"),
-    ),
+    (turn(expect=WANTED, slots={"payee": "p1"}, spans=(span(FIFTY),)), ("understanding", "amount", "left empty")),
     (
         turn(expect=WANTED, slots={"amount": FIFTY, "payee": "p1", "source": "a"}),
         ("understanding", "source", "filled and not asked for"),
@@ -76,18 +73,12 @@ CASES = [
         turn(expect=WANTED, slots={"amount": FIFTY, "payee": "p2"}, payee=search("p2", "p1", choice="p2")),
         ("payee search", "payee", "another was chosen"),
     ),
-    (
-        turn(expect=WANTED, slots={"amount": FIFTY}, payee=search("p1", "p2")),
-        ("payee search", "payee", "asked about"),
-    ),
+    (turn(expect=WANTED, slots={"amount": FIFTY}, payee=search("p1", "p2")), ("payee search", "payee", "asked about")),
     (
         heard(SAID, heard="send fifteen dollars to catherine", slots={"amount": FIFTEEN, "payee": "p1"}),
         ("hearing", "amount", "an amount was misheard"),
     ),
-    (
-        turn(expect=Expectation(decision="confirm"), decision="clarify"),
-        ("dialogue", "decision", "clarify for confirm"),
-    ),
+    (turn(expect=Expectation(decision="confirm"), decision="clarify"), ("dialogue", "decision", "clarify for confirm")),
     (
         turn(expect=Expectation(decision=("confirm", "execute"), reply="a.b"), reply="c.d"),
         ("dialogue", "reply", "c.d for a.b"),

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from app.anyone import anyone
 from app.cli import main
+from app.cli import run as console
 from app.qa.replay.labelling import labels
 from app.qa.replay.manifests.manifest import Expectation
 from app.qa.replay.manifests.readers import load
@@ -48,22 +49,12 @@ def manifest(tmp_path: Path) -> Path:
 def test_labels_are_merged_and_the_last_holds(tmp_path: Path, manifest: Path) -> None:
     run, corrections = CliRunner(), tmp_path / "c.jsonl"
     for intent in ("cancel", "help|repeat"):
-        done = run.invoke(
-            main,
-            [
-                "label",
-                "set",
-                "a",
-                "--expect",
-                f"intent={intent}",
-                "--expect",
-                'slots={"payee":"catherine-nguyen"}',
-                "--out",
-                str(corrections),
-            ],
-        )
+        said = f"label set a --expect intent={intent} --out {corrections} --expect"
+        done = run.invoke(main, [*said.split(), 'slots={"payee":"catherine-nguyen"}'])
         assert done.exit_code == 0, done.output
-    done = run.invoke(main, ["label", "apply", str(manifest), str(corrections), "--out", str(tmp_path / "n.jsonl")])
+    apply = ["label", "apply", str(manifest), str(corrections), "--out"]
+    assert run.invoke(main, [*apply, str(tmp_path / "n.csv")]).exit_code == 2, "it would be read as a table"
+    done = run.invoke(main, [*apply, str(tmp_path / "n.jsonl")])
     assert done.exit_code == 0, done.output
     expect = load(tmp_path / "n.jsonl").cases[0].turns[0].expect
     assert expect == Expectation(intent=("help", "repeat"), slots={"payee": "catherine-nguyen"})
@@ -82,7 +73,7 @@ def test_a_label_for_no_turn_is_refused(manifest: Path) -> None:
         labels.apply(load(manifest), [labels.Correction(case="a", turn=2, expect=Expectation())])
 
 
-@pytest.mark.parametrize("field", ["intent", "slots={", "spans=nothing"])
+@pytest.mark.parametrize("field", ["intent", "slots={", "spans=nothing", "intnet=x"])
 def test_a_field_that_can_not_be_read(field: str) -> None:
     with pytest.raises(MalformedMessage):
         labels.correction("a", 1, [field])
@@ -92,6 +83,12 @@ def test_unknown_fields_end_the_command(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["label", "set", "a", "--expect", "intnet=x", "--out", str(tmp_path / "c")])
     assert done.exit_code == 2
     assert not (tmp_path / "c").exists()
+
+
+def test_a_file_that_can_not_be_written_is_no_red_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", f"tellerline label set a --expect intent=qna --out {tmp_path}/no/c".split())
+    with pytest.raises(SystemExit, match="2"):
+        console()
 
 
 class FakeRecognizer:

@@ -57,8 +57,41 @@ def test_csv_rows_of_a_call_come_together_in_order(tmp_path: Path) -> None:
     first, second = (turn.expect for turn in call.turns)
     assert first is not None
     assert second is not None
-    assert first.slots == {"amount": {"amount_minor": 5000, "currency": "USD"}}
+    assert first.slots == {"amount": {"amount_minor": 5000, "currency": "USD"}, "payee": "p1"}
     assert (first.moves, second.moves[0].payee, second.decision) == ((), "p1", ("execute", "confirm"))
+    assert (second.slots, second.payee) == (None, None), "a yes fills nothing"
+
+
+@pytest.mark.parametrize("head", ["id;text;locale;;\r\n", "sep=;\r\nid; text;locale;;\r\n"])
+def test_a_table_is_read_as_spreadsheets_write_it(tmp_path: Path, head: str) -> None:
+    (tmp_path / "m.csv").write_text(f"\ufeff{head}a;hi, you;en-US;;\r\n;;;;\r\n")
+    (case,) = load(tmp_path / "m.csv").cases
+    assert (case.id, case.turns[0].text) == ("a", "hi, you")
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "complaint"),
+    [
+        ("amount_minor,currency", "1.2E+05,USD", "amount_minor"),
+        ("amount_minor", "120", "amount_minor"),
+        ("booked", "maybe", "booked"),
+        ("booked", "yes", "booked"),
+        ("id", "a a", "two cases are called 'a'"),
+        ("turn", "one", "turn is not"),
+        ("call,turn", "a,1 a,1", "'a' has two turns 1"),
+        ("call,customer", "a,b a,c", "'a' has another customer"),
+        ("intent,intent", "qna,deny", "twice: 'intent'"),
+        ("intent", "qna,five", "a cell beyond"),
+        ("intent", '"qna qna', "unexpected end of data"),
+        ("intent", "\xe9", "not in UTF-8"),
+        ("intent", "", "no calls"),
+    ],
+)
+def test_a_table_that_may_mean_two_things_is_refused(tmp_path: Path, columns: str, cells: str, complaint: str) -> None:
+    rows = "".join(f"x,en-US,{row}\n" for row in cells.split())
+    (tmp_path / "m.csv").write_text(f"text,locale,{columns}\n{rows}", encoding="cp1252")
+    with pytest.raises(MalformedMessage, match=rf"m\.csv.*{complaint}"):
+        load(tmp_path / "m.csv")
 
 
 def test_a_folder_with_sidecars(tmp_path: Path) -> None:
@@ -88,6 +121,8 @@ def test_a_folder_with_sidecars(tmp_path: Path) -> None:
         ({"id": "a", "locale": "en-US", "text": "x", "now": "2026-01-15T17:00:00"}, "time zone"),
         ({"id": "a", "locale": "en-US", "turns": []}, "turns"),
         ([1], "not an object"),
+        ({"defaults": 5}, "not written as"),
+        ({"text": "x", "transcript": "x", "expect": "x"}, "not written as"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: object, complaint: str) -> None:

@@ -29,13 +29,7 @@ def test_sorts_kinds_and_pairs() -> None:
     said, heard = "send 50 dollars to catherine from card 4211", "so send 15 dollars to karen card 4 2 9 1"
     found = hearing(said, heard, "en-US", "catherine-nguyen")
     assert (found.errors.substitutions, found.errors.deletions, found.errors.insertions) == (3, 1, 1)
-    assert set(found.misheard) == {
-        ("5000USD", "1500USD"),
-        ("catherine", "karen"),
-        ("from", ""),
-        ("1", "9"),
-        ("", "so"),
-    }
+    assert set(found.misheard) == {("5000USD", "1500USD"), ("catherine", "karen"), ("from", ""), ("1", "9"), ("", "so")}
     assert found.by_kind[NAME] == Errors(1, 1, 1)
     assert found.by_kind[AMOUNT] == Errors(1, 1, 1)
     assert found.by_kind[DIGITS] == Errors(1, 4, 1)

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 
 from app.qa.replay.labelling.vocabulary import expectation_faults
 from app.qa.replay.manifests.manifest import MAX_TURNS, Case, CaseId, Expectation, Manifest, Strict, Words
+from app.qa.replay.manifests.readers import first
 from schemas.errors import MalformedMessage, NotFound
 
 
@@ -32,7 +33,8 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
             try:
                 found.append(Correction.model_validate(orjson.loads(raw)))
             except (orjson.JSONDecodeError, ValidationError) as error:
-                raise MalformedMessage(f"{path.name}:{number}: {error}") from error
+                said = first(error) if isinstance(error, ValidationError) else error
+                raise MalformedMessage(f"{path.name}:{number}: {said}") from error
     return tuple(found)
 
 
@@ -48,7 +50,10 @@ def correction(case: str, turn: int, fields: Iterable[str], note: str = "") -> C
             expect[name] = orjson.loads(text) if structured else text.split("|") if "|" in text else text
         except orjson.JSONDecodeError as error:
             raise MalformedMessage(f"{name}: {error}") from error
-    return Correction.model_validate({"case": case, "turn": turn, "expect": expect, "whole": False, "note": note})
+    try:
+        return Correction.model_validate({"case": case, "turn": turn, "expect": expect, "whole": False, "note": note})
+    except ValidationError as error:
+        raise MalformedMessage(first(error)) from error
 
 
 def append_correction(path: Path, correction: Correction) -> None:

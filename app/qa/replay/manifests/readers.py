@@ -1,6 +1,7 @@
 """Reading manifests: JSON lines or an array, tables, a folder of audio with sidecars; and what others write."""
 
 import codecs
+import csv
 import lzma
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
@@ -14,7 +15,7 @@ from app.qa.replay.manifests import formats, tables
 from app.qa.replay.manifests.manifest import MAX_CASES, Case, Manifest
 from app.qa.replay.manifests.tables import FAULT
 from app.qa.replay.sound.audio import HEADERLESS
-from schemas.errors import MalformedMessage, NotFound, TellerlineError, TooLarge
+from schemas.errors import BadInput, MalformedMessage, NotFound, TellerlineError, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
 
 MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
@@ -31,6 +32,8 @@ CALL_FILE: Final = "call.json"
 """A folder that holds this file is one multi-turn call."""
 MAX_TOLD: Final = 20
 """Faults of a manifest that an error names."""
+_UNREADABLE: Final = (TellerlineError, TypeError, ValueError, AttributeError, KeyError, csv.Error)
+"""What readers raise where a value is of another kind than they take."""
 _CASE_KEYS: Final = frozenset({"id", "locale", "customer", "facts", "now", "tags"})
 Raw = dict[str, Any]
 
@@ -45,6 +48,13 @@ def load(path: Path) -> Manifest:
         told = "; ".join(faults[:MAX_TOLD])
         raise MalformedMessage(told if len(faults) <= MAX_TOLD else f"{told}; and {len(faults) - MAX_TOLD} more")
     return manifest
+
+
+def lines(path: Path) -> Path:
+    """Where a set is to be written. Raises BadInput where it would be read as a table."""
+    if path.suffix.lower() in {*_TABLES, PACKED}:
+        raise BadInput(f"{path.name}: JSON lines end in .jsonl")
+    return path
 
 
 def base_of(path: Path) -> Path:
@@ -69,6 +79,7 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
     given: Raw = _object(DEFAULTS, beside.read_bytes()) if beside.is_file() else {}
     lines = iter(_reader(path)(path))
     while True:
+        where = path.name
         try:
             where, raw = next(lines)
             if FAULT in raw:
@@ -83,11 +94,20 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
             cases.append(case)
         except StopIteration:
             break
-        except TellerlineError as error:
-            faults.append(error.message)
+        except _UNREADABLE as error:
+            faults.append(_told(where, error))
         if len(cases) > MAX_CASES:
             raise TooLarge(f"more than {MAX_CASES} cases")
-    return Manifest(base=base, cases=tuple(cases)), tuple(faults)
+    none = () if cases or faults else (f"{path.name}: no calls in it",)
+    return Manifest(base=base, cases=tuple(cases)), (*faults, *none)
+
+
+def _told(where: str, error: Exception) -> str:
+    if isinstance(error, TellerlineError):
+        return error.message
+    if isinstance(error, UnicodeDecodeError):
+        return f"{where}: not in UTF-8, which spreadsheets save as CSV UTF-8"
+    return f"{where}: not written as such a set is: {error}"
 
 
 def _reader(path: Path) -> Callable[[Path], Iterable[tuple[str, Raw]]]:
@@ -112,7 +132,7 @@ def _case(where: str, raw: Raw, given: Raw) -> Case:
     try:
         return Case.model_validate(of_case | raw | {"turns": turns})
     except ValidationError as error:
-        raise MalformedMessage(f"{where}: {_first(error)}") from error
+        raise MalformedMessage(f"{where}: {first(error)}") from error
 
 
 def _turn(turn: Raw) -> Raw:
@@ -123,7 +143,8 @@ def _turn(turn: Raw) -> Raw:
     return {k: v for k, v in turn.items() if k != "transcript"} | {"expect": said | turn.get("expect", {})}
 
 
-def _first(error: ValidationError) -> str:
+def first(error: ValidationError) -> str:
+    """What is wrong, in a line."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
 

@@ -1,8 +1,11 @@
 """Manifests that are tables: CSV, TSV and Parquet. A row is a turn; rows that share `call` are one call."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,17 +18,28 @@ FAULT: Final = "\x00fault"
 _TURN_COLUMNS: Final = ("audio", "text", "dtmf", "channel", "encoding", "rate", "start", "end", "after_s")
 _NAME_COLUMNS: Final = ("transcript", "intent", "decision", "outcome", "reply", "route", "payee")
 _CASE_COLUMNS: Final = ("locale", "customer", "now")
+_NAMED: Final = ("tags.", "slots.")
+_BOOKED: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _COLUMNS: Final = frozenset(
     {*_TURN_COLUMNS, *_NAME_COLUMNS, *_CASE_COLUMNS, "id", "call", "turn", "amount_minor", "currency", "booked"}
 )
 
 
 def separated(path: Path) -> Iterator[tuple[str, Raw]]:
-    """Where each case of a CSV or TSV is, and what it says; what can't be read under FAULT."""
+    """Where each case of a CSV or TSV is, and what it says; what can't be read under FAULT.
+
+    Spreadsheets separate by `;` where a comma is a decimal point, and may say so: `sep=;` is their first line.
+    """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file, dialect="excel-tab" if path.suffix.lower() == ".tsv" else "excel")
-        numbered = ((f"{path.name}:{number}", row) for number, row in enumerate(rows, 2))
-        yield from _table(path, f"{path.name}:1", rows.fieldnames or (), numbered)
+        first = file.readline().rstrip("\r\n").strip('"')
+        said = first.lower().startswith("sep=")
+        mark = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
+        if not said:
+            file.seek(0)
+        rows = csv.DictReader(file, delimiter=mark, restkey="", strict=mark != "\t")
+        rows.fieldnames = [name.strip() for name in rows.fieldnames or ()]
+        numbered = ((f"{path.name}:{rows.line_num + said}", row) for row in rows)
+        yield from _table(path, f"{path.name}:{1 + said}", rows.fieldnames, numbered)
 
 
 def parquet(path: Path) -> Iterator[tuple[str, Raw]]:
@@ -80,45 +94,81 @@ def _text(value: object) -> str | None:
 
 
 def _table(
-    path: Path, head: str, columns: Iterable[str], rows: Iterable[tuple[str, Mapping[str, str | None]]]
+    path: Path, head: str, columns: Sequence[str], rows: Iterable[tuple[str, Mapping[str, str | None]]]
 ) -> Iterator[tuple[str, Raw]]:
     """The cases of rows in which every cell is text, in the order of `turn` (or of the file)."""
     names = set(columns)
     if formats.is_common_voice(names):
         yield from ((where, formats.common_voice(dict(row), path.parent, where)) for where, row in rows)
         return
-    if strange := [name for name in columns if name not in _COLUMNS and not name.startswith("tags.")]:
+    if strange := [n for n in columns if n and n not in _COLUMNS and not n.startswith(_NAMED)]:
         yield path.name, {FAULT: f"{head}: unknown columns {', '.join(map(repr, strange))}"}
-    calls: dict[str, list[tuple[int, str, Raw, Raw]]] = {}
+    if doubled := [name for name, count in Counter(columns).items() if name and count > 1]:
+        yield path.name, {FAULT: f"{head}: columns twice: {', '.join(map(repr, doubled))}"}
+    calls: dict[tuple[str, int], list[tuple[int, str, Raw, Raw]]] = {}
     for number, (where, row) in enumerate(rows, 2):
-        cells = {k: v for k, v in row.items() if k and v}
-        case: Raw = {k: cells[k] for k in _CASE_COLUMNS if k in cells}
-        case["tags"] = {k.removeprefix("tags."): v for k, v in cells.items() if k.startswith("tags.")}
-        key = cells.get("call") or cells.get("id") or f"row-{number}"
-        turn = int(cells["turn"]) if cells.get("turn", "").isdigit() else number
         try:
-            calls.setdefault(key, []).append((turn, where, case, _turn(where, cells)))
+            if cells := _cells(where, row):
+                key = (cells["call"], 0) if "call" in cells else (cells.get("id") or f"row-{number}", number)
+                found = _number(where, cells, number), where, _case(cells), _turn(where, cells)
+                calls.setdefault(key, []).append(found)
         except MalformedMessage as error:
             yield where, {FAULT: error.message}
-    for key, turns in calls.items():
-        turns.sort(key=lambda turn: turn[0])
-        _, where, case, _ = turns[0]
-        yield where, case | {"id": key, "turns": [turn[3] for turn in turns]}
+    for (name, _), turns in calls.items():
+        yield _call(name, sorted(turns, key=itemgetter(0)))
+
+
+def _call(name: str, turns: list[tuple[int, str, Raw, Raw]]) -> tuple[str, Raw]:
+    """Rows of one call, in their order. What one says of the call no other contradicts."""
+    _, first, case, _ = turns[0]
+    for (before, *_), (number, where, other, _) in pairwise(turns):
+        if number == before:
+            return where, {FAULT: f"{where}: {name!r} has two turns {number}"}
+        if differs := [k for k in _CASE_COLUMNS if k in other and case.setdefault(k, other[k]) != other[k]]:
+            return where, {FAULT: f"{where}: {name!r} has another {differs[0]} in its row before"}
+    return first, case | {"id": name, "turns": [turn for *_, turn in turns]}
+
+
+def _cells(where: str, row: Mapping[str, str | None]) -> dict[str, str]:
+    if any(row.get("") or ()):
+        raise MalformedMessage(f"{where}: a cell beyond the named columns")
+    return {k: v for k, v in row.items() if k and v}
+
+
+def _case(cells: Mapping[str, str]) -> Raw:
+    return {k: cells[k] for k in _CASE_COLUMNS if k in cells} | {"tags": _named("tags.", cells)}
+
+
+def _named(prefix: str, cells: Mapping[str, str]) -> dict[str, str]:
+    return {k.removeprefix(prefix): v for k, v in cells.items() if k.startswith(prefix)}
+
+
+def _number(where: str, cells: Mapping[str, str], row: int) -> int:
+    if not (said := cells.get("turn", str(row))).isdecimal():
+        raise MalformedMessage(f"{where}: turn is not a whole number")
+    return int(said)
 
 
 def _turn(where: str, cells: Mapping[str, str]) -> Raw:
     turn: Raw = {k: cells[k] for k in _TURN_COLUMNS if k in cells}
-    if turn.get("channel", "").isdigit():
+    if turn.get("channel", "").isdecimal():
         turn["channel"] = int(turn["channel"])
     expect: Raw = {k: cells[k] for k in _NAME_COLUMNS if k in cells}
     for column in ("intent", "decision", "outcome", "reply", "route"):
         if "|" in expect.get(column, ""):
             expect[column] = expect[column].split("|")
+    slots: Raw = dict(_named("slots.", cells))
+    booked = _BOOKED.get(cells.get("booked", "no").lower())
+    if booked is None or (booked and "amount_minor" not in cells):
+        raise MalformedMessage(f"{where}: booked is yes or no, and yes has an amount_minor")
     if "amount_minor" in cells:
-        if not cells["amount_minor"].isdigit():
-            raise MalformedMessage(f"{where}: amount_minor is not a whole number")
-        amount = {"amount_minor": int(cells["amount_minor"]), "currency": cells.get("currency")}
-        expect["slots"] = {"amount": amount}
-        if cells.get("booked", "").lower() in {"yes", "true", "1"}:
-            expect["money"] = [amount | {"payee": cells.get("payee")}]
+        if not cells["amount_minor"].isdecimal() or "currency" not in cells:
+            raise MalformedMessage(f"{where}: amount_minor is not a whole number with a currency")
+        amount = {"amount_minor": int(cells["amount_minor"]), "currency": cells["currency"]}
+        if booked:  # what is booked was said in an earlier turn
+            expect["money"] = [amount | {"payee": expect.pop("payee", None)}]
+        else:
+            slots["amount"] = amount
+    if slots:
+        expect["slots"] = slots | ({"payee": expect["payee"]} if "payee" in expect else {})
     return turn | ({"expect": expect} if expect else {})

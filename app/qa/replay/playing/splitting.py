@@ -12,7 +12,7 @@ from app.qa.replay.playing.house import PipelineHouse
 from app.qa.replay.playing.player import House, source_of
 from app.qa.replay.playing.split import FoundTurn, Split, split
 from app.settings import Settings
-from schemas.errors import TellerlineError
+from schemas.errors import BadInput, TellerlineError
 from services.audio.vad import SileroVad
 
 
@@ -20,10 +20,11 @@ def split_all(manifest: Path, out: Path, settings: Settings) -> Iterator[str]:
     """Split every call of a manifest that is one recording without times, and write `out`; what was found, in words.
 
     Calls that have turns already are taken over. A call that can't be split is told and left out.
+    Raises BadInput at the end where any was.
     """
     from services.asr import load
 
-    read = readers.load(manifest)
+    read, out, left = readers.load(manifest), readers.lines(out), 0
     vad, cases = SileroVad(), list[Case]()
     with asyncio.Runner() as runner:
         recognizer = load(settings.asr_model, workers=1, device=settings.asr_device)
@@ -37,6 +38,7 @@ def split_all(manifest: Path, out: Path, settings: Settings) -> Iterator[str]:
                 try:
                     found = runner.run(_split(case, read.base, house, vad))
                 except TellerlineError as error:
+                    left += 1
                     yield f"{case.id}: {error.code}: {error.message}"
                     continue
                 cases += parts(case, found)
@@ -45,6 +47,8 @@ def split_all(manifest: Path, out: Path, settings: Settings) -> Iterator[str]:
             runner.run(house.close())
             vad.close()
     out.write_bytes(dump_jsonl(tuple(cases)))
+    if left:
+        raise BadInput(f"{left} calls are left out")
 
 
 async def _split(case: Case, base: Path, house: House, vad: SileroVad) -> Split:

@@ -74,7 +74,7 @@ def decode(source: Clip) -> DecodedAudio:
     try:
         frames, rate = _part(source)
     except (av.FFmpegError, ValueError) as error:
-        raise MalformedAudio(f"{name}: {type(error).__name__}") from error
+        raise MalformedAudio(f"{name}: FFmpeg can't read it; without a header it needs `encoding`") from error
     if not np.isfinite(frames).all():
         raise MalformedAudio(f"{name}: samples that are not finite")
     channel, chosen = choose(frames, source.channel, name)
