@@ -5,21 +5,17 @@ from typing import Final
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent, Route, SlotName, Slots, Understood
 from services.understanding.fast.fallback.carded import CARD, own_cards
-from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.ruleset.grammar import ASKING, Grammar
 from services.understanding.fast.words.reading import UtteranceLattice
 from services.understanding.fast.words.vocabulary import vocabulary
 
 RULE: Final = RuleId("intents.alarmed@1")
-_ASKED: Final = "question"
-"""The veto of what is only asked about: "what should i do if i get scammed"."""
 _SURE: Final = 0.8
 
 
-def alarmed(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
-) -> Understood | None:
+def alarmed(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
     """What is offered to somebody who was robbed or deceived, or does not know a payment; never done at once."""
-    if _ASKED in vetoes or not any(reading.phrases(grammar.phrases.alarms)):
+    if not any(reading.phrases(grammar.phrases.alarms)):
         return None
     cards = own_cards(grammar, heard, context, reading)
     if cards is None or len(cards) > 1 or not (cards or _speaks_of_cards(grammar, context, reading)):
@@ -32,6 +28,12 @@ def alarmed(
         confidence=_SURE,
         rule=RULE,
     )
+
+
+def only_asks(grammar: Grammar, reading: UtteranceLattice, vetoes: set[str]) -> bool:
+    """Whether something is only asked about: "what should i do if i get scammed"."""
+    asking = any(edge.symbol == ASKING for edges in reading.phrases(grammar.routing) for edge in edges)
+    return asking or "question" in vetoes
 
 
 def _speaks_of_cards(grammar: Grammar, context: Context, reading: UtteranceLattice) -> bool:

@@ -11,7 +11,7 @@ from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slo
 from schemas.payee import MatchOutcome
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.consent.consent import ConsentGrammar
-from services.understanding.fast.fallback.alarmed import alarmed
+from services.understanding.fast.fallback.alarmed import alarmed, only_asks
 from services.understanding.fast.fallback.asked import asked
 from services.understanding.fast.fallback.carded import carded
 from services.understanding.fast.fallback.partings import holding, parting
@@ -104,7 +104,7 @@ class Unmatched:
         if not context.code and (wait := holding(self._grammar, heard, reading)) is not None:
             return wait
         waits = context.terms.awaited in ORDERS | {Awaited.PERSON}
-        return alarmed(self._grammar, heard, context, reading, set()) if waits else None
+        return alarmed(self._grammar, heard, context, reading) if waits else None
 
     def _stopped(self, reading: UtteranceLattice, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""
@@ -234,6 +234,8 @@ class Unmatched:
         if loose is not None and plain(rules, reading, loose.slots):
             return settled(rules.accounts, heard, reading.units, loose, Leftover())
         paid = billed(rules, heard, context, reading) if rules.spaced and not stopped - _LED_UP else None
-        found = paid or carded(rules, heard, context, reading) or alarmed(rules, heard, context, reading, stopped)
+        found = paid or carded(rules, heard, context, reading)
+        if found is None and not only_asks(rules, reading, stopped):
+            found = alarmed(rules, heard, context, reading)
         found = found or parting(rules, heard, reading, stopped) or asked(rules, heard, context, reading, stopped)
         return found or cued(rules, heard, context, reading, stopped)
