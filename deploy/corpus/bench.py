@@ -13,7 +13,8 @@ import av
 import numpy as np
 import yaml
 
-from deploy.bench import _answers, _corpus
+from deploy.bench._answers import said
+from deploy.bench._calls import corpus
 from services.audio.files import read_file
 
 ROOT = Path(__file__).parents[2]
@@ -71,15 +72,15 @@ def main() -> None:
     arguments.add_argument("--voices", type=Path, action="append", default=[Path("/usr/share/hts-voice")])
     folders = arguments.parse_args().voices
     sets = yaml.load((CORPUS / "latency.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["sets"]
-    make("latency", {part for one in sets for part in _corpus.spoken_parts(one)}, folders)
+    make("latency", {part for one in sets for part in corpus.spoken_parts(one)}, folders)
     answers = yaml.load((CORPUS / "answers.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-    make("answers", set(_answers.spoken_parts(answers)), folders)
+    make("answers", set(said.spoken_parts(answers)), folders)
 
 
 def make(name: str, parts: set[tuple[str, str]], folders: list[Path]) -> None:
     """The recordings of one corpus that are not there yet."""
     for voice, text in sorted(parts):
-        path = CORPUS / name / _corpus.audio_name(voice, text)
+        path = CORPUS / name / corpus.audio_name(voice, text)
         if not path.exists():
             path.parent.mkdir(exist_ok=True)
             write(path, speak(voice, text, folders))
