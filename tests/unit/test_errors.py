@@ -3,14 +3,17 @@
 import re
 from collections.abc import Iterator
 
-from schemas import errors
+from schemas import errors, stepup
 from schemas.errors import TellerlineError
+
+
+ROOMS = {errors.__name__, stepup.__name__}
 
 
 def every(root: type[TellerlineError] = TellerlineError) -> Iterator[type[TellerlineError]]:
     yield root
     for child in root.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__ in ROOMS:
             yield from every(child)
 
 
