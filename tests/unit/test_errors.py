@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from schemas import errors, stepup
 from schemas.errors import TellerlineError
 
-
 ROOMS = {errors.__name__, stepup.__name__}
 
 
