@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from rules.load import RuleFile, load
 from rules.locales import space
@@ -113,11 +113,11 @@ def _too_late(state: DialogueState, *, told_now: bool) -> Step:
 
 
 def _content(text: str, locale: Locale) -> bool:
-    return _patterns(locale)[0].fullmatch(_plain(text, locale)) is not None
+    return _patterns(locale).content.fullmatch(_plain(text, locale)) is not None
 
 
 def _asks(text: str, locale: Locale) -> bool:
-    return _patterns(locale)[2].fullmatch(_plain(text, locale)) is not None
+    return _patterns(locale).asks.fullmatch(_plain(text, locale)) is not None
 
 
 def _instead(text: str, locale: Locale) -> bool:
@@ -127,12 +127,12 @@ def _instead(text: str, locale: Locale) -> bool:
 
 def _meant(text: str, locale: Locale) -> bool:
     """Whether it tells what was meant: "sorry, it should have been from savings", 「本当は一万円」."""
-    return _patterns(locale)[3].match(_plain(text, locale)) is not None
+    return _patterns(locale).meant.match(_plain(text, locale)) is not None
 
 
 def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
     turned_down = intent in {Intent.DENY, Intent.CANCEL} or _instead(text, locale)
-    return turned_down or _patterns(locale)[1].match(_plain(text, locale)) is not None
+    return turned_down or _patterns(locale).regret.match(_plain(text, locale)) is not None
 
 
 def _plain(text: str, locale: Locale) -> str:
@@ -145,17 +145,27 @@ def _endings(locale: Locale) -> tuple[str, ...]:
     return tuple(f"{space(locale)}{each}" for each in rules.instead)
 
 
-@lru_cache(maxsize=8)
-def _patterns(locale: Locale) -> tuple[re.Pattern[str], ...]:
+class _Phrases(NamedTuple):
     """Nothing but contentment, the beginning of regret, what asks if it was done, and what was meant instead."""
+
+    content: re.Pattern[str]
+    regret: re.Pattern[str]
+    asks: re.Pattern[str]
+    meant: re.Pattern[str]
+
+
+@lru_cache(maxsize=8)
+def _patterns(locale: Locale) -> _Phrases:
     rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
     between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
-    asks = re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*")
-    begins = re.compile(rf"(?:{content}{between})*{regret}{end}")
     before = f"(?:(?:{content}|{regret}){between})*" if between else ".*?"
-    meant = f"{before}{_either(rules.mistaken)}{end}(?! to )"
-    return re.compile(rf"{content}(?:{between}{content})*"), begins, asks, re.compile(meant)
+    return _Phrases(
+        content=re.compile(rf"{content}(?:{between}{content})*"),
+        regret=re.compile(rf"(?:{content}{between})*{regret}{end}"),
+        asks=re.compile(rf"(?:{content}{between})*{_either(rules.asks)}(?:{between}{content})*"),
+        meant=re.compile(f"{before}{_either(rules.mistaken)}{end}(?! to )"),
+    )
 
 
 def _either(phrases: tuple[str, ...]) -> str:

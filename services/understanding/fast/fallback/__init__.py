@@ -1,1 +1,1 @@
-"""Words that no template takes: questions, cards, goodbyes, and where they go."""
+"""Words that no template takes: frauds, questions, cards, goodbyes, what the last words ask for, and where they go."""
