@@ -100,11 +100,10 @@ class Unmatched:
         return self._settled(heard, context, reading, Understood(intent, slots, route=route, vetoes=named))
 
     def _before_all(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
-        """A moment that is wanted; a fraud, where an order or a person waits."""
+        """A moment that is wanted; a fraud, where anything is awaited."""
         if not context.code and (wait := holding(self._grammar, heard, reading)) is not None:
             return wait
-        waits = context.terms.awaited in ORDERS | {Awaited.PERSON}
-        return alarmed(self._grammar, heard, context, reading) if waits else None
+        return None if context.idle else alarmed(self._grammar, heard, context, reading)
 
     def _stopped(self, reading: UtteranceLattice, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""
