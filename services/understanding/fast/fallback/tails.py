@@ -3,7 +3,6 @@
 Only what does nothing is taken so, or the wish for a person: a word of a money command is never passed over.
 """
 
-import re
 from dataclasses import replace
 from typing import Final
 
@@ -24,8 +23,6 @@ _ADNOMINAL: Final = frozenset("のとやな")
 """Characters with which the words before belong to the noun after them: 「妹の残高」."""
 _SHORTEST: Final = 3
 """Units of a verb with its ending, at least: 「ない」 alone loses nothing."""
-_TO: Final = re.compile("(?:さん|様|くん|ちゃん)?(?:に|へ|から)は?")
-"""Behind whom money goes to, or comes from."""
 _LEAST: Final = 4
 _MOST: Final = 40
 """Units of what is wanted, at least, and of what stands before it, at most."""
@@ -38,12 +35,12 @@ def taken(found: Understood | None) -> bool:
     return not found.unresolved and found.then is None
 
 
-def told_before(found: Understood, heard: Annotation, cut: int) -> Understood:
+def told_before(grammar: Grammar, found: Understood, heard: Annotation, cut: int) -> Understood:
     """`found` behind the code point `cut`; a list with whom the money went to, right before it, and the days."""
     match, slots = heard.payees, found.slots
     if found.intent is not Intent.RECENT_TRANSACTIONS or match is None or match.choice is None or slots.payee:
         return found
-    if _TO.fullmatch(heard.transcript.text, match.end, cut) is None:
+    if grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
         return found
     payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RuleId("intents.tails@1")))
     days = [each for each in heard.spans if each.kind is SpanKind.DATE]
