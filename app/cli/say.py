@@ -46,8 +46,8 @@ def register(main: typer.Typer) -> None:
 
 async def _spoken(text: str, locale: Locale, voice: str) -> tuple[float, list[SpokenChunk]]:
     """When the first chunk came, and all of them. Raises SpeechUnavailable where nobody speaks."""
+    from app.composition.speech import voice as voice_of
     from app.settings import read_settings
-    from app.speech import voice as voice_of
     from services.timing import SystemClock
 
     async with AsyncExitStack() as stack:

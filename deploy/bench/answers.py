@@ -85,7 +85,7 @@ async def in_audio_time(wanted: "Sequence[AnswerCase]") -> "list[AnswerTimes]":
 
 
 async def _spoken(base: str, wanted: "Sequence[AnswerCase]", at_once: int) -> "list[AnswerTimes]":
-    from app.line import demo_token
+    from app.client import demo_token
     from deploy.bench._answers.heard import over_the_wire
     from deploy.bench._answers.said import spoken
 

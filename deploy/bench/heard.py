@@ -10,9 +10,9 @@ import soxr
 import typer
 from rich.console import Console
 
+from app.client import demo_token
 from app.demo.manifest import DemoUtterance, RecordedCall, manifest
 from app.demo.run import play, service
-from app.line import demo_token
 from app.qa.figures import Figure
 from deploy.bench._figures import publish
 from schemas.audio import SAMPLE_RATE, Samples

@@ -19,7 +19,7 @@ from deploy.bench._telephone.telephone import Door
 from schemas.call import Patience
 
 if TYPE_CHECKING:
-    from app.line import Transport
+    from app.client import Transport
     from deploy.bench._calls.corpus import PlayedUtterance
     from deploy.bench._calls.line import Measured
 

@@ -68,7 +68,7 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
 
 async def _soak(base: str, warm_up: int, calls: int, at_once: int) -> tuple[list[Look], int]:
     """The looks, the first one after the warm-up, and how many of the calls after it went as they must."""
-    from app.line import demo_token
+    from app.client import demo_token
     from deploy.bench._calls.corpus import load, utterances
     from deploy.bench._calls.hasty import MIX, call_hastily
 

@@ -13,8 +13,8 @@ import soxr
 import typer
 from faster_whisper import WhisperModel
 
+from app.composition.speech import frequent, repeating
 from app.qa.figures import Figure
-from app.speech import frequent, repeating
 from deploy.bench._figures import percentile, publish
 from deploy.bench._read_backs import KINDS, SpokenReadBack, read_backs, understood
 from schemas.audio import SAMPLE_RATE

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from app.line import typed
+from app.client import typed
 from services.banking.banks.tables import postings
 from services.timing.clock import SystemClock
 from tests.harness.calls import heard

@@ -20,7 +20,7 @@ from websockets.asyncio.client import connect
 
 from app.auth.dependencies import HEADERS, SIGNATURE
 from app.auth.signature import SignedRequest, sign
-from app.line import demo_token, session
+from app.client import demo_token, session
 from tests.harness.gateway import Caller
 
 ROOT: Final = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from app import doorman
+from app.gate import doorman
 from schemas.errors import ModelUnavailable, RecognizerUnavailable
 from services.audio.codec import encode_pcm16
 from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line

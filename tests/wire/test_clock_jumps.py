@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from app.line import typed
+from app.client import typed
 from app.retention import Retention
 from schemas.ids import CustomerId
 from services.banking.reconcile import Reconciler

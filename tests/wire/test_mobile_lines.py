@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.http11 import Response
 
 from app import server
-from app.line import typed
+from app.client import typed
 from app.transports import _lease
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, gateway, heard

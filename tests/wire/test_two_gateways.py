@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from app.line import typed
+from app.client import typed
 from schemas.banking import BankOutcome, TransferState
 from schemas.ids import CallId, CustomerId
 from services.banking.banks.tables import postings

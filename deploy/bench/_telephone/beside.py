@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.line import Transport, demo_token
+from app.client import Transport, demo_token
 from app.qa.figures import Figure
 from deploy.bench._calls.corpus import PlayedUtterance
 from deploy.bench._calls.line import Measured, Way, measure

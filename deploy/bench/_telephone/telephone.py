@@ -12,8 +12,8 @@ import numpy as np
 import orjson
 import soxr
 
+from app.client import Transport
 from app.demo.run import service
-from app.line import Transport
 from deploy.bench import CHECKOUT
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
 from deploy.bench._calls.line import TAIL_S
