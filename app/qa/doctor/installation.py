@@ -24,6 +24,7 @@ from schemas.audio import SAMPLE_RATE
 from schemas.decision import Reply
 from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId, RuleId, language
+from schemas.printable import fault_words
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
 from services.record.chain import told_time
@@ -60,7 +61,7 @@ async def _asked(report: Report, subject: str, patience_s: float) -> AsyncIterat
     except TellerlineError as error:
         report.add(subject, Severity.FAIL, str(error))
     except httpx.HTTPError as error:
-        report.add(subject, Severity.FAIL, f"{type(error).__name__} {error}".strip())
+        report.add(subject, Severity.FAIL, fault_words(error))
 
 
 async def _rules(_settings: Settings, report: Report) -> None:
