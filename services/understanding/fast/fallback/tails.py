@@ -11,6 +11,7 @@ from schemas.intent import Annotation, Evidence, Intent, Route, Slot, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.freeform.cued import period_of
+from services.understanding.fast.patterns.units import in_nouns
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.reading import UtteranceLattice
 
@@ -58,14 +59,9 @@ def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice
         if acts or reading.units.starts[at - 1] in sums:
             break
         before, word = reading.words[at - 1 : at + 1]
-        if at not in reading.within and before not in _ADNOMINAL and not (_noun(before) and _noun(word)):
+        if at not in reading.within and before not in _ADNOMINAL and not (in_nouns(before) and in_nouns(word)):
             found.append(at)
     return tuple(found)
-
-
-def _noun(char: str) -> bool:
-    """Whether a character is one of those that nouns are joined of: 外貨預金 is one."""
-    return "一" <= char <= "鿿" or "ァ" <= char <= "ー"
 
 
 def ends_in_order(grammar: Grammar, reading: UtteranceLattice) -> bool:
