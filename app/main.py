@@ -37,8 +37,8 @@ from app.transports.telephone import (
     jambonz_door,
 )
 from app.transports.telephone.audiohook_door import ApiKey
+from app.transports.telephone.carriers import Credential
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.twilio import Credential
 from app.transports.telephone.web import CarrierClient
 from app.version import VERSION
 from schemas.ids import CallId
