@@ -24,10 +24,10 @@ from app.composition.models import answerer, extractor, passages
 from app.composition.money import Books, MoneyServices, money_services
 from app.composition.readiness import Readiness
 from app.composition.speech import Voice, warm_voice
-from app.composition.state_folder import in_state_folder
 from app.migrate import database
 from app.retention import Retention
 from app.settings import BankKind, Settings
+from app.settings.state_folder import in_state_folder
 from app.shadow.line import ShadowLine, beside_calls
 from rules.bank import DemoCustomer, demo_customers
 from schemas.errors import TellerlineError

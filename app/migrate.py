@@ -10,8 +10,8 @@ from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
 
-from app.composition.state_folder import in_state_folder
 from app.settings import Settings
+from app.settings.state_folder import in_state_folder
 from schemas.errors import ConfigInvalid, StoreUnavailable
 from services.store import Store
 

@@ -4,9 +4,9 @@ import secrets
 
 from pydantic import SecretStr
 
-from app.composition.state_folder import in_state_folder
 from app.once import made_once
 from app.settings import KEY_BYTES, Settings
+from app.settings.state_folder import in_state_folder
 from schemas.errors import ConfigInvalid
 from services.record.audit_keys import AuditKeys
 
