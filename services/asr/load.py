@@ -8,6 +8,7 @@ from typing import Final
 from zipfile import BadZipFile
 
 from schemas.errors import RecognizerUnavailable
+from services.asr.card import require
 from services.asr.decoder import CONFIG, Decoder
 from services.asr.natural import Natural, NaturalDecoder
 from services.asr.recognizer import WhisperRecognizer
@@ -39,6 +40,7 @@ def load(name: str = BUNDLED, *, workers: int = 2, device: str = "cpu") -> Whisp
 
 def decoders(name: str, *, workers: int = 1, device: str = "cpu") -> dict[str, Decoder]:
     """A decoder for each language of a checkpoint. Raises RecognizerUnavailable."""
+    require(device)
     folder = folder_of(name)
     return _ours(folder, workers, device) or _stock(name, str(folder), workers, device)
 

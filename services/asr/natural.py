@@ -18,6 +18,7 @@ from rules.locales import joiner
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from schemas.transcript import Hypothesis, Onward
+from services.asr.card import on_host
 from services.asr.ctc import Floats
 from services.asr.decoder import (
     ALTERNATIVES,
@@ -103,7 +104,7 @@ class Natural:
         model = ctranslate2.models.Whisper(
             str(folder),
             device=device,
-            compute_type="int8" if device == "cpu" else "int8_float16",
+            compute_type="int8" if device == "cpu" else "float16",
             inter_threads=workers,
             intra_threads=1,
             files=decoded(folder, tokenizer),
@@ -162,7 +163,7 @@ class NaturalDecoder:
     def _encoded(self, samples: Samples) -> tuple[ctranslate2.StorageView, Floats]:
         """What both heads go by, and what the CTC head hears in it."""
         encoded = self._states(samples)
-        return encoded, self._ear.head.log_probs(np.array(encoded)[0])
+        return encoded, self._ear.head.log_probs(on_host(encoded)[0])
 
     def _states(self, samples: Samples) -> ctranslate2.StorageView:
         """What the encoder makes of the speech: (1, positions, width)."""

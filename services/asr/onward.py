@@ -8,6 +8,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from schemas.transcript import Onward
+from services.asr.card import on_host
 from services.asr.decoder import max_length
 
 _COMMA: Final = ","
@@ -34,7 +35,7 @@ class OnwardReader:
             suppress_blank=False,
             suppress_tokens=[],
         )[0]
-        logits = np.asarray(result.logits[0][len(words)]).astype(np.float64)
+        logits = on_host(result.logits[0][len(words)]).astype(np.float64)
         odds = np.exp(logits - logits.max())
         odds /= odds.sum()
         comma = float(odds[self._comma])

@@ -4,6 +4,8 @@ The VAD's probability falls 30-100 ms after the sound has ended. The clock of a 
 this lag is not paid twice.
 """
 
+import math
+import statistics
 from typing import Final
 
 import numpy as np
@@ -52,19 +54,19 @@ class VoiceLevels:
         return sound
 
     def _last_loud(self, frame: Samples, probability: float) -> int | None:
-        power = np.square(frame).reshape(-1, _BLOCK).mean(axis=1)
-        level_db = 10 * np.log10(np.maximum(power, _SILENT))
+        blocks = frame.reshape(-1, _BLOCK)
+        energy = np.einsum("ij,ij->i", blocks, blocks).tolist()
+        level_db = [10 * math.log10(max(each / _BLOCK, _SILENT)) for each in energy]  # NumPy is slower with so few
         if probability < _QUIET_PROBABILITY:
-            quiet = max(float(np.median(level_db)), _FAINTEST_DB)
+            quiet = max(statistics.median(level_db), _FAINTEST_DB)
             self._background_db += _BACKGROUND_RATE * (quiet - self._background_db)
             return None
-        self._peak_db = max(self._peak_db, float(level_db.max()))
+        self._peak_db = max(self._peak_db, *level_db)
         floor = max(
             self._peak_db + self._timing.voiced_floor_db,
             min(self._background_db + self._timing.noise_margin_db, self._peak_db - self._timing.noise_margin_db),
         )
-        loud = np.flatnonzero(level_db >= floor)
-        return int(loud[-1] + 1) * _BLOCK if loud.size else None
+        return next((at * _BLOCK for at in range(len(level_db), 0, -1) if level_db[at - 1] >= floor), None)
 
 
 class Onset:

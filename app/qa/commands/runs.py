@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from app.qa.replay.comparing.diff import RunDiff
 
 HISTORY = Path("out/history")
+WIDE = 160
+"""Columns of a table that goes into a file or a job's log, where nobody can widen it."""
 Baselines: TypeAlias = Annotated[Path, typer.Option(help="where baselines are kept")]
 
 
@@ -129,7 +131,7 @@ def history_(
         runs = kept.runs()
     except TellerlineError as error:
         raise stop(error) from error
-    print_history(runs, kept.baselines(), Console())
+    print_history(runs, kept.baselines(), Console(width=None if sys.stdout.isatty() else WIDE))
     if page is not None:
         page.write_text(history_page(runs), encoding="utf-8")
     for alert in noted.alerts if noted else ():

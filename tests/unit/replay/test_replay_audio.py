@@ -6,10 +6,10 @@ import av
 import numpy as np
 import pytest
 
-from app.qa.replay.sound.audio import read_audio
+from app.qa.replay.sound.audio import Clip, decode, read_audio
 from app.recordings.files import flac
 from schemas.audio import SAMPLE_RATE, Samples
-from schemas.errors import MalformedAudio, NotFound, UnsupportedAudio
+from schemas.errors import BadInput, MalformedAudio, NotFound, UnsupportedAudio
 
 
 def tone(hertz: float, rate: int, seconds: float = 0.5) -> Samples:
@@ -78,11 +78,36 @@ def test_flac_of_a_recording_comes_back(tmp_path: Path) -> None:
     assert np.abs(read_audio(tmp_path / "a.flac") - source).max() < 1e-3
 
 
-@pytest.mark.parametrize("body", [b"", b"no audio at all", b"RIFF\x24\x00\x00\x00WAVEfmt "])
+@pytest.mark.parametrize("body", [b"", b"no audio at all", b"RIFF\x08\x00\x00\x00WAVEfmt "])
 def test_what_is_not_audio(tmp_path: Path, body: bytes) -> None:
     (tmp_path / "a.wav").write_bytes(body)
     with pytest.raises(MalformedAudio, match="`encoding`"):
         read_audio(tmp_path / "a.wav")
+
+
+@pytest.mark.parametrize(("name", "codec"), [("a.wav", "pcm_s16le"), ("a.au", "pcm_mulaw")])
+def test_what_was_cut_off_in_transfer_is_not_heard_as_a_whole(tmp_path: Path, name: str, codec: str) -> None:
+    body = write(tmp_path / name, codec, 8_000, [tone(440, 8_000)]).read_bytes()
+    (tmp_path / name).write_bytes(body[: len(body) // 2])
+    with pytest.raises(MalformedAudio, match=rf"cut short: {len(body) // 2} bytes of the {len(body)}"):
+        read_audio(tmp_path / name)
+
+
+def test_a_recorder_that_could_not_tell_the_length_is_heard(tmp_path: Path) -> None:
+    body = bytearray(write(tmp_path / "a.wav", "pcm_s16le", 8_000, [tone(440, 8_000)]).read_bytes())
+    body[4:8] = b"\xff" * 4
+    (tmp_path / "a.wav").write_bytes(body)
+    assert pitch(read_audio(tmp_path / "a.wav")) == pytest.approx(440, abs=4)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "complaint"), [(0.1, 0.9, r"`end` is 0.90 s.*has 0.50"), (2.0, 3.0, "behind 2.0 s")]
+)
+def test_a_part_that_the_recording_does_not_have(tmp_path: Path, start: float, end: float, complaint: str) -> None:
+    path = write(tmp_path / "a.wav", "pcm_s16le", 8_000, [tone(440, 8_000)])
+    with pytest.raises((BadInput, MalformedAudio), match=complaint):
+        decode(Clip(path, start=start, end=end))
+    assert decode(Clip(path, start=0.1, end=0.6)).samples.size == pytest.approx(0.4 * SAMPLE_RATE, abs=200)
 
 
 def test_an_absent_file(tmp_path: Path) -> None:

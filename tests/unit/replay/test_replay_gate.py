@@ -165,6 +165,14 @@ def test_a_name_that_means_nothing_is_refused(expect: dict[str, object], fault: 
     assert told.startswith("a#1")
 
 
+def test_a_payee_of_somebody_else_is_refused_where_nobody_is_named(tmp_path: Path) -> None:
+    """The demo's first customer of the locale calls then, who has no such payee."""
+    said = {"id": "a", "text": "x", "expect": {"payee": "sato-hanako"}}
+    (told,) = label_faults(manifest(tmp_path, said))
+    assert "unknown payee" in told
+    assert not label_faults(manifest(tmp_path, said | {"locale": "ja-JP"}))
+
+
 def test_customers_and_locales_are_known() -> None:
     assert "alex-morgan" in str(customer_fault("alex-morgen", "en-US"))
     assert customer_fault("alex-morgan", "en-US") is None

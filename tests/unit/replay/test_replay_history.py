@@ -56,6 +56,14 @@ def test_a_drop_is_an_alert_and_an_exit_status(tmp_path: Path) -> None:
     assert "<script" not in page
 
 
+def test_a_history_that_goes_into_a_file_is_not_cut(tmp_path: Path) -> None:
+    run = finished(tmp_path / "run", *calls(40, 2))
+    code, said = replay("history", run, "--history", tmp_path / "history")
+    assert code == 0
+    assert "…" not in said
+    assert "0.9500" in said
+
+
 def test_a_run_that_is_noted_again_is_one_run(tmp_path: Path) -> None:
     run, history = finished(tmp_path / "run", *calls(5, 1)), tmp_path / "history"
     for _ in range(2):

@@ -4,6 +4,8 @@ import json
 import lzma
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal, TypeAlias
+from unicodedata import normalize
 
 import pytest
 
@@ -11,6 +13,8 @@ from app.qa.replay.manifests import readers
 from app.qa.replay.manifests.manifest import DEFAULT_NOW, Case, dump_jsonl
 from app.qa.replay.manifests.readers import load
 from schemas.errors import MalformedMessage, NotFound, TooLarge
+
+Form: TypeAlias = Literal["NFC", "NFD"]
 
 
 def jsonl(path: Path, *lines: object) -> Path:
@@ -161,6 +165,16 @@ def test_dumping_and_loading_is_the_identity(tmp_path: Path) -> None:
     )
     (tmp_path / "m.jsonl").write_bytes(dump_jsonl((case,)))
     assert load(tmp_path / "m.jsonl").cases == (case,)
+
+
+@pytest.mark.parametrize(("said", "lies"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_a_name_is_found_however_a_system_composes_its_letters(tmp_path: Path, said: Form, lies: Form) -> None:
+    name = "Zoé ガス.wav"
+    path = jsonl(tmp_path / "m.jsonl", {"id": "a", "locale": "en-US", "audio": normalize(said, name)})
+    (tmp_path / normalize(lies, name)).write_bytes(b"one")
+    found = load(path)
+    assert [audio.read_bytes() for audio in found.audio()] == [b"one"]
+    assert "absent" not in found.recordings().values()
 
 
 def test_the_digest_covers_sound_and_expectations(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ from rapidfuzz.distance import OSA
 
 from app.qa.replay.manifests.manifest import Case, Expectation, Manifest
 from app.qa.replay.playing.collect import NOTHING_HEARD
-from rules.bank import demo_customers
+from rules.bank import demo_customers, usual_customer
 from rules.load import locales
 from schemas.decision import DecisionKind
 from schemas.intent import Intent, Route, Slots
 from services.response import template_params
 
 ANYONE: Final = ""
-"""Stands for every customer's payees where a case names none."""
+"""Stands for every customer's payees where nobody's call is known."""
 _LIKE_ENOUGH: Final = 0.5
 
 
@@ -30,7 +30,7 @@ def case_faults(case: Case) -> Iterator[str]:
     for number, turn in enumerate(case.turns, 1):
         if turn.expect is not None:
             known = None if case.facts is None else frozenset(payee.id for payee in case.facts.payees)
-            for fault in expectation_faults(turn.expect, case.customer or ANYONE, known):
+            for fault in expectation_faults(turn.expect, case.customer or usual_customer(case.locale) or ANYONE, known):
                 yield f"{case.id}#{number}: {fault}"
 
 

@@ -6,6 +6,7 @@ other: each begins with a fresh bank and a clock set to its `now`.
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -211,12 +212,12 @@ class Manifest(Strict):
         for case in self.cases:
             for turn in case.turns:
                 if turn.audio is not None:
-                    yield self.base / turn.audio
+                    yield located(self.base, turn.audio)
 
     def recordings(self) -> dict[str, str]:
         """Every recording by its name in the manifest, with a hash of its bytes; "absent" where it is not there."""
         named = dict.fromkeys(turn.audio for case in self.cases for turn in case.turns if turn.audio is not None)
-        return {name: file_hash(self.base / name) for name in named}
+        return {name: file_hash(located(self.base, name)) for name in named}
 
     def digest(self, recordings: Mapping[str, str] | None = None) -> str:
         """SHA-256 (hex) over all cases and their recordings' bytes: what a journal belongs to."""
@@ -226,6 +227,12 @@ class Manifest(Strict):
         found = self.recordings() if recordings is None else recordings
         total.update(orjson.dumps(found, option=orjson.OPT_SORT_KEYS))
         return total.hexdigest()
+
+
+def located(base: Path, name: str) -> Path:
+    """Where a recording lies: under its name, or under the same letters as another system composes them."""
+    forms = (base / name, base / unicodedata.normalize("NFC", name), base / unicodedata.normalize("NFD", name))
+    return next((path for path in forms if path.exists()), forms[0])
 
 
 def as_words(manifest: Manifest) -> Manifest:

@@ -12,7 +12,7 @@ from app.qa.replay.playing.player import PipelinePlayer
 from app.qa.replay.provenance import code_hash, folder_hash, settings_that_matter, weights
 from app.qa.replay.records.journal import RunHead
 from app.settings import Settings
-from rules.bank import demo_customers
+from rules.bank import usual_customer
 from rules.load import ruleset_hash
 from schemas.errors import NotFound, RecognizerUnavailable, TellerlineError
 from schemas.ids import CustomerId
@@ -95,7 +95,6 @@ class PipelineHouse:
     def __init__(self, settings: Settings, recognizer: Recognizer | None) -> None:
         self._rehearsal = Rehearsal(settings)
         self._recognizer = recognizer
-        self._first = {customer.locale: CustomerId(customer.customer) for customer in reversed(demo_customers())}
 
     @property
     def recognizer(self) -> Recognizer:
@@ -108,10 +107,10 @@ class PipelineHouse:
         """A call of the case's own caller or customer, or of the demo's first in that locale. Raises NotFound."""
         if case.facts is not None:
             return self._rehearsal.opened(CustomerId(case.facts.customer), case.language, clock, (case.facts,))
-        customer = CustomerId(case.customer) if case.customer else self._first.get(case.locale)
+        customer = case.customer or usual_customer(case.locale)
         if customer is None:
             raise NotFound(f"no demo customer speaks {case.locale}")
-        return self._rehearsal.opened(customer, case.language, clock)
+        return self._rehearsal.opened(CustomerId(customer), case.language, clock)
 
     async def close(self) -> None:
         """Release the recogniser and the rehearsal."""

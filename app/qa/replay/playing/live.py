@@ -32,7 +32,7 @@ from app.qa.replay.records.record import (
 )
 from app.qa.replay.sound.audio import decode
 from app.recordings.concluded import MAY_HAVE_MOVED
-from rules.bank import demo_customers
+from rules.bank import usual_customer
 from rules.load import ruleset_hash
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import DependencyFailed, Unauthenticated, WrongState
@@ -100,13 +100,12 @@ class LivePlayer:
 
     def __init__(self, spec: LiveSpec) -> None:
         self._spec = spec
-        self._first = {customer.locale: customer.customer for customer in reversed(demo_customers())}
 
     async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         """All turns of one call. Raises Unauthenticated, DependencyFailed where the gateway does not answer."""
         if case.facts is not None:
             raise WrongState("a case with facts of its own is played in process: a gateway has a bank of its own")
-        token = self._spec.token or await self._demo_token(case.customer or self._first.get(case.locale, ""))
+        token = self._spec.token or await self._demo_token(case.customer or usual_customer(case.locale) or "")
         proposals: dict[str, MoneyMove] = {}
         results = []
         try:

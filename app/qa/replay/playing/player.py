@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from app.qa.rehearsal import RehearsedCall
-from app.qa.replay.manifests.manifest import Case, CaseTurn, MoneyMove
+from app.qa.replay.manifests.manifest import Case, CaseTurn, MoneyMove, located
 from app.qa.replay.playing.collect import NOTHING_HEARD, Collector, waterfall
 from app.qa.replay.playing.parting import RecordedScript
 from app.qa.replay.records.record import SCORE_DIGITS, SoundRecord, TurnResult, TurnTiming, unplayed
@@ -161,7 +161,7 @@ def source_of(utterance: CaseTurn, base: Path) -> Clip:
     """Where a recorded turn's sound lies."""
     assert utterance.audio is not None
     said = utterance
-    return Clip(base / utterance.audio, said.channel, said.encoding, said.rate, said.start, said.end)
+    return Clip(located(base, utterance.audio), said.channel, said.encoding, said.rate, said.start, said.end)
 
 
 def sound_record(utterance: CaseTurn, decoded: DecodedAudio) -> SoundRecord:

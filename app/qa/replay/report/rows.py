@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from app.qa.replay.judging.failures import failures
 from app.qa.replay.judging.judge import Judgement, judge
 from app.qa.replay.judging.words import comparable
+from app.qa.replay.manifests.manifest import located
 from app.qa.replay.records.record import SoundRecord, TurnResult
 from app.qa.replay.sound.audio import Clip, decode
 from app.recordings.files import flac
@@ -98,7 +99,7 @@ def recordings(results: Sequence[TurnResult], base: Path, page: Path) -> dict[st
     without a header, a format browsers don't know — is played as it was decoded, from FLAC beside the page if large.
     """
     heard = [(r.record.id, r.record.audio, r.record.sound) for r in results if r.record.audio and r.record.played]
-    whole = {turn: base / name for turn, name, sound in heard if _as_it_is(name, sound)}
+    whole = {turn: located(base, name) for turn, name, sound in heard if _as_it_is(name, sound)}
     whole = {turn: path for turn, path in whole.items() if path.is_file()}
     small = sum(path.stat().st_size for path in set(whole.values())) <= EMBED_BYTES
     found: dict[str, str] = {}
@@ -106,7 +107,7 @@ def recordings(results: Sequence[TurnResult], base: Path, page: Path) -> dict[st
     for turn, name, sound in heard:
         if turn in whole:
             found[turn] = _data_uri(whole[turn]) if small else _link(whole[turn], page)
-        elif body := _decoded(base / name, sound):
+        elif body := _decoded(located(base, name), sound):
             embedded += len(body)
             found[turn] = _uri("audio/flac", body) if embedded <= EMBED_BYTES else _beside(page, turn, body)
     return found

@@ -11,6 +11,7 @@ import numpy as np
 import soxr
 from numpy.typing import NDArray
 
+from app.qa.replay.sound.promised import promised_bytes
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import BadInput, MalformedAudio, NotFound, TooLarge, UnsupportedAudio
 
@@ -33,6 +34,8 @@ _RAW_FORMATS: Final = {"g711_ulaw": "mulaw", "g711_alaw": "alaw", "pcm16": "s16l
 _RAW_RATE: Final = {"g711_ulaw": 8_000, "g711_alaw": 8_000, "pcm16": SAMPLE_RATE}
 _SEEK_BEFORE_S: Final = 2.0
 """Compressed sound is decoded from a little before the part that is wanted."""
+_SLACK_S: Final = 0.25
+"""A part may end so far behind the recording: a codec's own delay, a length that somebody rounded."""
 _SAME: Final = 0.02
 """Two channels are one and the same where they differ by less than this share of their level."""
 
@@ -86,22 +89,26 @@ def decode(source: Clip) -> DecodedAudio:
 
 
 def check(path: Path) -> str:
-    """A recording's name. Raises BadInput, NotFound, TooLarge where it can't be opened, and says why."""
+    """A recording's name. Raises BadInput, NotFound, TooLarge, MalformedAudio where it can't be heard whole."""
     scheme, mark, _ = str(path).partition(":/")
     if mark and scheme.rsplit("/", 1)[-1].isalnum():
         raise BadInput(f"{path}: only files are read here, and {scheme.rsplit('/', 1)[-1]}:// is none")
     if not path.is_file():
         raise NotFound(f"no such file: {path}")
-    if path.stat().st_size > MAX_FILE_BYTES:
+    size = path.stat().st_size
+    if size > MAX_FILE_BYTES:
         raise TooLarge(f"{path.name} is larger than {MAX_FILE_BYTES} bytes")
+    if (whole := promised_bytes(path)) > size:
+        raise MalformedAudio(f"{path.name}: cut short: {size} bytes of the {whole} that its header tells")
     return path.name
 
 
 def _part(source: Clip) -> tuple[NDArray[np.float32], int]:
     """The samples between start and end as float32, shape (channels, n), and their rate in hertz."""
     begin = source.start or 0.0
-    parts, rate, held = [], 0, 0.0
+    parts, rate, held, reached = [], 0, 0.0, 0.0
     for at, block, rate in blocks(source):
+        reached = at + block.shape[1] / rate
         first = max(0, round((begin - at) * rate))
         last = block.shape[1] if source.end is None else round((source.end - at) * rate)
         if last <= 0:
@@ -112,7 +119,9 @@ def _part(source: Clip) -> tuple[NDArray[np.float32], int]:
         if held > MAX_SECONDS:
             raise TooLarge(f"{source.path.name}: longer than the {MAX_SECONDS:.0f} s of a turn: give segment times")
     if not parts or not sum(part.shape[1] for part in parts):
-        raise MalformedAudio(f"{source.path.name}: no samples")
+        raise MalformedAudio(f"{source.path.name}: no samples" + (f" behind {begin:.1f} s" if begin else ""))
+    if source.end is not None and source.end > reached + _SLACK_S:
+        raise BadInput(f"{source.path.name}: `end` is {source.end:.2f} s, and the recording has {reached:.2f}")
     return np.concatenate(parts, axis=1), rate
 
 
