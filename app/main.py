@@ -20,8 +20,8 @@ from app.auth.client_secrets import PREFIX, ClientSecrets
 from app.auth.dependencies import offered_token
 from app.auth.principal import Principal
 from app.bootstrap import Gateway
-from app.identity import bridges
-from app.keys import audit_keys, plain
+from app.composition.identity import bridges
+from app.composition.keys import audit_keys, plain
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
 from app.transports import demo, health, http, mobile
@@ -37,8 +37,8 @@ from app.transports.telephone import (
     jambonz_door,
 )
 from app.transports.telephone.audiohook_door import ApiKey
+from app.transports.telephone.carriers import Credential
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.twilio import Credential
 from app.transports.telephone.web import CarrierClient
 from app.version import VERSION
 from schemas.ids import CallId

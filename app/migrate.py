@@ -11,7 +11,7 @@ from alembic.config import Config
 from alembic.util import CommandError
 
 from app.settings import Settings
-from app.state_folder import in_state_folder
+from app.settings.state_folder import in_state_folder
 from schemas.errors import ConfigInvalid, StoreUnavailable
 from services.store import Store
 

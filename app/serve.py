@@ -12,11 +12,11 @@ from typing import Final
 from fastapi import APIRouter
 
 from app.bootstrap import Gateway, gateway
+from app.composition.speech import Voice
 from app.logs import configure
 from app.main import create_app
 from app.server import DrainingServer, make_server
 from app.settings import Settings, read_settings
-from app.speech import Voice
 from app.transports.telephone import audiosocket_server
 from rules.bank import DemoCustomer
 from schemas.errors import ConfigInvalid

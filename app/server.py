@@ -11,10 +11,10 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from app.doorman import ConnectionGate
-from app.secured import SecuredConfig, SecuredGate
+from app.gate.doorman import ConnectionGate
+from app.gate.secured import SecuredConfig, SecuredGate
+from app.gate.websocket import BoundedWebSocket
 from app.settings import Settings
-from app.websocket import BoundedWebSocket
 from services.guard.admission import Admission
 
 WS_MAX_BYTES = 64 * 1024

@@ -16,6 +16,11 @@ class LocaleRules(RuleFile):
     spaced: bool = True  # words are separated by spaces
 
 
+def known(tag: str | None) -> Locale | None:
+    """The locale that a tag names, where it is one of ours."""
+    return Locale(tag) if tag in locales() else None
+
+
 @lru_cache(maxsize=64)
 def locale_rules(locale: Locale) -> LocaleRules:
     """The data of a locale, looked for once. Raises UnsupportedLocale where none exist."""

@@ -13,6 +13,7 @@ from joserfc.jwk import Key, KeySet, OctKey
 from app.auth.principal import Principal
 from app.auth.tokens import TokenRules, UnknownKey, verify_token
 from schemas.errors import DependencyFailed
+from schemas.printable import fault_words
 from services.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class HttpKeys:
             async with asyncio.timeout(_TIMEOUT_S):
                 document = json.loads(await self._text())
         except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
-            said = f"{type(error).__name__} {error}".strip()
+            said = fault_words(error)
             raise DependencyFailed(f"the issuer's keys could not be fetched: {said}") from error
         if not isinstance(document, dict):
             raise DependencyFailed("the issuer's keys are malformed")

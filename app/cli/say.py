@@ -21,7 +21,7 @@ def register(main: typer.Typer) -> None:
     def say(
         text: Annotated[str, typer.Argument(help="What is said; figures are put into words.")],
         out: Annotated[Path, typer.Option(help="The WAV file.")],
-        locale: Annotated[str, typer.Option(help="en-US, en-GB or ja-JP.")] = "en-US",
+        locale: Annotated[str, typer.Option(help="A locale that has rules, such as ja-JP.")] = "en-US",
         voice: Annotated[str, typer.Option(help="Whose voice; the locale's own where none is named.")] = "",
     ) -> None:
         """Speak a text by the engine that the settings name, and show the words that it was given."""
@@ -46,8 +46,8 @@ def register(main: typer.Typer) -> None:
 
 async def _spoken(text: str, locale: Locale, voice: str) -> tuple[float, list[SpokenChunk]]:
     """When the first chunk came, and all of them. Raises SpeechUnavailable where nobody speaks."""
+    from app.composition.speech import voice as voice_of
     from app.settings import read_settings
-    from app.speech import voice as voice_of
     from services.timing import SystemClock
 
     async with AsyncExitStack() as stack:

@@ -14,9 +14,9 @@ from typing import Final
 import httpx
 from rich.console import Console
 
+from app.client import Event, Line, demo_token, heard_out, line, session
 from app.demo.manifest import FOLDER, DemoUtterance, RecordedCall, manifest
 from app.demo.show import SpokenLength, show
-from app.line import Event, Line, demo_token, heard_out, line, session
 from schemas.audio import Samples
 from schemas.errors import NotFound
 from services.audio.files import read_file

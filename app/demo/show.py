@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from app.line import SOUND, Event
+from app.client import SOUND, Event
 from schemas.money import Money
 
 

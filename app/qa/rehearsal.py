@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from app.bootstrap import sandbox
-from app.callers import Callers
+from app.composition.callers import Callers
+from app.composition.models import answerer, extractor
+from app.composition.money import Books, money_services
 from app.migrate import migrate
-from app.models import answerer, extractor
-from app.money import Books, money_services
 from app.qa.scratch import Scratch
 from app.settings import Settings
 from rules.bank import DemoCustomer, demo_customers

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from app.background import keep_running
+from app.composition.background import keep_running
 from app.recordings.files import RecordingHead
 from app.recordings.recorder import CallRecorder
 from app.settings import Settings, environment_without_ours

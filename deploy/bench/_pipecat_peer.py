@@ -30,7 +30,7 @@ from pipecat.workers.runner import WorkerRunner
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from app.line import Microphone
+from app.client import Microphone
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance, load, some, utterances
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale

@@ -25,7 +25,7 @@ from app.qa.figures import Figure
 from app.settings import Settings
 from deploy.bench._abuse.bombs import wav
 from deploy.bench._abuse.felt import MOST_RATIO, AttackRow, AttackTimes, restless
-from deploy.bench._figures import publish
+from deploy.figures import publish
 
 PAUSE_S: Final = 0.08
 """Between an answer and the next question in a call."""
@@ -122,7 +122,7 @@ async def _once(base: str, service: int, name: str, seconds: float) -> AttackRow
 
 async def _filled(base: str, seconds: float) -> None:
     """Honest ones, more than there are otherwise, until every pool of the service holds what it may."""
-    from app.line import demo_token
+    from app.client import demo_token
 
     tokens = [await demo_token(base, customer) for customer in ("takahashi-misaki", "alex-morgan")]
     until = time.monotonic() + seconds
@@ -141,7 +141,7 @@ async def _filled(base: str, seconds: float) -> None:
 @asynccontextmanager
 async def _attacked(base: str, name: str, seconds: float) -> AsyncIterator[None]:
     """An attack goes on, by alex-morgan, who has nothing to do with the honest ones."""
-    from app.line import demo_token
+    from app.client import demo_token
     from deploy.bench._abuse.attacks import Target, run
 
     token = await demo_token(base, "alex-morgan")
@@ -160,7 +160,7 @@ async def _attacked(base: str, name: str, seconds: float) -> AsyncIterator[None]
 
 async def _honest(base: str, seconds: float, beside: Callable[[], Any] | None = None) -> AttackTimes:
     """Two customers who mean well, for a while: one types within a call, one asks over HTTP."""
-    from app.line import demo_token, line, session
+    from app.client import demo_token, line, session
 
     felt = AttackTimes()
     token = await demo_token(base, "imogen-hartley")
@@ -201,7 +201,7 @@ async def _ask(client: httpx.AsyncClient) -> None:
 
 
 def _turns(opened: Any) -> Callable[[], Awaitable[None]]:
-    from app.line import heard_out, typed
+    from app.client import heard_out, typed
 
     events = opened.events()
 

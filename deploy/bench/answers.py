@@ -11,7 +11,7 @@ import typer
 
 from app.qa.figures import Figure
 from deploy.bench._calls.hearing import Hearing
-from deploy.bench._figures import percentile, publish
+from deploy.figures import percentile, publish
 
 if TYPE_CHECKING:
     from deploy.bench._answers.heard import AnswerTimes
@@ -85,7 +85,7 @@ async def in_audio_time(wanted: "Sequence[AnswerCase]") -> "list[AnswerTimes]":
 
 
 async def _spoken(base: str, wanted: "Sequence[AnswerCase]", at_once: int) -> "list[AnswerTimes]":
-    from app.line import demo_token
+    from app.client import demo_token
     from deploy.bench._answers.heard import over_the_wire
     from deploy.bench._answers.said import spoken
 

@@ -11,8 +11,8 @@ import typer
 from numpy.typing import NDArray
 
 from app.qa.figures import Figure
-from deploy.bench._figures import publish
 from deploy.bench.qna import QuestionCase, cases_of
+from deploy.figures import publish
 from services.answering.quote import Library
 from services.answering.retrieve import RetrievalResult
 

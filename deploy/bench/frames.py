@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._figures import publish
+from deploy.figures import publish
 
 if TYPE_CHECKING:
     from deploy.bench.cases.exchanges import ExchangeOutcome

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from deploy.bench._figures import publish
+from deploy.figures import publish
 
 PIECES: Final = Path("tests/data/fuzz/pieces.yaml")
 _SHOWN: Final = 10

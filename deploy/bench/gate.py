@@ -10,7 +10,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._figures import publish
+from deploy.figures import publish
 
 if TYPE_CHECKING:
     from deploy.bench._gate.changes import SeededChange

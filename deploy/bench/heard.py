@@ -10,11 +10,11 @@ import soxr
 import typer
 from rich.console import Console
 
+from app.client import demo_token
 from app.demo.manifest import DemoUtterance, RecordedCall, manifest
 from app.demo.run import play, service
-from app.line import demo_token
 from app.qa.figures import Figure
-from deploy.bench._figures import publish
+from deploy.figures import publish
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
 from services.speech.kokoro import KokoroEngine, KokoroSettings

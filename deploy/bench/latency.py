@@ -14,12 +14,12 @@ from app.qa.figures import Figure
 from deploy.bench import CHECKOUT
 from deploy.bench._calls.curve import write_curve
 from deploy.bench._calls.hearing import Hearing
-from deploy.bench._figures import publish
 from deploy.bench._telephone.telephone import Door
+from deploy.figures import publish
 from schemas.call import Patience
 
 if TYPE_CHECKING:
-    from app.line import Transport
+    from app.client import Transport
     from deploy.bench._calls.corpus import PlayedUtterance
     from deploy.bench._calls.line import Measured
 

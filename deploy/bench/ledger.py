@@ -15,11 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.migrate import migrate
 from app.qa.figures import Figure
-from deploy.bench._figures import percentile, publish
 from deploy.bench._ledger.customer import bench_customer
 from deploy.bench._ledger.instant_bank import InstantBank
 from deploy.bench._ledger.phases import phases_of
-from deploy.bench._postgres import private_cluster, unavailable
+from deploy.figures import percentile, publish
+from deploy.postgres import private_cluster, unavailable
 from rules.act import money_policy
 from rules.bank import DemoPayee
 from schemas.banking import TransferOrder, TransferState

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._figures import publish
+from deploy.figures import publish
 
 SENTENCES: Final = Path("tests/data/never")
 

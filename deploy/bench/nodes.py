@@ -11,8 +11,8 @@ import sqlalchemy as sa
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._figures import percentile, publish
-from deploy.bench._postgres import private_cluster, unavailable
+from deploy.figures import percentile, publish
+from deploy.postgres import private_cluster, unavailable
 from schemas.errors import ConfigInvalid
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._figures import percentile, publish
 from deploy.bench._lines import json_lines
 from deploy.bench._peers import PEERS, installed, outcomes
+from deploy.figures import percentile, publish
 from schemas.span import Span, SpanKind, jsonable
 from services.normalization import Normalizer
 

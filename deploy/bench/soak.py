@@ -17,7 +17,7 @@ import typer
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.qa.figures import Figure
-from deploy.bench._figures import publish
+from deploy.figures import publish
 
 WARM_UP: Final = 1300
 """Calls before the first look: every utterance twice in every kind of call. What fills up once must be full by then:
@@ -68,7 +68,7 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
 
 async def _soak(base: str, warm_up: int, calls: int, at_once: int) -> tuple[list[Look], int]:
     """The looks, the first one after the warm-up, and how many of the calls after it went as they must."""
-    from app.line import demo_token
+    from app.client import demo_token
     from deploy.bench._calls.corpus import load, utterances
     from deploy.bench._calls.hasty import MIX, call_hastily
 

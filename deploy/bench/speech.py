@@ -13,10 +13,10 @@ import soxr
 import typer
 from faster_whisper import WhisperModel
 
+from app.composition.speech import frequent, repeating
 from app.qa.figures import Figure
-from app.speech import frequent, repeating
-from deploy.bench._figures import percentile, publish
 from deploy.bench._read_backs import KINDS, SpokenReadBack, read_backs, understood
+from deploy.figures import percentile, publish
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale, language
 from services.speech.kokoro import KokoroEngine, KokoroSettings

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from deploy.bench._postgres import ACCOUNT, server_folder, unavailable
+from deploy.postgres import ACCOUNT, server_folder, unavailable
 from deploy.trial import dockerfile
 from deploy.trial.places import Names, ServiceInstance
 

@@ -5,7 +5,7 @@ found in it (32 ms), and whatever sounds like a key is silence from a block befo
 """
 
 from collections import deque
-from typing import Final
+from typing import Final, NamedTuple
 
 from schemas.audio import AudioFormat, Encoding
 from services.audio.codec import SILENCE, decode
@@ -55,19 +55,25 @@ class InBand:
         return bytes(sound)
 
 
+class _Press(NamedTuple):
+    key: str
+    heard: bool
+    at: float
+
+
 class Once:
     """Tells a key that comes in both ways from one that was pressed twice. Times are seconds."""
 
     def __init__(self) -> None:
-        self._pending: deque[tuple[str, bool, float]] = deque()
+        self._pending: deque[_Press] = deque()
 
     def new(self, key: str, at: float, *, heard: bool) -> bool:
         """Whether the key, `heard` as a tone or told by the protocol, is not the other half of one before."""
-        while self._pending and at - self._pending[0][2] > TWICE_S:
+        while self._pending and at - self._pending[0].at > TWICE_S:
             self._pending.popleft()
         for one in self._pending:
-            if one[0] == key and one[1] is not heard:
+            if one.key == key and one.heard is not heard:
                 self._pending.remove(one)
                 return False
-        self._pending.append((key, heard, at))
+        self._pending.append(_Press(key, heard, at))
         return True

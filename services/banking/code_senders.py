@@ -11,6 +11,7 @@ import httpx
 import orjson
 
 from schemas.ids import CustomerId
+from schemas.printable import fault_words
 from schemas.stepup import Challenge, CodeNotSent
 from services.ports import Clock
 from services.timing import left
@@ -64,7 +65,7 @@ class WebhookSender:
         except httpx.ConnectError as error:
             refused, said = True, f"{type(error).__name__} {error}".strip()
         except (httpx.HTTPError, TimeoutError) as error:
-            said = f"{type(error).__name__} {error}".strip()
+            said = fault_words(error)
         if said:
             log.error("a one-time code was not taken by the code service: %s", said)
             raise CodeNotSent("the code could not be sent", refused=refused)

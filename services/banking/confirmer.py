@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
@@ -46,6 +47,15 @@ _LAST_S: Final = 0.3
 """For a promise to be noted, and for the words."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Allowed:
+    """What a yes may do now: the limits it keeps, the day of the transfer, and where such a day begins."""
+
+    limits: Limits
+    day: date
+    zone: ZoneInfo
+
+
 class Confirmer:
     """Spends confirmations.
 
@@ -73,18 +83,18 @@ class Confirmer:
                     entry = await self._proposals.find(customer, proposal)
             self._check_confirmation(entry, call, seal)
             async with self._voiding(customer, proposal):
-                limits, day, zone_name = await self._checked(customer, entry)
-            return await self._to_the_end(self._act(customer, entry, limits, day, zone_name))
+                allowed = await self._checked(customer, entry)
+            return await self._to_the_end(self._act(customer, entry, allowed))
 
-    async def _checked(self, customer: CustomerId, entry: LedgerEntry) -> tuple[Limits, date, str]:
-        """That this yes may count now: the limits it must keep, the day of the transfer and the customer's zone."""
+    async def _checked(self, customer: CustomerId, entry: LedgerEntry) -> _Allowed:
+        """That this yes may count now. Raises MoneyRefused, NotFound."""
         self._proposals.admit()
         with within(_CHECKS_S):
             async with asyncio.timeout(left(_CHECKS_S)):
                 snapshot = await self._proposals.snapshot(customer, entry.proposal.order)
                 limits, day = checks.allowed(entry.proposal.order, snapshot, self._clock.now(), self._policy)
                 await self._check_step_up(customer, entry, snapshot, limits)
-        return limits, day, snapshot.profile.zone
+        return _Allowed(limits, day, zone(snapshot.profile.zone))
 
     def _check_confirmation(self, entry: LedgerEntry, call: CallId, seal: str) -> None:
         """Whether this yes, from this call, is to this proposal, heard and live."""
@@ -104,18 +114,16 @@ class Confirmer:
         if due and not await self._deps.step_up.passed(customer, proposal_purpose(proposal.id)):
             raise StepUpRequired
 
-    async def _act(
-        self, customer: CustomerId, entry: LedgerEntry, limits: Limits, day: date, zone_name: str
-    ) -> TransferReceipt:
+    async def _act(self, customer: CustomerId, entry: LedgerEntry, allowed: _Allowed) -> TransferReceipt:
         """Count against the day, spend the confirmation, and submit unless the order is for a later day."""
         now, proposal = self._clock.now(), entry.proposal.id
-        later = day > now.astimezone(zone(zone_name)).date()
+        day, later = allowed.day, allowed.day > now.astimezone(allowed.zone).date()
         into = TransferState.CONFIRMED if later else TransferState.SUBMITTING
         grace = timedelta(seconds=self._policy.submit_timeout_s + self._policy.retry_first_s)
-        next_try = datetime.combine(day, time(), zone(zone_name)) if later else now + grace
+        next_try = datetime.combine(day, time(), allowed.zone) if later else now + grace
         spent = replace(entry, state=into, spend_day=day)
         async with self._voiding(customer, proposal):
-            if not await self._spent(customer, Spending(spent, day, next_try, now, limits.per_day)):
+            if not await self._spent(customer, Spending(spent, day, next_try, now, allowed.limits.per_day)):
                 kept = await self._deps.promises.follow_up(customer, proposal)
                 reason = StoreUnavailable.code if kept else UNPROMISED
                 return TransferReceipt(proposal, TransferState.UNKNOWN, reason=reason)

@@ -192,8 +192,9 @@ class Agent:
         """The caller did not hear all of `reply`: a read-back must be heard again, though it was taken for heard."""
         self._news.unheard(reply)
         self._session.read_back_by(reply)  # it is asked for once
-        if self._confirmable is not None and self._confirmable[0] == reply:
-            self._session.decide(ReadbackUnheard(self._confirmable[1]))
+        match self._confirmable:
+            case (confirmable, proposal) if confirmable == reply:
+                self._session.decide(ReadbackUnheard(proposal))
 
     async def close(self, *, hung_up: bool = False) -> None:
         """The call is over. What was read back may be taken up by the customer's next call, unless they hung up."""

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
-from schemas.decision import Answer, Clarify, Confirm, Refuse
+from schemas.decision import Answer, Clarify, Refuse
 from schemas.ids import AccountId
 from schemas.intent import Intent, Route, Slots, Understood
 from services.dialogue.advance import advance
@@ -22,11 +22,11 @@ from services.dialogue.phases import (
     Proposing,
     Reading,
     Step,
-    SteppingUp,
     Task,
     Unlocking,
     Waiting,
 )
+from services.dialogue.prompts import and_again
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import EXACT, is_money, merged, task_of
@@ -59,7 +59,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if named(heard, dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
     if _read_back(state) and named(heard, dialogue_rules().besides):  # what is read back is not lost for another one
-        return _besides(state, heard)
+        return _besides(state, heard, facts)
     task, state = leaning(state, heard), queued(state, heard)
     if heard.slots.topic is not None and heard.slots.topic.value == EXACT:
         state = state.keeping(state.memory.first(reply("problem.exact")))
@@ -154,18 +154,13 @@ def _read_back(state: DialogueState) -> bool:
     return state.read_back is not None or isinstance(state.phase, Proposing)
 
 
-def _besides(state: DialogueState, heard: Understood) -> Step:
+def _besides(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """What is read back comes first: it is said once more, and a yes counts only after that. A bill is paid once."""
-    same = state.task is not None and heard.slots.bill is not None and heard.slots.bill.value == state.task.bill
-    state = state if same else queued(state, replace(heard, then=heard))
-    match state.phase:
-        case Proposing(_, order):
-            return state.keeping(state.memory.first(reply("confirm.this_first"))), Confirm(order)
-        case SteppingUp():
-            return state, Clarify(both(reply("confirm.this_first"), reply("step_up.waiting")))
-        case _:
-            assert state.read_back is not None, "an order is read back"
-            return read_again(state.memory, state.read_back, "" if same else "confirm.this_first")
+    bill = heard.slots.bill
+    same = state.task is not None and bill is not None and bill.value == state.task.bill
+    if same and isinstance(state.phase, Reading | Confirming):
+        return read_again(state.memory, state.phase.it)
+    return and_again(state if same else queued(state, replace(heard, then=heard)), "confirm.this_first", facts)
 
 
 def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:

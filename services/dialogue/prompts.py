@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.decision import Answer, Clarify, Handoff, Reply
+from schemas.decision import Answer, Clarify, Confirm, Handoff, Reply
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
 from services.dialogue.phases import (
@@ -12,6 +12,7 @@ from services.dialogue.phases import (
     DialogueState,
     Offering,
     OfferingPerson,
+    Proposing,
     Reading,
     Step,
     SteppingUp,
@@ -28,6 +29,17 @@ _CLEARLY: Final = frozenset(Awaited) - {Awaited.NOTHING, Awaited.TASK, Awaited.S
 def say(state: DialogueState, said: Reply) -> Step:
     """Say something, and await what was awaited before."""
     return state, Clarify(said, state.asked, state.choices)
+
+
+def and_again(state: DialogueState, said: str, facts: Facts) -> Step:
+    """Say something, and then again what is awaited; a yes to what is read back counts only after that."""
+    match state.phase:
+        case Proposing(_, order):
+            return state.keeping(state.memory.first(reply(said))), Confirm(order)
+        case Reading(it) | Confirming(it):
+            return read_again(state.memory, it, said)
+        case _:
+            return say(state, both(reply(said), question(state, facts)))
 
 
 def wait(state: DialogueState) -> Step:

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.decision import Clarify, Confirm
+from schemas.decision import Clarify
 from schemas.intent import Intent, Slots, Understood
 from services.dialogue.commands import named
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
-from services.dialogue.phases import Confirming, DialogueState, Offering, Proposing, Reading, Step, Task
-from services.dialogue.prompts import question, say
-from services.dialogue.resume import cancelled, dropped, go_on, read_again, refused
+from services.dialogue.phases import DialogueState, Offering, Step, Task
+from services.dialogue.prompts import and_again
+from services.dialogue.resume import cancelled, dropped, go_on, refused
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, task_of
 from services.dialogue.values import value
@@ -30,18 +30,7 @@ def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None
     said, values = _SAID[topic], replace(heard.slots, topic=None)
     if values != Slots():
         return value(state.keeping(state.memory.first(reply(said))), replace(heard, slots=values), facts)
-    return _and_again(state, said, facts)
-
-
-def _and_again(state: DialogueState, said: str, facts: Facts) -> Step:
-    """Say something, and then again what is awaited."""
-    match state.phase:
-        case Proposing(_, order):
-            return state.keeping(state.memory.first(reply(said))), Confirm(order)
-        case Reading(it) | Confirming(it):
-            return read_again(state.memory, it, said)
-        case _:
-            return say(state, both(reply(said), question(state, facts)))
+    return and_again(state, said, facts)
 
 
 def offered_once(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -71,7 +60,7 @@ def _struck(state: DialogueState, task: Task, said: Slots, facts: Facts) -> Step
     if _is_it(task, said) or not places or more:
         return refused(state, task)
     left = (*queue[: places[0]], *queue[places[0] + 1 :])
-    return _and_again(state.keeping(replace(state.memory, queue=left)), "cancel.done", facts)
+    return and_again(state.keeping(replace(state.memory, queue=left)), "cancel.done", facts)
 
 
 def _is_it(task: Task, said: Slots) -> bool:

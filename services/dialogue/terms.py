@@ -6,6 +6,7 @@ from schemas.banking import Card, TransferOrder
 from schemas.consent import Awaited, Terms
 from schemas.ids import CardId
 from schemas.intent import Intent, Understood
+from schemas.kana import TO_HIRAGANA
 from services.dialogue.events import Facts
 from services.dialogue.names import bill
 from services.dialogue.phases import (
@@ -21,7 +22,6 @@ from services.dialogue.phases import (
 from services.dialogue.rules import dialogue_rules
 
 _CARD: Final = {Intent.CARD_LOCK: Awaited.LOCK, Intent.CARD_UNLOCK: Awaited.UNLOCK}
-_KATAKANA: Final = {code: code - 0x60 for code in range(ord("ァ"), ord("ヶ") + 1)}
 
 
 def terms_of(state: DialogueState, facts: Facts) -> Terms:
@@ -92,6 +92,6 @@ def _names(order: TransferOrder, facts: Facts) -> tuple[str, ...]:
     payee = facts.payees.get(order.payee_id) if order.payee_id is not None else None
     if payee is None:
         return ()
-    said = (payee.name, payee.kana, payee.kana.translate(_KATAKANA), *payee.aliases, payee.relationship)
+    said = (payee.name, payee.kana, payee.kana.translate(TO_HIRAGANA), *payee.aliases, payee.relationship)
     parts = (part for name in said[:3] for part in name.split())
     return tuple(dict.fromkeys(name for name in (*said, *parts) if name))

@@ -1,6 +1,7 @@
 """One call's transcripts, each interpreted once: what was done ahead of a turn's end serves the turn itself."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 
 from schemas.intent import Context, Understood
@@ -12,7 +13,14 @@ from services.observability import Stamps
 from services.payees import PayeeIndex
 from services.understanding.nbest.rescore import rescored
 
-_Key = tuple[Transcript, Context, date]
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """A transcript in a context, interpreted before its turn."""
+
+    key: tuple[Transcript, Context, date]
+    interpretation: Interpretation
+    stamps: Stamps
 
 
 class Interpreter:
@@ -21,7 +29,7 @@ class Interpreter:
     def __init__(self, payees: PayeeIndex, tick: Callable[[], float] = lambda: 0.0) -> None:
         self._payees = payees
         self._tick = tick
-        self._ahead: tuple[_Key, Interpretation, Stamps] | None = None
+        self._ahead: _Ahead | None = None
         self._before = ""
 
     def meant(self, transcript: Transcript, context: InterpretationContext) -> Interpretation:
@@ -38,23 +46,21 @@ class Interpreter:
 
     def interpret(self, transcript: Transcript, context: InterpretationContext) -> Interpretation:
         """What `transcript` means in this context; kept until `take` or another one. Raises UnsupportedLocale."""
-        return self._interpreted(transcript, context)[1]
+        return self._interpreted(transcript, context).interpretation
 
     def take(self, transcript: Transcript, context: InterpretationContext) -> tuple[Interpretation, Stamps]:
         """The same for the turn itself, with when it was done: nothing is kept, and an amount may be gone on with."""
-        _, interpretation, stamps = self._interpreted(transcript, context)
-        amount, self._ahead = interpretation.understood.slots.amount, None
+        found, self._ahead = self._interpreted(transcript, context), None
+        amount = found.interpretation.understood.slots.amount
         self._before = amount.evidence.surface if amount is not None else ""
-        return interpretation, stamps
+        return found.interpretation, found.stamps
 
-    def _interpreted(
-        self, transcript: Transcript, context: InterpretationContext
-    ) -> tuple[_Key, Interpretation, Stamps]:
+    def _interpreted(self, transcript: Transcript, context: InterpretationContext) -> _Ahead:
         key = (transcript, context.asked, context.now.date())
-        if self._ahead is None or self._ahead[0] != key:
+        if self._ahead is None or self._ahead.key != key:
             stamps = Stamps(self._tick)
             found = interpret(transcript, context, self._payees, stamps)
             if self._before and context.amount_open:
                 found = gone_on(self._before, found, lambda said: interpret(said, context, self._payees, stamps))
-            self._ahead = key, found, stamps
+            self._ahead = _Ahead(key, found, stamps)
         return self._ahead

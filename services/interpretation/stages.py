@@ -167,15 +167,10 @@ class _Stages:
 
     def _meant(self, heard: Annotation, found: Understood, context: Context) -> Understood:
         """`found`, or what else the words mean where it is not all."""
+        part, again = partial(self._part, heard), partial(self._anew, heard, context)
 
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
-
-        def part(start: int, end: int, inner: Context) -> Understood:
-            return shifted(self.mended(self._piece(heard, start, end), inner), start)
-
-        def again(text: str) -> Understood:
-            return self.mended(self._again(heard, 0, text), context)
 
         found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
@@ -229,14 +224,8 @@ class _Stages:
         return self._heard.setdefault((heard.transcript.text, heard.spans, heard.payees), heard)
 
     def _mended(self, heard: Annotation, context: Context) -> Understood:
+        part, again = partial(self._part, heard), partial(self._anew, heard, context)
         whole = self.understander.understand(heard, context, self._called(heard))
-
-        def part(start: int, end: int, inner: Context) -> Understood:
-            return shifted(self.mended(self._piece(heard, start, end), inner), start)
-
-        def again(text: str) -> Understood:
-            return self.mended(self._again(heard, 0, text), context)
-
         found = put_together(heard, context, again) or smoothed(heard, whole, context, part, again)
         found = found or repaired(heard, whole, context, part, again) or besides(heard, whole, context, part) or whole
         found = either(heard, found) or in_part(heard, found) or day_in_part(heard, found) or found
@@ -252,6 +241,14 @@ class _Stages:
             return found[name]
 
         return called
+
+    def _part(self, heard: Annotation, start: int, end: int, inner: Context) -> Understood:
+        """What a part of an utterance means by itself, its evidence where it stands."""
+        return shifted(self.mended(self._piece(heard, start, end), inner), start)
+
+    def _anew(self, heard: Annotation, context: Context, text: str) -> Understood:
+        """What another text means, of which the same is in doubt."""
+        return self.mended(self._again(heard, 0, text), context)
 
     def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:
         """A part of an utterance by itself, with what is in doubt about the whole."""

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Final
 
 from rules.load import RuleFile
+from schemas.kana import TO_HIRAGANA
 from services.normalization.numerals import Numeral
 
-_KATAKANA: Final = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 _LEAST_DIGITS: Final = 4
 _LEAST_BARE: Final = 100
 """A number without a currency counts from here on; below, too many words sound like it."""
@@ -61,7 +61,7 @@ class Readings:
     @staticmethod
     def sounds(text: str) -> str:
         """The text with one script for its sounds; lengths stay."""
-        return text.translate(_KATAKANA)
+        return text.translate(TO_HIRAGANA)
 
     def anchored(self, sounds: str) -> bool:
         """Whether a text holds anything that a spelled number must: a scale, a currency, a run of digits."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from schemas.kana import TO_KATAKANA
 from schemas.payee import Payee
 from services.payees import kanji
 from services.payees.banked import Banked, owners_by_bank
@@ -15,7 +16,6 @@ from services.payees.spans_ja import denied
 
 _LONGEST: Final = 12
 """Characters of a nickname with its ending."""
-_TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
 _NAME: Final = f"[{KANJI}ァ-ヺー]{{1,8}}"
 
@@ -104,7 +104,7 @@ class Called:
 def _fold(text: str) -> str:
     """The text, a character a character: width folded, hiragana as katakana."""
     each = (unicodedata.normalize("NFKC", char) for char in text)
-    return "".join(one if len(one) == 1 else char for one, char in zip(each, text, strict=True)).translate(_TO_KATAKANA)
+    return "".join(one if len(one) == 1 else char for one, char in zip(each, text, strict=True)).translate(TO_KATAKANA)
 
 
 def _any_of(words: Sequence[str]) -> str:
@@ -157,7 +157,7 @@ def _bank_names(bank: str) -> tuple[str, ...]:
     word = next((word for word in rules.bank_words if bank.endswith(word)), "")
     short = bank.removesuffix(word)
     heard = rules.bank_sounds.get(short)
-    spoken = (heard, heard.translate(_TO_KATAKANA)) if heard else ()
+    spoken = (heard, heard.translate(TO_KATAKANA)) if heard else ()
     ends = (word, *rules.bank_short.get(word, ()), "")
     each = [name + end for name in (short, *spoken) for end in ends]
     each += ends[:-1] if word and word != rules.bank_common else []

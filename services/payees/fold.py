@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from rules.load import load_table
+from schemas.kana import TO_KATAKANA
 
 _LETTERS: Final = str.maketrans(
     {"đ": "d", "ð": "d", "ł": "l", "ø": "o", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i", "ŋ": "ng"}
@@ -16,7 +17,6 @@ _NOT_WORD: Final[dict[int, str | int | None]] = {**_SILENT, **_BREAKS, ord("&"):
 KANJI: Final = r"一-鿿㐀-䶿々〆ヶ𠀀-𪛟"
 _KANJI: Final = re.compile(f"[{KANJI}]")
 _JAPANESE: Final = re.compile(f"[{KANJI}ぁ-ゖァ-ヺー]")
-_TO_KATAKANA: Final = {code: code + 0x60 for code in range(ord("ぁ"), ord("ゖ") + 1)}
 _MARKS: Final = re.compile("[̀-ͯ]")
 
 
@@ -35,7 +35,7 @@ def _japanese_table(brackets: bool) -> dict[int, str | int | None]:
     """One table for all that NFKC leaves: variant kanji, hiragana, punctuation (brackets kept where asked)."""
     rows = load_table("payees/kanji_variants.tsv")[1]
     variants = {ord(variant): plain for plain, variants in rows for variant in variants}
-    table: dict[int, str | int | None] = {**_NOT_WORD, **_TO_KATAKANA, **variants}
+    table: dict[int, str | int | None] = {**_NOT_WORD, **TO_KATAKANA, **variants}
     return {key: value for key, value in table.items() if not (brackets and chr(key) in "()")}
 
 

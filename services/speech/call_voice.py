@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Protocol
 
@@ -47,6 +48,14 @@ class ClauseSource(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Making:
+    """A clause that is being made."""
+
+    key: Key
+    task: asyncio.Task[None]
+
+
 class KeepingVoice:
     """`CallVoice` over a speaker's clauses. One event loop uses it."""
 
@@ -54,7 +63,7 @@ class KeepingVoice:
         self._source = source
         self._kept = SoundCache(MAX_KEPT)
         self._wanted: deque[Key] = deque()
-        self._making: tuple[Key, asyncio.Task[None]] | None = None
+        self._making: _Making | None = None
         self._closed = False
 
     def speak(self, text: str, locale: Locale, voice: str) -> AsyncGenerator[SpokenChunk, None]:
@@ -68,8 +77,8 @@ class KeepingVoice:
             return
         keys = (self._source.key(clause.words, locale, "") for clause in clauses(text, locale))
         self._wanted = deque(islice((key for key in keys if self._ready(key) is None), _AHEAD))
-        if self._making is not None and self._making[0] not in self._wanted and self._wanted:
-            self._making[1].cancel()
+        if self._making is not None and self._making.key not in self._wanted and self._wanted:
+            self._making.task.cancel()
             self._making = None
         self._next()
 
@@ -79,7 +88,7 @@ class KeepingVoice:
         self._wanted.clear()
         self._kept = SoundCache(0)
         if self._making is not None:
-            self._making[1].cancel()
+            self._making.task.cancel()
 
     def _ready(self, key: Key) -> tuple[Sound, ...] | None:
         return self._kept.get(key) or self._source.kept(key)
@@ -92,7 +101,7 @@ class KeepingVoice:
             self._wanted.popleft()
         if self._wanted:
             key = self._wanted.popleft()
-            self._making = key, asyncio.create_task(self._prepare(key))
+            self._making = _Making(key, asyncio.create_task(self._prepare(key)))
 
     async def _prepare(self, key: Key) -> None:
         with suppress(Exception):  # it is raised where the clause is waited for
@@ -101,14 +110,14 @@ class KeepingVoice:
                 self._wanted.clear()
             else:
                 self._kept.put(key, sound)
-        if self._making is not None and self._making[0] == key:
+        if self._making is not None and self._making.key == key:
             self._making = None
             self._next()
 
     async def _sound(self, key: Key) -> AsyncGenerator[Sound, None]:
-        if self._making is not None and self._making[0] == key:
+        if self._making is not None and self._making.key == key:
             self._source.awaited()
-            await asyncio.wait({self._making[1]})
+            await asyncio.wait({self._making.task})
         kept = self._ready(key)
         if kept is not None:
             for sound in kept:

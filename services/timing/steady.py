@@ -2,7 +2,7 @@
 
 import logging
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 log = logging.getLogger(__name__)
 
@@ -18,14 +18,20 @@ class _Clock(Protocol):
     def monotonic(self) -> float: ...
 
 
+class _Jump(NamedTuple):
+    """Since when it has been seen, and where the clock has stood since."""
+
+    since: float
+    stands: float
+
+
 class Steadiness:
     """Compares the wall clock with the monotonic one. `now` is what another clock said when this began."""
 
     def __init__(self, clock: _Clock, now: datetime | None = None) -> None:
         self._clock = clock
         self._anchor = (now or clock.now()).timestamp() - clock.monotonic()
-        self._jump: tuple[float, float] | None = None
-        """Since when it has been seen, and where the clock has stood since."""
+        self._jump: _Jump | None = None
 
     def doubted(self) -> bool:
         """Whether the wall clock jumped less than an hour ago, and was not put right."""
@@ -36,13 +42,13 @@ class Steadiness:
                 log.warning("the clock is right again")
             self._anchor, self._jump = stands, None
             return False
-        if self._jump is None or abs(stands - self._jump[1]) > TOLERATED_S:
-            self._jump = at, stands
+        if self._jump is None or abs(stands - self._jump.stands) > TOLERATED_S:
+            self._jump = _Jump(at, stands)
             log.error(
                 "the clock jumped by %+.0f min: payments of a later day, and what is to be forgotten, wait for %.0f"
                 " min, or until it is put right", (stands - self._anchor) / 60, BELIEVED_S / 60,
             )  # fmt: skip
-        if at - self._jump[0] < BELIEVED_S:
+        if at - self._jump.since < BELIEVED_S:
             return True
         log.warning("the clock is believed now")
         self._anchor, self._jump = stands, None

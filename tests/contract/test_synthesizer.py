@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from app.composition.speech import installed, voice
 from app.settings import Settings, SpeechKind
-from app.speech import installed, voice
 from schemas.errors import Busy, ConfigInvalid, SpeechUnavailable
 from schemas.ids import EN_GB, EN_US, JA_JP, Locale
 from services.guard.breaker import BreakerLimits, CircuitBreaker

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from app import settings
 from app.server import GOODBYE_S
-from app.settings import Settings
+from app.settings import Settings, names, read_settings
+from app.settings.read import OTHERS
 from deploy.trial import dockerfile
 from deploy.trial.compose import ComposeInvalid, Service, chosen, load, replaced, seconds
 
@@ -33,7 +33,7 @@ def lasting(services: dict[str, Service]) -> list[Service]:
 
 
 def test_a_setting_that_compose_or_the_image_names_exists(services: dict[str, Service]) -> None:
-    known = {*settings.names(), *settings._OTHERS}
+    known = {*names(), *OTHERS}
     named = set(re.findall(r"\b(TELLERLINE_[A-Z_]+|ASR_[A-Z_]+)\b", FILE.read_text()))
     named |= {name for one in services.values() for name in one.environment if name.startswith("TELLERLINE_")}
     named |= {name for name in IMAGE.environment({}) if name.startswith("TELLERLINE_")}
@@ -48,7 +48,7 @@ def test_the_gateways_settings_are_taken(
     monkeypatch.chdir(tmp_path)
     for key, value in (IMAGE.environment({}) | dict(services[name].environment)).items():
         monkeypatch.setenv(key, value)
-    read = settings.read_settings()
+    read = read_settings()
     assert read.port in services[name].ports
     assert read.host == "0.0.0.0"
     assert read.database.startswith("postgresql+asyncpg://tellerline:secret-of-the-test@postgres/")

@@ -15,7 +15,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from app.line import calls_url, session, typed
+from app.client import calls_url, session, typed
 from deploy.trial import programs
 from deploy.trial.around import ACCOUNT, OPENING, BankAround, bank
 from deploy.trial.compose import load

@@ -9,14 +9,14 @@ import httpx
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import create_async_engine
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
-from app.line import typed
+from app.client import typed
 from services.banking.banks.tables import postings
 from services.timing.clock import SystemClock
 from tests.harness.calls import heard
 from tests.harness.gateway import Caller
+from tests.harness.handshakes import status
 from tests.harness.processes import ROOT, VERSIONS, Process, gateway_process, previous, signed, tree_of
 from tests.harness.stores import administer, emptied
 
@@ -41,15 +41,6 @@ async def transfers(database: str) -> int:
     return len(await asked(database, sa.select(postings.c.key).where(postings.c.outcome == "done")))
 
 
-async def refused(process: Process, headers: dict[str, str]) -> int:
-    """The status that a call is refused with; 0 where it is let in."""
-    try:
-        async with connect(process.calls, compression=None, additional_headers=headers):
-            return 0
-    except InvalidStatus as error:
-        return error.response.status_code
-
-
 @pytest.fixture
 async def pair(postgres_server: str, quick_folder: Path) -> AsyncIterator[tuple[Process, Process, str]]:
     url = await emptied(postgres_server)
@@ -72,12 +63,12 @@ async def test_two_processes_are_one_service(pair: tuple[Process, Process, str])
 
 async def calls_at_once_are_counted_by_both(a: Process, b: Process) -> None:
     async with a.calling(IMOGEN), b.calling(IMOGEN):
-        assert [await refused(one, await one.token(IMOGEN)) for one in (a, b)] == [429, 429]
+        assert [await status(one.calls, await one.token(IMOGEN)) for one in (a, b)] == [429, 429]
 
 
 async def nonces_count_once(a: Process, b: Process) -> None:
     headers = signed(IMOGEN, "nonce-0001", SystemClock().now())
-    assert [await refused(a, headers), await refused(b, headers), await refused(a, headers)] == [0, 401, 401]
+    assert [await status(one.calls, headers) for one in (a, b, a)] == [101, 401, 401]
 
 
 async def typed_requests_have_one_rate(a: Process, b: Process) -> None:
@@ -115,7 +106,7 @@ async def calls_have_one_rate(a: Process, b: Process) -> None:
     told = []
     for number in range(9):
         one = (a, b)[number % 2]
-        told.append(await refused(one, await one.token(ALEX)))
+        told.append(await status(one.calls, await one.token(ALEX)))
     assert told.count(429) >= 2
     assert told.count(0) <= 7
 

@@ -11,10 +11,10 @@ from fastapi import APIRouter, FastAPI
 
 from app.auth.principal import Scope
 from app.bootstrap import Gateway, gateway
+from app.composition.speech import Voice
 from app.main import create_app
 from app.qa.routes import ROUTES
 from app.settings import Settings
-from app.speech import Voice
 from services.audio.decoder_pool import DecoderPool
 from services.ports import Recognizer, Synthesizer
 from tests.harness.stores import lay_migrated

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from websockets.asyncio.client import connect
 
-from app.line import heard_out, session
+from app.client import heard_out, session
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import Caller
 from tests.harness.served import Served, served

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from app.websocket import LONGER
+from app.gate.websocket import LONGER
 from schemas.wire.client import MAX_MESSAGE
 from tests.harness.fuzz_events import GARBAGE, Says, broken, sound, valid
 

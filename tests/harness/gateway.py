@@ -15,7 +15,7 @@ import orjson
 from fastapi import FastAPI, WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 
-from app.line import SOUND
+from app.client import SOUND
 from app.transports._deps import CallDeps
 from app.transports._lease import Admitted
 from app.transports.mobile import router

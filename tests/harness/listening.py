@@ -9,10 +9,10 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
-from app.doorman import ConnectionGate
-from app.secured import SecuredConfig, SecuredGate
+from app.gate.doorman import ConnectionGate
+from app.gate.secured import SecuredConfig, SecuredGate
+from app.gate.websocket import BoundedWebSocket
 from app.server import WS_MAX_BYTES
-from app.websocket import BoundedWebSocket
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from app.auth.statements import LIFE_S, issue
-from app.line import Microphone
+from app.client import Microphone
 from app.transports._speaking import ReplySound
 from app.transports.telephone.playout import size_of
 from schemas.audio import AudioFormat, Samples

@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx
 
-from app.auth.signature import SignedRequest, sign
+from app.auth.signature import SignedRequest
+from tests.harness.handshakes import headers_of
 from tests.harness.phone import KEYS, Bridge, statement
 from tests.harness.phone_asterisk import audiosocket, chan_websocket
 from tests.harness.phone_carriers import TOKEN, twilio, unsigned
@@ -49,10 +50,8 @@ async def announced(place: Place, customer: str) -> str:
     """The id of a call that the bridge announces."""
     at, nonce = str(int(time.time())), secrets.token_hex(16)  # noqa: TID251 - the bridge's own clock
     request = SignedRequest("pbx", "POST", "/v1/ivr/calls", at, nonce, customer, b"", "")
-    headers = {"Key": "pbx", "Time": at, "Nonce": nonce, "Customer": customer}
-    headers["Signature"] = sign(KEYS["pbx"].encode(), request)
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{place.port}") as client:
-        answer = await client.post("/v1/ivr/calls", headers={f"X-Tellerline-{k}": v for k, v in headers.items()})
+        answer = await client.post("/v1/ivr/calls", headers=headers_of(request, KEYS["pbx"]))
     assert answer.status_code == 200, answer.text
     return str(answer.json()["id"])
 

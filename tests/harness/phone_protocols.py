@@ -11,6 +11,7 @@ import yaml
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
 from app.transports.telephone.audiohook import AudioHook
 from app.transports.telephone.audiosocket import AudioSocket
+from app.transports.telephone.carriers import PLIVO, TELNYX, TWILIO, Credential
 from app.transports.telephone.jambonz import AudioFork, ReplyForm
 from app.transports.telephone.line import (
     Act,
@@ -28,7 +29,7 @@ from app.transports.telephone.line import (
     WebRequest,
     Wire,
 )
-from app.transports.telephone.twilio import PLIVO, TELNYX, TWILIO, Credential, MediaStream
+from app.transports.telephone.media_stream import MediaStream
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import MalformedMessage
 from schemas.ids import Locale

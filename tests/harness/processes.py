@@ -18,10 +18,10 @@ from typing import Final
 import httpx
 from websockets.asyncio.client import connect
 
-from app.auth.dependencies import HEADERS, SIGNATURE
-from app.auth.signature import SignedRequest, sign
-from app.line import demo_token, session
+from app.auth.signature import SignedRequest
+from app.client import demo_token, session
 from tests.harness.gateway import Caller
+from tests.harness.handshakes import headers_of
 
 ROOT: Final = Path(__file__).parents[2]
 VERSIONS: Final = "app/migrations/versions"
@@ -41,8 +41,7 @@ def signed(customer: str, nonce: str, now: datetime) -> dict[str, str]:
     """A bridge's handshake for one of its callers."""
     at = str(int(now.timestamp()))
     request = SignedRequest("bridge", "GET", "/v1/calls", at, nonce, customer, b"", "")
-    values = (request.key_id, request.timestamp, request.nonce, request.customer)
-    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(SECRET.encode(), request)}
+    return headers_of(request, SECRET)
 
 
 @dataclass(frozen=True)

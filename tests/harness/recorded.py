@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from app.bootstrap import Gateway
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.recordings.live import Recordings
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError

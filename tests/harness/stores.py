@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.migrate import migrate
-from deploy.bench._postgres import private_cluster, unavailable
+from deploy.postgres import private_cluster, unavailable
 from services.store import Store, metadata
 
 DATABASE = "tellerline_test"

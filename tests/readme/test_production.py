@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
-from app.line import heard_out, session
+from app.client import heard_out, session
 from tests.fakes.around import Around
 from tests.fakes.fineract import FakeFineract, Savings
 from tests.fakes.http import Asked

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.qa.replay.judging.judge import judge_by_machine
 from app.qa.replay.labelling.vocabulary import label_faults
 from app.qa.replay.manifests.manifest import Case, Manifest, as_words, dump_jsonl

@@ -10,9 +10,10 @@ import pytest
 
 from app.auth.dependencies import HEADERS, SIGNATURE
 from app.auth.principal import Scope
-from app.auth.signature import SignedRequest, sign
+from app.auth.signature import SignedRequest
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import RunningApp, running_app
+from tests.harness.handshakes import headers_of
 
 SECRET = "bridge-secret-" + "s" * 32
 ALEX, MISAKI = "alex-morgan", "takahashi-misaki"
@@ -31,8 +32,7 @@ def signed(bank: RunningApp, nonce: str = "nonce-0001", **changes: object) -> di
     now = str(int(bank.gateway.clock.now().timestamp()))
     request = SignedRequest("bridge", "POST", "/v1/text", now, nonce, ALEX, BODY, "")
     request = replace(request, **changes)  # type: ignore[arg-type] # built loosely by the tests
-    values = (request.key_id, request.timestamp, request.nonce, request.customer)
-    return dict(zip(HEADERS, values, strict=True)) | {SIGNATURE: sign(SECRET.encode(), request)} | JSON
+    return headers_of(request, SECRET) | JSON
 
 
 async def post(

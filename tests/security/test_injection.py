@@ -17,8 +17,8 @@ import pytest
 import sqlalchemy as sa
 
 from app.bootstrap import Gateway
-from app.callers import Callers
-from app.models import answerer
+from app.composition.callers import Callers
+from app.composition.models import answerer
 from schemas.answer import Question
 from schemas.banking import TransferState
 from schemas.ids import CallId, CustomerId, Locale

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.auth.principal import Scope
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.qa.replay.records.recorded import read_recording
 from app.server import make_server
 from app.shadow.differing import SHADOW_FILE, ShadowedTurn, ShadowRecord

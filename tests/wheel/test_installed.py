@@ -20,7 +20,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.line import demo_token, line, session, typed
+from app.client import demo_token, line, session, typed
 from app.version import VERSION
 
 ROOT = Path(__file__).parents[2]

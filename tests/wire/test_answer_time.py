@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.auth.principal import Principal
-from app.line import heard_out, typed
+from app.client import heard_out, typed
 from schemas.banking import CustomerProfile
 from schemas.errors import Busy
 from schemas.ids import CustomerId

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from app import doorman
+from app.gate import doorman
 from tests.harness.echo import Raw, echo, frame, raw
 
 CASES = yaml.load((Path(__file__).parents[1] / "data" / "autobahn.yaml").read_text(), yaml.CSafeLoader)
@@ -86,7 +86,7 @@ async def play(port: int, case: dict[str, Any]) -> str:
 )
 async def test_cases_of_a_chapter(chapter: str, whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doorman, "PARSING_S", 1.0)  # what it holds up is judged by the floods; here it only waits
-    monkeypatch.setattr("app.lobby.SURPLUS_S", 1.0)
+    monkeypatch.setattr("app.gate.lobby.SURPLUS_S", 1.0)
     cases = [case for case in CASES if case["case"].partition(".")[0] == chapter]
     cases = cases if whole else [case for case in cases if case["case"].rpartition(".")[2] in {"1", "6"}]
     turns = asyncio.Semaphore(AT_ONCE)

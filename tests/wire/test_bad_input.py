@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
-from app import doorman
+from app.gate import doorman
 from schemas.errors import ModelUnavailable, RecognizerUnavailable
 from services.audio.codec import encode_pcm16
 from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line
+from tests.harness.handshakes import refusal, status
 
 TEXT = "what's my balance"
 
@@ -180,10 +180,7 @@ async def test_newcomers_are_refused_past_capacity_while_draining_and_without_a_
             assert await _refused(running) == (503, "5")
         async with asyncio.timeout(5):
             await running.admission.empty.wait()
-        with pytest.raises(InvalidStatus) as denied:
-            async with connect(running.url, additional_headers={"Authorization": "Bearer wrong"}):
-                pass
-        assert denied.value.response.status_code == 401
+        assert await status(running.url, {"Authorization": "Bearer wrong"}) == 401
         running.admission.drain()
         assert await _refused(running) == (503, "5")
 
@@ -207,10 +204,9 @@ async def test_hanging_up_in_the_middle_leaves_nothing_behind() -> None:
 
 
 async def _refused(running: Gateway) -> tuple[int, str | None]:
-    with pytest.raises(InvalidStatus) as denied:
-        async with connect(running.url):
-            pass
-    return denied.value.response.status_code, denied.value.response.headers.get("retry-after")
+    denied = await refusal(running.url)
+    assert denied is not None
+    return denied.status_code, denied.headers.get("retry-after")
 
 
 async def _closed(call: Caller, code: int) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.line import typed
+from app.client import typed
 from services.record import tables as audit_tables
 from services.record.chain import verify
 from services.store import Store

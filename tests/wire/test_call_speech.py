@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from websockets.asyncio.client import connect
 
+from app.client import SOUND, session, typed
+from app.client import line as our_line
 from app.demo.show import SpokenLength, show
-from app.line import SOUND, session, typed
-from app.line import line as our_line
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import SpeechUnavailable
 from schemas.ids import JA_JP

@@ -4,23 +4,13 @@ from pathlib import Path
 
 import pytest
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
 
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
-from tests.harness.served import Served, served
+from tests.harness.handshakes import refusal, status
+from tests.harness.served import served
 
 FEW = {"calls_per_customer": 2, "calls_per_minute": 9, "requests_per_minute": 15, "connections_per_minute": 30}
-
-
-async def refused(running: Served, customer: str, headers: dict[str, str] | None = None) -> InvalidStatus | None:
-    try:
-        async with connect(
-            running.calls, compression=None, additional_headers=running.token(customer) | (headers or {})
-        ):
-            return None
-    except InvalidStatus as error:
-        return error
 
 
 async def test_calls_of_one_customer_are_bounded_before_the_database_is_asked(
@@ -36,14 +26,14 @@ async def test_calls_of_one_customer_are_bounded_before_the_database_is_asked(
             return await profile(customer)
 
         monkeypatch.setattr(bank, "profile", counted)
-        told = [await refused(running, "alex-morgan") for _ in range(6)]
+        told = [await refusal(running.calls, running.token("alex-morgan")) for _ in range(6)]
         assert [one is None for one in told] == [True] * 3 + [False] * 3
         for one in told[3:]:
             assert one is not None
-            assert one.response.status_code == 429
-            assert int(one.response.headers["Retry-After"]) >= 1
+            assert one.status_code == 429
+            assert int(one.headers["Retry-After"]) >= 1
         assert len(opened) == 3
-        assert await refused(running, "imogen-hartley") is None
+        assert await refusal(running.calls, running.token("imogen-hartley")) is None
 
 
 async def test_calls_at_once_of_one_customer_are_bounded(tmp_path: Path) -> None:
@@ -53,31 +43,20 @@ async def test_calls_at_once_of_one_customer_are_bounded(tmp_path: Path) -> None
             connect(running.calls, compression=None, additional_headers=token),
             connect(running.calls, compression=None, additional_headers=token),
         ):
-            assert await refused(running, "alex-morgan") is not None
-            assert await refused(running, "imogen-hartley") is None
+            assert await refusal(running.calls, token) is not None
+            assert await refusal(running.calls, running.token("imogen-hartley")) is None
 
 
 async def test_an_address_is_bounded_whoever_it_says_it_is(tmp_path: Path) -> None:
     async with served(tmp_path, FakeRecognizer(lambda _: ""), **FEW) as running:
-        strangers = []
-        for _ in range(12):
-            try:
-                await connect(running.calls, compression=None)
-            except InvalidStatus as error:
-                strangers.append(error.response.status_code)
+        strangers = [await status(running.calls) for _ in range(12)]
         assert strangers == [401] * 10 + [429] * 2
 
 
 async def test_an_address_is_what_a_trusted_proxy_says_and_nobody_else(tmp_path: Path) -> None:
     for proxies, allowed in (("127.0.0.1", 12), ("", 10)):
         async with served(tmp_path, FakeRecognizer(lambda _: ""), **FEW, trusted_proxies=proxies) as running:
-            told = []
-            for number in range(12):
-                try:
-                    claimed = {"X-Forwarded-For": f"10.0.0.{number}"}
-                    await connect(running.calls, compression=None, additional_headers=claimed)
-                except InvalidStatus as error:
-                    told.append(error.response.status_code)
+            told = [await status(running.calls, {"X-Forwarded-For": f"10.0.0.{number}"}) for number in range(12)]
             assert told.count(401) == allowed
 
 

@@ -9,10 +9,8 @@ from unittest.mock import patch
 
 import pytest
 import sqlalchemy as sa
-from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
 
-from app.line import typed
+from app.client import typed
 from app.retention import Retention
 from schemas.ids import CustomerId
 from services.banking.reconcile import Reconciler
@@ -25,6 +23,7 @@ from services.timing.steady import BELIEVED_S
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, heard
 from tests.harness.gateway import Caller
+from tests.harness.handshakes import status
 from tests.harness.processes import SECRET, signed
 from tests.harness.rows import rows
 from tests.harness.served import Served, served
@@ -105,22 +104,14 @@ async def test_a_payment_of_a_later_day_is_sent_on_none_but_that(
 
 async def test_a_bridge_s_handshake_counts_once(postgres_server: str, quick_folder: Path) -> None:
     async with world(postgres_server, quick_folder) as it:
-        one = signed(ALEX, "nonce-0001", it.clock.now())
-        assert [await status(it, one), await status(it, one)] == [101, 401]
+        calls, one = it.running.calls, signed(ALEX, "nonce-0001", it.clock.now())
+        assert [await status(calls, one), await status(calls, one)] == [101, 401]
         it.clock.by = HOUR
-        assert await status(it, signed(ALEX, "nonce-0002", it.clock.now())) == 101
+        assert await status(calls, signed(ALEX, "nonce-0002", it.clock.now())) == 101
         it.clock.by = timedelta(0)
-        assert await status(it, one) == 401
+        assert await status(calls, one) == 401
         it.clock.later = PURGE_EVERY
-        assert await status(it, signed(ALEX, "nonce-0003", it.clock.now())) == 101
-
-
-async def status(it: World, headers: dict[str, str]) -> int:
-    try:
-        async with connect(it.running.calls, compression=None, additional_headers=headers):
-            return 101
-    except InvalidStatus as error:
-        return error.response.status_code
+        assert await status(calls, signed(ALEX, "nonce-0003", it.clock.now())) == 101
 
 
 async def test_what_was_said_is_not_forgotten_too_soon(postgres_server: str, quick_folder: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.line import typed
+from app.client import typed
 from services.banking.code_senders import WebhookSender
 from services.banking.stepup import SecondFactor
 from services.timing import SystemClock

@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 
 from app.auth.principal import Scope
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.qa.desk.exported import references, unsealed
 from app.qa.replay import command
 from app.qa.replay.labelling import check

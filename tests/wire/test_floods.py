@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from app import doorman, websocket
-from app.lobby import PARSING_BURST_S, SURPLUS_S
+from app.gate import doorman, websocket
+from app.gate.lobby import PARSING_BURST_S, SURPLUS_S
 from tests.harness.echo import HANDSHAKE, Raw, echo, frame, raw
 
 FLOODS = {
@@ -200,7 +200,7 @@ async def test_every_handshake_is_answered(headers: str, status: bytes) -> None:
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", HANDSHAKE.encode(), b"GET / HTTP/1.1\r\nX: y"])
 async def test_a_head_that_does_not_come_ends_the_connection(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doorman, "HEAD_S", 0.5)
-    monkeypatch.setattr("app.lobby.SWEEP_S", 0.1)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
     async with echo() as port, raw(port) as slow:
         await slow.send(sent)
         dripping = asyncio.create_task(_drip(slow))
@@ -211,7 +211,7 @@ async def test_a_head_that_does_not_come_ends_the_connection(sent: bytes, monkey
 
 async def test_a_body_that_drips_is_answered_408(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doorman, "BODY_S", 0.5)
-    monkeypatch.setattr("app.lobby.SWEEP_S", 0.1)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
     async with echo() as port, raw(port) as slow:
         await slow.send(b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
         dripping = asyncio.create_task(_drip(slow))
@@ -223,7 +223,7 @@ async def test_a_body_that_drips_is_answered_408(monkeypatch: pytest.MonkeyPatch
 async def test_a_body_at_a_fair_rate_may_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doorman, "BODY_S", 0.3)
     monkeypatch.setattr(doorman, "BODY_BYTES_S", 20_000.0)
-    monkeypatch.setattr("app.lobby.SWEEP_S", 0.1)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
     async with echo() as port, raw(port) as client:
         await client.send(b"POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
         for _ in range(10):
@@ -234,7 +234,7 @@ async def test_a_body_at_a_fair_rate_may_take_longer(monkeypatch: pytest.MonkeyP
 
 async def test_a_peer_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doorman, "CLOSING_S", 0.3)
-    monkeypatch.setattr("app.lobby.SWEEP_S", 0.1)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
     async with echo() as port, raw(port) as deaf:
         await deaf.shake()
         sending = asyncio.create_task(_keep_sending(deaf, [frame(2, bytes(60_000))] * 200))
@@ -253,7 +253,7 @@ async def test_a_peer_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPa
 
 
 async def test_strangers_that_dawdle_make_room_for_those_who_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.lobby.STRANGERS", 20)
+    monkeypatch.setattr("app.gate.lobby.STRANGERS", 20)
     async with echo() as port, contextlib.AsyncExitStack() as crowd:
         slow = [await crowd.enter_async_context(raw(port)) for _ in range(60)]
         for one in slow:
@@ -271,7 +271,7 @@ async def test_a_handshake_that_hangs_behind_the_door_ends(monkeypatch: pytest.M
         await asyncio.sleep(60)
 
     monkeypatch.setattr(doorman, "HANDSHAKE_S", 0.4)
-    monkeypatch.setattr("app.lobby.SWEEP_S", 0.1)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
     monkeypatch.setattr(websocket.BoundedWebSocket, "run_asgi", never)
     async with echo() as port, raw(port) as client:
         await client.send((HANDSHAKE + "\r\n").encode())

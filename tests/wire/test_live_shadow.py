@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import rules
 from app.auth.principal import Scope
 from app.cli import main
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.qa.replay.playing.shadowed import ShadowedRecording, shadowed_calls
 from app.recordings.live import Recordings
 from app.retention import erase

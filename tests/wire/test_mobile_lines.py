@@ -9,16 +9,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.http11 import Response
+from websockets.exceptions import ConnectionClosed
 
 from app import server
-from app.line import typed
+from app.client import typed
 from app.transports import _lease
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, gateway, heard
 from tests.harness.gateway import Caller
+from tests.harness.handshakes import refusal
 from tests.harness.served import Served, served
 from tests.wire import test_resumed_calls as resumed
 from tests.wire.test_resumed_calls import ALEX, drop, ordered, states
@@ -138,19 +137,10 @@ async def test_lines_that_are_dead_keep_their_customer_out_for_seconds_alone(
         half_open(running, order=False),
     ):
         async with asyncio.timeout(10):
-            while (refused := await refusal(running)) is not None:
+            while (refused := await refusal(running.calls, running.token(ALEX))) is not None:
                 assert refused.status_code == 429
                 assert int(refused.headers["Retry-After"]) <= 5
                 await asyncio.sleep(0.1)
-
-
-async def refusal(running: Served) -> Response | None:
-    """The answer to one more line of the customer's, where it is not let in."""
-    try:
-        async with connect(running.calls, compression=None, additional_headers=running.token(ALEX)):
-            return None
-    except InvalidStatus as refused:
-        return refused.response
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.line import typed
+from app.client import typed
 from services.banking.banks import tables as t
 from services.store import Store
 from tests.harness.calls import calling, gateway, heard

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from websockets.asyncio.client import connect
 
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.qa.replay.records.recorded import Recording, as_case, read_recording
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import EN_US, JA_JP, Locale

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from app.line import typed
+from app.client import typed
 from schemas.decision import Reply
 from schemas.ids import CustomerId, Locale, RuleId
 from services.banking.tables import transfers

@@ -9,8 +9,8 @@ import pytest
 
 from app.auth.client_secrets import ClientSecrets
 from app.auth.principal import Principal, Scope
-from app.keys import audit_keys
-from app.line import typed
+from app.client import typed
+from app.composition.keys import audit_keys
 from app.main import SECRETS
 from schemas.errors import Unauthenticated
 from schemas.ids import CustomerId

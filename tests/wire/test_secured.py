@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app import doorman
+from app.gate import doorman
 from tests.harness.certificates import certified
 from tests.harness.echo import Raw, echo, frame, raw
 
@@ -69,7 +69,7 @@ async def _served_by(port: int) -> bytes | None:
 async def test_a_renewed_certificate_is_taken_and_a_broken_one_is_not(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("app.certificate.EVERY_S", 0.02)
+    monkeypatch.setattr("app.gate.certificate.EVERY_S", 0.02)
     made = certified(tmp_path)
     async with echo(ssl_certfile=made["tls_certificate"], ssl_keyfile=made["tls_key"]) as port:
         first = await _served_by(port)
@@ -89,7 +89,7 @@ async def test_a_handshake_that_does_not_come_ends(
     monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str], said: bytes
 ) -> None:
     monkeypatch.setattr(doorman, "HEAD_S", 0.4)
-    monkeypatch.setattr("app.lobby.SWEEP_S", 0.1)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
     async with echo(**certificate) as port, raw(port) as client:
         await client.send(said)
         await client.over(within_s=3)
@@ -104,7 +104,7 @@ async def test_what_is_no_tls_ends_at_once(certificate: dict[str, str]) -> None:
 
 
 async def test_handshakes_that_dawdle_make_room(monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str]) -> None:
-    monkeypatch.setattr("app.lobby.STRANGERS", 20)
+    monkeypatch.setattr("app.gate.lobby.STRANGERS", 20)
     async with echo(**certificate) as port, contextlib.AsyncExitStack() as crowd:
         for _ in range(60):
             await crowd.enter_async_context(raw(port))
@@ -115,7 +115,7 @@ async def test_handshakes_that_dawdle_make_room(monkeypatch: pytest.MonkeyPatch,
 async def test_past_their_allowance_handshakes_come_in_turn(
     monkeypatch: pytest.MonkeyPatch, certificate: dict[str, str]
 ) -> None:
-    monkeypatch.setattr("app.secured.HANDSHAKE_S", 0.1)
+    monkeypatch.setattr("app.gate.secured.HANDSHAKE_S", 0.1)
     async with echo(**certificate) as port:
         began = asyncio.get_running_loop().time()
         await asyncio.gather(*(_answered(port, certificate) for _ in range(12)))

@@ -11,8 +11,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from app.client import demo_token
 from app.demo.run import service
-from app.line import demo_token
 from app.transports import _lease
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app

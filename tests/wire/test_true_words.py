@@ -11,7 +11,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from app.line import heard_out, typed
+from app.client import heard_out, typed
 from schemas.banking import TransferState
 from schemas.errors import StoreRefused, StoreUnavailable
 from services.banking.ledger import SqlLedger

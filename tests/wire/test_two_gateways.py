@@ -12,10 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 import sqlalchemy as sa
-from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
 
-from app.line import typed
+from app.client import typed
 from schemas.banking import BankOutcome, TransferState
 from schemas.ids import CallId, CustomerId
 from services.banking.banks.tables import postings
@@ -25,6 +23,7 @@ from services.store import micros
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, heard
 from tests.harness.gateway import Caller
+from tests.harness.handshakes import refusal, status
 from tests.harness.phone import KEYS
 from tests.harness.phone_lines import Place, announced
 from tests.harness.processes import SECRET, signed
@@ -102,11 +101,7 @@ async def test_calls_at_both_at_once_leave_one_proposal_alive(pair: Pair) -> Non
 
 async def test_a_signed_request_counts_once_whichever_gateway_it_reaches(pair: Pair) -> None:
     headers = signed(ALEX, "nonce-0001", pair.first.gateway.clock.now())
-    async with connect(pair.first.calls, compression=None, additional_headers=headers):
-        pass
-    with pytest.raises(InvalidStatus) as refused:
-        await connect(pair.second.calls, compression=None, additional_headers=headers)
-    assert refused.value.response.status_code == 401
+    assert [await status(one.calls, headers) for one in (pair.first, pair.second)] == [101, 401]
 
 
 async def test_a_call_that_was_announced_to_one_may_come_to_the_other(pair: Pair) -> None:
@@ -126,25 +121,15 @@ async def test_a_gateway_that_goes_away_sends_newcomers_on_and_lets_calls_finish
             assert (await client.get(f"{pair.first.http}/readyz")).status_code == 503
             assert (await client.get(f"{pair.second.http}/readyz")).status_code == 200
         headers = signed("imogen-hartley", "nonce-0002", pair.first.gateway.clock.now())
-        with pytest.raises(InvalidStatus) as refused:
-            await connect(pair.first.calls, compression=None, additional_headers=headers)
-        assert refused.value.response.status_code == 503
-        assert int(refused.value.response.headers["Retry-After"]) >= 1
-        async with connect(pair.second.calls, compression=None, additional_headers=headers):
-            pass
+        refused = await refusal(pair.first.calls, headers)
+        assert refused is not None
+        assert refused.status_code == 503
+        assert int(refused.headers["Retry-After"]) >= 1
+        assert await status(pair.second.calls, headers) == 101
         await inside.send(typed("yes"))
         await heard(inside)
         assert [event["state"] for event in inside.of("tellerline.ledger")] == ["succeeded"]
     assert await pair.booked() == ["succeeded"]
-
-
-async def refused(running: Served, customer: str) -> int:
-    """The status that a call is refused with; 0 where it is let in."""
-    try:
-        async with connect(running.calls, compression=None, additional_headers=running.token(customer)):
-            return 0
-    except InvalidStatus as error:
-        return error.response.status_code
 
 
 async def test_calls_of_one_customer_are_counted_by_both(pair: Pair) -> None:
@@ -152,10 +137,10 @@ async def test_calls_of_one_customer_are_counted_by_both(pair: Pair) -> None:
         running.gateway.limits.calls._most = 2
     async with calling(pair.first, ALEX, "en-US"):
         async with calling(pair.second, ALEX, "en-US"):
-            assert [await refused(one, ALEX) for one in (pair.first, pair.second)] == [429, 429]
-            assert await refused(pair.second, "imogen-hartley") == 0
+            assert [await status(one.calls, one.token(ALEX)) for one in (pair.first, pair.second)] == [429, 429]
+            assert await status(pair.second.calls, pair.second.token("imogen-hartley")) == 101
         for _ in range(200):
-            if await refused(pair.first, ALEX) == 0:
+            if await status(pair.first.calls, pair.first.token(ALEX)) == 101:
                 break
             await asyncio.sleep(0.05)
         else:
@@ -167,11 +152,11 @@ async def test_calls_of_a_gateway_that_died_count_no_longer_than_their_lease(pai
     clock = pair.first.gateway.clock
     for running in (pair.first, pair.second):
         running.gateway.limits.calls._most = 1
-    for left, status in ((LEASE, 429), (-LEASE, 0)):
+    for left, answered in ((LEASE, 429), (-LEASE, 101)):
         row = {"call_id": "of-the-dead", "customer_id": ALEX, "until": micros(clock.now() + left)}
         await store.execute("test.calls", sa.delete(calls))
         await store.execute("test.calls", sa.insert(calls).values(row))
-        assert await refused(pair.second, ALEX) == status
+        assert await status(pair.second.calls, pair.second.token(ALEX)) == answered
 
 
 async def test_a_call_is_renewed_as_long_as_it_lasts(pair: Pair) -> None:

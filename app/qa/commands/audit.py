@@ -49,9 +49,9 @@ def verify(
 
 async def _walked(settings: "Settings", database: str, heads: Path | None) -> "tuple[ChainHead, str]":
     """The chain's end, and what to write where keys are gone; not asked of another's database."""
-    from app.chain import chained, head_file
-    from app.keys import audit_keys
-    from app.keys_needed import audit_keys_gone, audit_keys_needed
+    from app.composition.chain import chained, head_file
+    from app.composition.keys import audit_keys
+    from app.composition.keys_needed import audit_keys_gone, audit_keys_needed
     from services.record.chain import verify as walk
     from services.record.heads import read_heads
     from services.store import Store
@@ -78,9 +78,9 @@ def erase(
     Fails where nothing of them is there, as under another audit key than that of their records.
     The records stay, and the chain holds. Needs the gateway's own settings.
     """
-    from app.chain import chained
-    from app.keys import audit_keys
-    from app.keys_needed import audit_keys_gone, audit_keys_needed
+    from app.composition.chain import chained
+    from app.composition.keys import audit_keys
+    from app.composition.keys_needed import audit_keys_gone, audit_keys_needed
     from app.retention import erase as forget
     from app.settings import read_settings
     from schemas.ids import CustomerId

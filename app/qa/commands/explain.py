@@ -20,7 +20,7 @@ def register(main: typer.Typer) -> None:
 
 def explain(
     text: Annotated[str, typer.Argument(help="What the caller said.")],
-    locale: Annotated[str, typer.Option(help="en-US, en-GB or ja-JP.")] = EN_US,
+    locale: Annotated[str, typer.Option(help="A locale that has rules, such as ja-JP.")] = EN_US,
     now: Annotated[datetime | None, typer.Option(help="The moment it was said; the present without it.")] = None,
     currency: Annotated[list[str] | None, typer.Option(help="A currency the caller holds; may be repeated.")] = None,
 ) -> None:

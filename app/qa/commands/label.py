@@ -72,7 +72,7 @@ def from_recording(
 
     Needs the gateway's own settings: its audit key unseals the call.
     """
-    from app.keys import audit_keys
+    from app.composition.keys import audit_keys
     from app.qa.replay.labelling.vocabulary import customer_fault
     from app.qa.replay.records.recorded import add_recording, read_recording
     from app.settings import read_settings

@@ -218,7 +218,7 @@ def shadowed(
     shown: Annotated[int, typer.Option(min=0, help="how many turns that differ are shown, the newest first")] = 20,
 ) -> None:
     """Tell what live calls' shadow made otherwise, turn by turn; exits with 1 where money would be another."""
-    from app.keys import audit_keys
+    from app.composition.keys import audit_keys
     from app.qa.replay.playing.shadowed import says, shadowed_calls
     from app.settings import read_settings
 

@@ -54,7 +54,7 @@ def register(main: typer.Typer) -> None:
     @main.command()
     def transcribe(
         files: Annotated[list[Path], typer.Argument(metavar="FILES", help="WAV, FLAC, Ogg or MP3, any sample rate.")],
-        locale: Annotated[str, typer.Option(help="en-US, en-GB or ja-JP.")] = "en-US",
+        locale: Annotated[str, typer.Option(help="A locale that has rules, such as ja-JP.")] = "en-US",
         model: Annotated[str, typer.Option(envvar="ASR_MODEL", help="bundled, or a faster-whisper checkpoint.")] = (
             "bundled"
         ),

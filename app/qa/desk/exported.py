@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import orjson
 from pydantic import Field, StringConstraints, ValidationError
 
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.qa.desk.shelf import review_of, still_there
 from app.qa.replay.labelling.labels import Correction, apply
 from app.qa.replay.manifests.manifest import Case, CaseId, Manifest, Strict

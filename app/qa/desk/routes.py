@@ -11,8 +11,8 @@ from fastapi.responses import FileResponse, RedirectResponse, Response
 
 from app.auth.principal import Principal, Scope
 from app.bootstrap import Gateway
+from app.composition.keys import audit_keys
 from app.errors import IDENTITY, documented
-from app.keys import audit_keys
 from app.openapi import CREDENTIALS, body_of
 from app.qa.desk.desk import Desk
 from app.qa.desk.shelf import RecordingShelf

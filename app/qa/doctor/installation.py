@@ -10,20 +10,21 @@ import sqlalchemy as sa
 
 from app.auth.jwks import HttpKeys, public_keys
 from app.bootstrap import core_bank
-from app.chain import chained
-from app.keys import audit_keys, confirmation_keys
-from app.keys_needed import audit_keys_gone, audit_keys_needed, audit_keys_said, seals_needed, seals_said
+from app.composition.chain import chained
+from app.composition.keys import audit_keys, confirmation_keys
+from app.composition.keys_needed import audit_keys_gone, audit_keys_needed, audit_keys_said, seals_needed, seals_said
+from app.composition.models import passages
+from app.composition.readiness import try_to_write
+from app.composition.speech import voice
 from app.migrate import database, why
-from app.models import passages
 from app.qa.doctor.findings import Report, Severity
-from app.readiness import try_to_write
 from app.settings import Environment, Settings
-from app.speech import voice
 from rules.load import locales, ruleset_hash
 from schemas.audio import SAMPLE_RATE
 from schemas.decision import Reply
 from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CustomerId, RuleId, language
+from schemas.printable import fault_words
 from services.asr import load as load_recognizer
 from services.banking.banks import tables as t
 from services.record.chain import told_time
@@ -60,7 +61,7 @@ async def _asked(report: Report, subject: str, patience_s: float) -> AsyncIterat
     except TellerlineError as error:
         report.add(subject, Severity.FAIL, str(error))
     except httpx.HTTPError as error:
-        report.add(subject, Severity.FAIL, f"{type(error).__name__} {error}".strip())
+        report.add(subject, Severity.FAIL, fault_words(error))
 
 
 async def _rules(_settings: Settings, report: Report) -> None:

@@ -6,7 +6,6 @@ from typing import Final, Literal
 
 from fastapi import APIRouter, Request, WebSocket
 from pydantic import BaseModel, Field
-from starlette.datastructures import QueryParams
 
 from app.auth.client_secrets import LIFE_S, ClientSecrets
 from app.bootstrap import Gateway
@@ -19,9 +18,9 @@ from app.transports.http import asked, parsed
 from app.transports.mobile import SUBPROTOCOL as OWN
 from app.transports.realtime.protocol import Realtime
 from app.transports.realtime.settings import CallSettings, first_config
-from rules.load import locales
+from rules.locales import known
 from schemas.errors import BadInput, TooLarge
-from schemas.ids import EN_US, CallId, Locale
+from schemas.ids import EN_US, CallId
 from schemas.wire.realtime.session import SessionInForce
 from services.ports import Clock
 
@@ -72,7 +71,7 @@ class RealtimeDoor:
             speaks = self.deps.synthesizer is not None
             ends = ends_at(self.deps.clock, self.deps.max_call_seconds)
             settings = CallSettings(call, first_config(EN_US, speaks=speaks), ends, events=events)
-            return Realtime(settings, self.deps.clock, call, _locale(query), final=final)
+            return Realtime(settings, self.deps.clock, call, known(query.get(LOCALE)), final=final)
 
         return opened
 
@@ -111,9 +110,3 @@ def secrets_router(gateway: Gateway, secrets: ClientSecrets, *, speaks: bool) ->
 def ends_at(clock: Clock, seconds: float) -> int:
     """When a call that begins now ends at the latest, in seconds since 1970."""
     return int(clock.now().timestamp() + seconds)
-
-
-def _locale(query: QueryParams) -> Locale | None:
-    """The language that the address names, where it is one of ours; a session.update may change it."""
-    named = query.get(LOCALE, "")
-    return Locale(named) if named in locales() else None

@@ -6,9 +6,10 @@ from fastapi import APIRouter, WebSocket
 
 from app.auth.carriers import PLIVO_NONCE, PLIVO_SIGNATURE, TWILIO_SIGNATURE, check_plivo, check_twilio
 from app.auth.dependencies import path_of
+from app.transports.telephone.carriers import PLIVO, TELNYX, TWILIO, Carrier, Credential
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.door import answer
-from app.transports.telephone.twilio import PLIVO, TELNYX, TWILIO, Carrier, Credential, MediaStream
+from app.transports.telephone.media_stream import MediaStream
 from schemas.audio import AudioFormat, Encoding
 
 

@@ -28,7 +28,7 @@ from app.transports.telephone.line import (
 )
 from app.transports.telephone.speaking import Speaking
 from app.transports.telephone.wording import Wording
-from rules.load import locales
+from rules.locales import known
 from schemas.audio import AudioFormat
 from schemas.call import AskIn, AudioIn, CallConfig, ConfigureIn, KeyIn
 from schemas.errors import CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
@@ -88,7 +88,7 @@ class _PhoneCall:
         self._opened = await self._begin()
         if not self._opened.playing.taken:
             log.warning("a call takes no sound: what is said in it is heard by nobody")
-        named = self._opened.locale if self._opened.locale in locales() else None
+        named = known(self._opened.locale)
         async with contextlib.AsyncExitStack() as held:
             with within(ANSWER_S):
                 customer = await self._customer(self._opened)
@@ -194,7 +194,7 @@ class _PhoneCall:
                 await self._hold.told(on)
             case Reformed(form):
                 await self._reform(call, form)
-            case Speaks(locale) if locale in locales():
+            case Speaks(locale) if known(locale):
                 await call.put(ConfigureIn(locale=locale, patient=True))
             case SendBack(message):
                 await self._send(message)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 import orjson
 
-from app.line import session, typed
+from app.client import session, typed
 from deploy.bench._abuse import bombs
 
 UPLOADS: Final = 8

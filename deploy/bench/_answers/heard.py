@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from app.line import FRAME, Event, Line, Microphone, heard_out, line, session, typed
+from app.client import FRAME, Event, Line, Microphone, heard_out, line, session, typed
 from app.qa.rehearsal import Rehearsal
 from app.transports._encode import Encoder
 from deploy.bench._answers.phone import CallersPhone

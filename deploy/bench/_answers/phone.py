@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from app.line import Event
+from app.client import Event
 from schemas.ids import Locale
 from services.audio.endpointing import endpointing, timing
 

@@ -17,9 +17,13 @@ _MU: Final = 255.0
 
 def line(samples: Samples) -> Samples:
     """G.711 mu-law at 8 kHz and no noise, taken in as the service takes in what a bridge sends."""
+    return StreamResampler(PHONE_RATE).push(g711(samples))
+
+
+def g711(samples: Samples) -> Samples:
+    """What G.711 mu-law leaves of a sound, at the telephone's rate."""
     form = AudioFormat(Encoding.MULAW, PHONE_RATE)
-    sent = encode(soxr.resample(samples, SAMPLE_RATE, PHONE_RATE).astype(np.float32), form)
-    return StreamResampler(PHONE_RATE).push(decode(sent, form))
+    return decode(encode(soxr.resample(samples, SAMPLE_RATE, PHONE_RATE).astype(np.float32), form), form)
 
 
 def telephone(samples: Samples, *, seed: int) -> Samples:

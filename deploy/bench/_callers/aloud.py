@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from app.line import FRAME, heard_out
+from app.client import FRAME, heard_out
 from deploy.bench._callers.call import IncomingReply, TypedCall
 from deploy.bench._callers.hear import ReplyHeard
 from deploy.bench._callers.outcome import CODE

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import httpx
 
-from app.line import Line, heard_out, typed
+from app.client import Line, heard_out, typed
 from deploy.bench._callers.hear import AnswerKind, ReplyClassifier, ReplyHeard
 from deploy.bench._callers.outcome import CODE
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from app.line import Microphone, demo_token, line, session
+from app.client import Microphone, demo_token, line, session
 from deploy.bench._callers.aloud import Aloud, FrameStamps, SpokenCall
 from deploy.bench._callers.bank import customer_id
 from deploy.bench._callers.call import TypedCall

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from app.line import SOUND, Event
+from app.client import SOUND, Event
 from schemas.audio import SAMPLE_RATE, AudioFormat
 from services.audio.codec import decode
 

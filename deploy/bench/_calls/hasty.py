@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from websockets.exceptions import InvalidStatus
 
-from app.line import Line, line, session
+from app.client import Line, line, session
 from deploy.bench._calls.corpus import PlayedUtterance
 from schemas.audio import SAMPLE_RATE, Samples
 

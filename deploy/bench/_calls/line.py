@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from app.line import Event, Line, Microphone, Transport, line, session
+from app.client import Event, Line, Microphone, Transport, line, session
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
 from deploy.bench._calls.first_sound import FirstSound
 from deploy.bench._calls.oracle import stamped

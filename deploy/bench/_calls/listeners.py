@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import Final
 
-from app.line import SOUND, demo_token, line, session, typed
+from app.client import SOUND, demo_token, line, session, typed
 from app.qa.figures import Figure
 from deploy.bench._calls.corpus import PlayedUtterance
 from deploy.bench._calls.line import Measured, Way

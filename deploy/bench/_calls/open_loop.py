@@ -12,7 +12,7 @@ import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.exceptions import InvalidStatus
 
-from app.line import demo_token
+from app.client import demo_token
 from deploy.bench._calls.corpus import PlayedUtterance
 from deploy.bench._calls.line import Measured, Way, measure
 from deploy.bench._calls.rounds import detection

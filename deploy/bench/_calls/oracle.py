@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from app.line import FRAME
+from app.client import FRAME
 from deploy.bench._calls.corpus import LEAD_S, Part, PlayedUtterance, load, utterances
 from rules.locales import space
 from schemas.audio import SAMPLE_RATE, Samples

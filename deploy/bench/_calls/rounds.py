@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Iterable, Sequence
 
-from app.line import Event, demo_token
+from app.client import Event, demo_token
+from app.composition.speech import frequent_replies
 from app.qa.figures import Figure
-from app.speech import frequent_replies
 from deploy.bench._calls.corpus import PlayedUtterance
 from deploy.bench._calls.line import Measured, Way, measure
-from deploy.bench._figures import is_binding, percentile
+from deploy.figures import is_binding, percentile
 from schemas.call import Patience
 from schemas.decision import DecisionKind
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from app.line import FRAME, Microphone
+from app.client import FRAME, Microphone
 from app.qa.rehearsal import Rehearsal
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
 from deploy.bench._calls.oracle import stamped

@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 from websockets.exceptions import InvalidStatus, WebSocketException
 
-from app.line import Line, demo_token, heard_out, line, session, typed
+from app.client import Line, demo_token, heard_out, line, session, typed
 
 BUYERS: Final = (("alex-morgan", "en-US", "send ${} to catherine nguyen"),
                  ("imogen-hartley", "en-GB", "send £{} to oliver hartley"))  # fmt: skip

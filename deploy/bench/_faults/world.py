@@ -23,7 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from deploy.bench._faults.silent_disk import SilentDisk
-from deploy.bench._postgres import Cluster
+from deploy.postgres import Cluster
 
 START_S: Final = 180.0
 ROLE: Final = "teller"

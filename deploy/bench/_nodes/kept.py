@@ -11,7 +11,7 @@ import orjson
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from app.line import Event, calls_url, heard_out, session, typed
+from app.client import Event, calls_url, heard_out, session, typed
 from services.timing.clock import SystemClock
 from tests.harness.processes import signed
 

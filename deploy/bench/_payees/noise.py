@@ -15,6 +15,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from deploy.bench._payees.dice import Dice
+from schemas.kana import TO_HIRAGANA
 from services.payees import kanji, phones
 from services.payees.forms import keys
 
@@ -175,4 +176,4 @@ def _written(words: Sequence[str], style: str, gap: str, dice: Dice) -> str:
     if style == "kanji":
         return "".join(dice.one(_kanji_of().get(word, (word,))[:6]) for word in words)
     text = gap.join(words)
-    return text if style == "katakana" else "".join(chr(ord(c) - 0x60) if "ァ" <= c <= "ヶ" else c for c in text)
+    return text if style == "katakana" else text.translate(TO_HIRAGANA)

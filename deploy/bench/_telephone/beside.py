@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from app.line import Transport, demo_token
+from app.client import Transport, demo_token
 from app.qa.figures import Figure
 from deploy.bench._calls.corpus import PlayedUtterance
 from deploy.bench._calls.line import Measured, Way, measure
 from deploy.bench._calls.rounds import detection, rate
-from deploy.bench._figures import is_binding, percentile
 from deploy.bench._telephone.pace import LEAD, deviations
 from deploy.bench._telephone.telephone import Door, Rung, narrowed, ring
+from deploy.figures import is_binding, percentile
 from schemas.call import Patience
 from tests.harness.phone_lines import Place
 

@@ -12,9 +12,10 @@ import numpy as np
 import orjson
 import soxr
 
+from app.client import Transport
 from app.demo.run import service
-from app.line import Transport
 from deploy.bench import CHECKOUT
+from deploy.bench._asr.audio import PHONE_RATE, g711
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
 from deploy.bench._calls.line import TAIL_S
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
@@ -24,7 +25,6 @@ from tests.harness.phone_asterisk import free_port
 from tests.harness.phone_lines import LINES, Place, settings
 
 _PCM16: Final = AudioFormat(Encoding.PCM16)
-_RATE: Final = 8_000
 SILENT_S: Final = 0.4
 """A greeting that has paused for so long is over."""
 GREETING_S: Final = 20.0
@@ -68,7 +68,7 @@ class Narrow(Phone):
         while True:
             await asyncio.sleep(max(0.0, self.began + self.microphone.due_s() - time.monotonic()))
             frame = decode(self.microphone.frame(), _PCM16)
-            await self.bridge.sound(encode(frame[:: SAMPLE_RATE // _RATE], self.bridge.form))
+            await self.bridge.sound(encode(frame[:: SAMPLE_RATE // PHONE_RATE], self.bridge.form))
 
     async def quiet(self, within_s: float = GREETING_S) -> None:
         """Return once a greeting came and has ended. Raises TimeoutError."""
@@ -79,9 +79,7 @@ class Narrow(Phone):
 
 def narrowed(samples: Samples) -> Samples:
     """What G.711 leaves of a sound, at the rate it came in."""
-    form = AudioFormat(Encoding.MULAW, _RATE)
-    line: Samples = decode(encode(soxr.resample(samples, SAMPLE_RATE, _RATE), form), form)
-    wide: Samples = soxr.resample(line, _RATE, SAMPLE_RATE)[: samples.size].astype(np.float32)
+    wide: Samples = soxr.resample(g711(samples), PHONE_RATE, SAMPLE_RATE)[: samples.size].astype(np.float32)
     return np.pad(wide, (0, samples.size - wide.size))
 
 

@@ -26,7 +26,7 @@ def listed(heard: Annotation, found: Understood, context: Context, find: Find) -
     before, behind = re.search(f"{between}$", text[: at.start]), re.match(rf"{between}(?=\w)", text[at.end :])
     if not (before or behind):
         return None
-    named = Mentions(rules, heard, context, read(rules, heard, context), find).everyone()
+    named = Mentions(rules, heard, context, read(rules, heard, context), find).everyone
     named = sorted(named, key=lambda each: each[0].start)
     left = before.start() if before else -1
     right = at.end + behind.end() if behind else -1

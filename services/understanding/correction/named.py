@@ -3,7 +3,8 @@
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any, Final
 
@@ -38,7 +39,7 @@ Values = dict[str, list[tuple[Evidence, Any]]]
 """Each slot's values, and where they stand."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Mentions:
     """Everything that an utterance names: for each slot its values, and where they stand."""
 
@@ -47,17 +48,15 @@ class Mentions:
     context: Context
     reading: UtteranceLattice
     find: Find
-    _named: list[list[tuple[Evidence, list[PayeeId]]]] = field(default_factory=list)
 
+    @cached_property
     def everyone(self) -> list[tuple[Evidence, list[PayeeId]]]:
         """Everyone who is clearly named, or all who may be meant by a name; looked for once."""
-        if not self._named:
-            self._named.append(list(self._payees()))
-        return self._named[0]
+        return list(self._payees())
 
     def payees(self) -> list[tuple[Evidence, PayeeId]]:
         """Everyone who is clearly named, and, among corrections, who may be."""
-        named = self.everyone()
+        named = self.everyone
         unsure = bool(named[1:]) and not self.rules.spaced and self.repairs()
         return [(e, each) for e, ids in named if len(ids) == 1 or unsure for each in ids]
 
@@ -96,10 +95,8 @@ class Mentions:
     def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         digits = exponent(locale_rules(self.heard.transcript.locale).currency)
         for span in self.heard.spans:
-            if (
-                span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.words.one
-            ):  # "the joint one"
-                continue
+            if span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.words.one:
+                continue  # "the joint one" is no amount
             if not (points(self.rules, self.heard, span) or self._numbers(span) or self._counts(span)):
                 beside = any(each.kind is SpanKind.MONEY for each in self.heard.spans if each is not span)
                 for value in amount_readings(span, digits)[: _READINGS if self.rules.spaced and beside else 1]:

@@ -21,14 +21,6 @@ from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, OVER, 
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
-_SYLLABLES: Final = re.compile("(?:^|(?<=[にへをはで、。]))([ぁ-ん]{1,3})、")
-_AGAIN: Final = re.compile(
-    "(?:^|(?<=[、。,\\s]))(?P<word>[一-鿿ァ-ヺー々][^、。,\\s]{0,7}?|[ぁ-ん]{3,8}?)(?:さん|様|さま|くん|君|ちゃん)?[のをにはがへで]?[、,]"
-    "(?:(?:あ|え|えー|えっと|えーと|ええと|あの|その|ええ)[、,])?(?=(?:[一-鿿ァ-ヺー々]{1,4})?(?P=word))"
-)
-"""What is said again at once, or as the end of a whole name: 健に、佐藤健に."""
-_DOUBLED: Final = re.compile(r"(?P<word>[一-鿿ァ-ヺー々][^、。,\s]{1,7})(?=(?P=word))")
-"""What is said again at once without a pause: 健に健に."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")
 _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
@@ -69,7 +61,7 @@ def smoothed(
         return None
     if not rules.accounts.spaced:
         once = _once(rules, heard, whole, again) or _restarted(rules, heard, whole, again)
-        return once or (_without_syllables(text, whole, again) if repaired else None)
+        return once or (_without_syllables(rules, text, whole, again) if repaired else None)
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
@@ -121,9 +113,11 @@ def _only_tails(rules: Grammar, words: tuple[str, ...]) -> bool:
     return at > 0
 
 
-def _without_syllables(text: str, whole: Understood, again: Callable[[str], Understood]) -> Understood | None:
+def _without_syllables(
+    rules: Grammar, text: str, whole: Understood, again: Callable[[str], Understood]
+) -> Understood | None:
     """The meaning without syllables of a word only begun: 妹にご、六千円."""
-    for begun in _SYLLABLES.finditer(text):
+    for begun in rules.patterns.begun.finditer(text):
         start, end = begun.span(1)
         if not any(each.start < end and start < each.end for each in whole.unread):
             continue
@@ -140,7 +134,7 @@ def _once(
     text, units = heard.transcript.text, rules.units(heard.transcript.text)
     if whole.intent in COUNTED and settled(whole):
         return None
-    again_at_once = (*_AGAIN.finditer(text), *_DOUBLED.finditer(text))
+    again_at_once = (*rules.patterns.again.finditer(text), *rules.patterns.doubled.finditer(text))
     for said in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
         start, end = said.span()
         inside = any(span.start < end and start < span.end for span in heard.spans)

@@ -1,6 +1,5 @@
 """An amount that is said in two numbers with a word between them: 二万と五百円 is one sum, 二千と三千円 are two."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -11,8 +10,6 @@ from schemas.money import exponent
 from schemas.span import MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 
-_SEVERAL: Final = re.compile("(?:[一-鿿々ァ-ヶ]|さん|ちゃん|くん|さま)(?<![円万千百十])と(?!こ)[^、。と]{1,8}[にへ]")
-"""Two people before a particle: of two amounts each is to have one, and neither all."""
 _LEAST: Final = 1_000
 """Smaller numbers are counted, not added to."""
 
@@ -20,7 +17,7 @@ _LEAST: Final = 1_000
 def summed(text: str, spans: tuple[Span, ...], locale: Locale) -> tuple[Span, ...]:
     """`spans` with such numbers as one amount."""
     rules = grammar(language(locale))
-    if rules.spaced or not any(span.kind is SpanKind.NUMBER for span in spans) or _SEVERAL.search(text):
+    if rules.spaced or not any(span.kind is SpanKind.NUMBER for span in spans) or rules.patterns.several.search(text):
         return spans
     return tuple(_summed(rules, text, spans, exponent(locale_rules(locale).currency)))
 

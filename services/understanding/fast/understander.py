@@ -209,7 +209,7 @@ class Understander:
             ):
                 return None
             if taken(found := self._matching.within(hearing, at, size)[0]) and found is not None:
-                return told_before(found, hearing.heard, cut)
+                return told_before(self._grammar, found, hearing.heard, cut)
         return None
 
     def _asked_last(self, hearing: MatchInput) -> Understood | None:

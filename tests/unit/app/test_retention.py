@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.keys import audit_keys
+from app.composition.keys import audit_keys
 from app.recordings.files import HEAD_FILE, RecordingHead
 from app.recordings.live import Recordings
 from app.retention import Retention, erase

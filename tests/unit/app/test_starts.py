@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app import cli, ears
+from app import cli
+from app.composition import ears
 from app.serve import serve
 from app.settings import read_settings
 from schemas.errors import ConfigInvalid, TellerlineError

@@ -96,7 +96,7 @@ async def test_a_decoder_that_is_given_up_takes_its_child_along(
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert child
-    assert _gone(child[0])
+    await _goes(child[0])
 
 
 async def test_a_decoder_that_is_killed_is_replaced(pool: DecoderPool) -> None:
@@ -178,6 +178,14 @@ def _gone(pid: int) -> bool:
     return not of.exists() or "Z" in of.read_text().rpartition(")")[2]
 
 
+async def _goes(pid: int) -> None:
+    for _ in range(100):
+        if _gone(pid):
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("it outlived whoever asked it")
+
+
 async def test_a_decoder_goes_when_its_gateway_is_killed() -> None:
     code = (
         "import asyncio, os\n"
@@ -192,11 +200,7 @@ async def test_a_decoder_goes_when_its_gateway_is_killed() -> None:
     pid = int(await gateway.stdout.readline())
     gateway.kill()
     await gateway.wait()
-    for _ in range(100):
-        if _gone(pid):
-            return
-        await asyncio.sleep(0.05)
-    pytest.fail("it outlived its gateway")
+    await _goes(pid)
 
 
 @pytest.mark.parametrize("name", sorted(PLAYLISTS))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.line import FRAME
+from app.client import FRAME
 from deploy.bench._callers.aloud import FrameStamps
 from deploy.bench._callers.told import NotedOracle, note
 from deploy.bench._callers.voice import spoken

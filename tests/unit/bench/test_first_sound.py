@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from app.line import SOUND, Event
+from app.client import SOUND, Event
 from deploy.bench._calls.first_sound import FirstSound
 
 QUIET, LOUD = 0.001, 0.2

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from app.line import FRAME, Microphone
+from app.client import FRAME, Microphone
 from deploy.bench._calls.corpus import LEAD_S, Part, PlayedUtterance
 from deploy.bench._calls.oracle import Oracle, stamped, stamps
 from schemas.audio import SAMPLE_RATE, AudioFormat, Samples

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
-from app.line import Transport
+from app.client import Transport
 from deploy.bench._telephone.pace import LEAD, Pace, deviations
 from deploy.bench._telephone.telephone import Door, narrowed
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chain import chained
-from app.keys import audit_keys
+from app.composition.chain import chained
+from app.composition.keys import audit_keys
 from app.migrate import database
 from app.qa.doctor import installation
 from app.qa.doctor.findings import Severity

@@ -3,7 +3,8 @@
 import pytest
 
 from app.qa.replay.comparing.compare_scores import Moved
-from app.qa.replay.comparing.diff import Change, FailOn, RunDiff, compare
+from app.qa.replay.comparing.diff import FailOn, RunDiff, compare
+from app.qa.replay.comparing.turn_diff import Change
 from app.qa.replay.judging.judge import MoneyVerdict, money_verdict
 from app.qa.replay.judging.stats import clopper_pearson, mcnemar, paired, ratios
 from app.qa.replay.manifests.manifest import Expectation, MoneyMove

@@ -4,7 +4,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from app.qa.replay.comparing.diff import Cause, Change, FailOn, compare, policies
+from app.qa.replay.comparing.diff import FailOn, compare, policies
+from app.qa.replay.comparing.turn_diff import Cause, Change
 from app.qa.replay.manifests.manifest import Expectation, MoneyMove
 from app.qa.replay.records.record import ModelCall, PayeeSearchRecord, SpanRecord, TurnRecord
 from app.qa.replay.report.junit import junit

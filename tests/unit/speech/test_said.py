@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.speech import frequent, frequent_replies, repeating, say_frequent
+from app.composition.speech import frequent, frequent_replies, repeating, say_frequent
 from schemas.ids import EN_US, JA_JP
 from services.speech.engine import Sound
 from services.speech.said import read_said, write_said

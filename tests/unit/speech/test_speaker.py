@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.speech import frequent, frequent_replies, repeating
+from app.composition.speech import frequent, frequent_replies, repeating
 from schemas.errors import SpeechUnavailable
 from schemas.ids import EN_US, JA_JP, Locale
 from services.response.phrases import BLANK, outlines

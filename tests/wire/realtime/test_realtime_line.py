@@ -7,8 +7,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from app.line import Transport, session
-from app.line import line as calling
+from app.client import Transport, session
+from app.client import line as calling
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from schemas.wire.realtime import MAX_MESSAGE
 from tests.fakes.turn_handler import FakeTurnHandler

@@ -1,4 +1,4 @@
-"""Two runs compared: what got better, worse or otherwise changed, value by value, and the first stage that differs."""
+"""Two runs compared: every turn, every score, and what of it fails which policy."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -10,46 +10,19 @@ from app.qa.replay.comparing.compare_scores import Moved, Slower, moved, slower
 from app.qa.replay.comparing.other_copies import few, nearly, other_copies
 from app.qa.replay.comparing.readings import loosened, misread, missaid
 from app.qa.replay.comparing.reasons import late, misheard, why
-from app.qa.replay.judging.judge import judge
-from app.qa.replay.judging.verdicts import SAID, FieldChange, changes, looser, rules_of
-from app.qa.replay.manifests.manifest import by_people
+from app.qa.replay.comparing.turn_diff import Change, TurnDiff, turn_diff
 from app.qa.replay.records.journal import Run
-from app.qa.replay.records.record import TurnRecord
 from schemas.errors import MalformedMessage, WrongState
-
-
-class Change(StrEnum):
-    """What became of a turn between two runs."""
-
-    SAME = "same"
-    BETTER = "better"
-    WORSE = "worse"
-    CHANGED = "changed"
-    ADDED = "added"
-    REMOVED = "removed"
-
-
-class Cause(StrEnum):
-    """The first stage, in the order of the pipeline, whose outcome differs."""
-
-    FAILURE = "failure"
-    TRANSCRIPT = "transcript"
-    SPAN = "span"
-    PAYEE = "payee"
-    MODEL = "model"
-    RULE = "rule"
-    REPLY = "reply"
-    NONE = "none"
 
 
 class FailOn(StrEnum):
     """What a comparison fails on.
 
     MONEY: an amount or a payee that was right and is wrong, whatever else was wrong in the turn; a new false accept or
-    wrong read-back; amounts, days and names said, or money and cards changed
-    at the bank, that nobody judges and that differ. REGRESSION: any value that was
-    right and is not, a turn that fails, words misheard more often than by chance. LABELS: a turn that is right or wrong
-    by what its label says now, and was otherwise by what it said. SLOWER: a stage. CHANGED: any difference at all.
+    wrong read-back; amounts, days and names said, or money and cards changed at the bank, that nobody judges and that
+    differ. REGRESSION: any value that was right and is not, a turn that fails, words misheard more often than by
+    chance. CHANGED: any difference at all. MISSING: a turn that is gone. LABELS: a turn that is right or wrong by what
+    its label says now, and was otherwise by what it said. SLOWER: a stage.
     """
 
     MONEY = "money"
@@ -58,31 +31,6 @@ class FailOn(StrEnum):
     MISSING = "missing"
     LABELS = "labels"
     SLOWER = "slower"
-
-
-@dataclass(frozen=True, slots=True)
-class TurnDiff:
-    """One turn in both runs: the values that differ, and the rules that had a part in it then and now."""
-
-    id: str
-    change: Change
-    cause: Cause
-    fields: tuple[FieldChange, ...] = ()
-    before: TurnRecord | None = None
-    after: TurnRecord | None = None
-    relabelled: bool = False
-    rules_before: tuple[str, ...] = ()
-    rules_after: tuple[str, ...] = ()
-
-    @property
-    def rules_changed(self) -> tuple[str, ...]:
-        """The rules that had a part in it then or now, and not both times."""
-        return tuple(sorted({*self.rules_before} ^ {*self.rules_after}))
-
-    @property
-    def money_worse(self) -> bool:
-        """Whether money may go wrong that did not."""
-        return any(change.money for change in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +116,6 @@ _BROKEN: Final[dict[FailOn, Callable[[TurnDiff], bool]]] = {
     FailOn.LABELS: lambda turn: turn.relabelled,
 }
 
-_BY_CAUSE: Final[tuple[tuple[Cause, Callable[[TurnRecord], object]], ...]] = (
-    (Cause.FAILURE, lambda t: (t.error, t.played)),
-    (Cause.TRANSCRIPT, lambda t: (t.heard, t.hypotheses)),
-    (Cause.SPAN, lambda t: [(s.kind, s.start, s.end, s.value, s.ambiguity) for s in t.spans]),
-    (Cause.PAYEE, lambda t: t.payee),
-    (Cause.MODEL, lambda t: t.models),
-    (Cause.RULE, lambda t: (t.rule, t.vetoes, t.intent, t.slots, t.missing, t.route, t.decision, t.outcome, t.reply)),
-    (Cause.REPLY, lambda t: t.spoken),
-)
-
 
 def compare(before: Run, after: Run) -> RunDiff:
     """Compare two runs turn by turn; turns of `after` in order, then what is gone.
@@ -192,10 +130,10 @@ def compare(before: Run, after: Run) -> RunDiff:
     turns: list[TurnDiff] = []
     drifted: set[str] = set()
     for key, record in new.items():
-        turns.append(_turn_diff(old.get(key), record, drifted=record.case in drifted))
+        turns.append(turn_diff(old.get(key), record, drifted=record.case in drifted))
         if turns[-1].change is not Change.SAME:
             drifted.add(record.case)
-    turns += [_turn_diff(record, None) for key, record in old.items() if key not in new]
+    turns += [turn_diff(record, None) for key, record in old.items() if key not in new]
     causes: dict[str, Counter[str]] = {}
     for turn in turns:
         if turn.change not in {Change.SAME, Change.ADDED, Change.REMOVED}:
@@ -211,72 +149,6 @@ def compare(before: Run, after: Run) -> RunDiff:
         moved(held, [new[key] for key in shared]),
         slower(before.results, after.results),
     )
-
-
-def _turn_diff(before: TurnRecord | None, after: TurnRecord | None, *, drifted: bool = False) -> TurnDiff:
-    """`drifted`: an earlier turn of the call went otherwise, so that balances may rightly be others since."""
-    if after is None:
-        assert before is not None
-        return TurnDiff(before.id, Change.REMOVED, Cause.NONE, before=before)
-    # Both sides are held to what the newer manifest expects: a corrected label is not a regression.
-    nothing = after.model_copy(update=_NOTHING)
-    fields = changes(before or nothing, after, after.expect)
-    if before is None:
-        # What a new turn gets wrong was never right; only money is looked at.
-        return TurnDiff(after.id, Change.ADDED, Cause.NONE, tuple(c for c in fields if c.money and c.lost), after=after)
-    if drifted:
-        fields = tuple(change for change in fields if change.name != SAID)
-    change = _change(before, after, fields)
-    then, now = rules_of(before), rules_of(after)
-    return TurnDiff(
-        after.id,
-        change,
-        Cause.NONE if change is Change.SAME else _cause(before, after),
-        fields,
-        before,
-        after,
-        _relabelled(before, after),
-        tuple(sorted(then)),
-        tuple(sorted(now)),
-    )
-
-
-_NOTHING: Final[dict[str, object]] = {
-    "money": (),
-    "proposal": None,
-    "slots": {},
-    "spoken": "",
-    "told": (),
-    "effects": {},
-    "error": None,
-}
-
-
-def _change(before: TurnRecord, after: TurnRecord, fields: tuple[FieldChange, ...]) -> Change:
-    if any(change.lost or change.money for change in fields):
-        return Change.WORSE
-    if any(change.gained for change in fields):
-        return Change.BETTER
-    quiet = {SAID} if before.spoken == after.spoken else set()
-    return Change.CHANGED if any(change.name not in quiet for change in fields) else Change.SAME
-
-
-def _relabelled(before: TurnRecord, after: TurnRecord) -> bool:
-    """Whether the label alone made a turn right or wrong, better or worse heard, or demands less than it did."""
-    if before.locale != after.locale:
-        return True  # the same words in another language are another test
-    if before.expect == after.expect:
-        return False
-    was, now = judge(after.model_copy(update={"expect": before.expect})), judge(after)
-    if was.right is not None and was.right != now.right:
-        return True
-    if was.hearing is not None and (now.hearing is None or was.hearing.errors != now.hearing.errors):
-        return True
-    return looser(by_people(before.expect), by_people(after.expect))
-
-
-def _cause(before: TurnRecord, after: TurnRecord) -> Cause:
-    return next((cause for cause, view in _BY_CAUSE if view(before) != view(after)), Cause.RULE)
 
 
 def policies(text: str) -> tuple[FailOn, ...]:

@@ -1,18 +1,16 @@
 """Why a comparison fails, in words."""
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from app.qa.replay.comparing.compare_scores import Moved, Slower
+from app.qa.replay.comparing.turn_diff import TurnDiff
 from app.qa.replay.judging.verdicts import ERROR
-
-if TYPE_CHECKING:
-    from app.qa.replay.comparing.diff import TurnDiff
 
 _SHOWN: Final = 3
 
 
-def why(turns: tuple["TurnDiff", ...]) -> str:
+def why(turns: tuple[TurnDiff, ...]) -> str:
     """The commonest changes of some turns, with stages and rules: what a person needs to find the cause."""
     stages = ", ".join(f"{cause} {n}" for cause, n in Counter(turn.cause for turn in turns).most_common(_SHOWN))
     named = ", ".join(turn.id for turn in turns[:_SHOWN])

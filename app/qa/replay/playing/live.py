@@ -15,7 +15,7 @@ import httpx
 from pydantic import TypeAdapter
 from websockets.exceptions import WebSocketException
 
-from app.line import Line, demo_token, heard_out, key, line, session, typed
+from app.client import Line, demo_token, heard_out, key, line, session, typed
 from app.qa.replay.manifests.manifest import Case, Expectation, Manifest, MoneyMove
 from app.qa.replay.playing.collect import LOST_ORDER, NOTHING_HEARD, waterfall
 from app.qa.replay.playing.player import sound_record, source_of

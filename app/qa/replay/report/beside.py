@@ -8,7 +8,8 @@ from markupsafe import Markup
 from pydantic import JsonValue
 
 from app.qa.replay.comparing.compare_scores import Moved
-from app.qa.replay.comparing.diff import Change, PolicyBreach, RunDiff, TurnDiff
+from app.qa.replay.comparing.diff import PolicyBreach, RunDiff
+from app.qa.replay.comparing.turn_diff import Change, TurnDiff
 from app.qa.replay.judging.score import score
 from app.qa.replay.judging.stats import Ratio
 from app.qa.replay.judging.verdicts import Value

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from app.qa.replay.comparing.diff import Change, PolicyBreach, RunDiff, TurnDiff
+from app.qa.replay.comparing.diff import PolicyBreach, RunDiff
+from app.qa.replay.comparing.turn_diff import Change, TurnDiff
 from app.qa.replay.report.summary import blamed, made_by
 
 _SHOWN_TURNS: Final = 20

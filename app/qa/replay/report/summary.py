@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.qa.replay.comparing.diff import Change, PolicyBreach, RunDiff, TurnDiff
+from app.qa.replay.comparing.diff import PolicyBreach, RunDiff
 from app.qa.replay.comparing.history import NotedRun
+from app.qa.replay.comparing.turn_diff import Change, TurnDiff
 from app.qa.replay.judging.coverage import RuleCoverage
 from app.qa.replay.judging.failures import FailureGroup
 from app.qa.replay.judging.score import Scores

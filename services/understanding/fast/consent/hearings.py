@@ -7,6 +7,7 @@ from typing import Final
 
 from schemas.ids import language
 from schemas.intent import Intent
+from schemas.kana import TO_HIRAGANA
 from schemas.transcript import Transcript
 from services.understanding.fast.consent.consent_file import ActRule, ConsentAutomaton, ConsentFile
 from services.understanding.fast.ruleset.grammar import Grammar
@@ -23,7 +24,6 @@ _ALIKE: Final = 0.6
 """Of a misheard courtesy: the share of it that is the same."""
 _MORE_CHARS: Final = 2
 """Characters beside a yes that are no slip, in a language without spaces."""
-_HIRAGANA: Final = {code: code - 0x60 for code in range(ord("ァ"), ord("ヶ") + 1)}
 
 Whole = Callable[[str], ActRule | None]
 """What another hypothesis answers, all of it."""
@@ -69,7 +69,7 @@ class OtherHearings:
         plain = text.lower().replace(" ", "") if not self._file.spaced else text
         for written, sound in self._file.alike:
             plain = plain.replace(written, sound)
-        return plain.translate(_HIRAGANA)
+        return plain.translate(TO_HIRAGANA)
 
     def _trails(self, yes: str, other: str, whole: Whole) -> bool:
         """Whether the other is a yes with a particle that asks for nothing: そうですね of そうです, or twice that."""

@@ -3,14 +3,13 @@
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import Annotation, Context, Intent, Route, SlotName, Slots, Understood
-from services.understanding.fast.fallback.carded import CARD, own_cards
+from schemas.intent import Annotation, Context, Intent, Route, Understood
+from services.understanding.fast.fallback.carded import CARD, SURE, of_a_card, own_cards
 from services.understanding.fast.ruleset.grammar import ASKING, Grammar
 from services.understanding.fast.words.reading import UtteranceLattice
 from services.understanding.fast.words.vocabulary import vocabulary
 
 RULE: Final = RuleId("intents.alarmed@1")
-_SURE: Final = 0.8
 
 
 def alarmed(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
@@ -19,15 +18,8 @@ def alarmed(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
         return None
     cards = own_cards(grammar, heard, context, reading)
     if cards is None or len(cards) > 1 or not (cards or _speaks_of_cards(grammar, context, reading)):
-        return Understood(Intent.HUMAN_HANDOFF, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
-    return Understood(
-        Intent.CARD_LOCK,
-        Slots(card=next(iter(cards.values()), None)),
-        missing=() if cards else (SlotName.CARD,),
-        route=Route.CLARIFY,
-        confidence=_SURE,
-        rule=RULE,
-    )
+        return Understood(Intent.HUMAN_HANDOFF, route=Route.CLARIFY, confidence=SURE, rule=RULE)
+    return of_a_card(Intent.CARD_LOCK, cards, Route.CLARIFY, RULE)
 
 
 def only_asks(grammar: Grammar, reading: UtteranceLattice, vetoes: set[str]) -> bool:

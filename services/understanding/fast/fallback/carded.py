@@ -3,6 +3,7 @@
 Only where one card of the caller's own is named, or none but "the card", and no word that asks or tells of another's.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from schemas.ids import CardId, RuleId
@@ -20,7 +21,7 @@ _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlo
 _STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
 _TELLING: Final = frozenset({"negation", "reported"})
 """Those that a clause beside an order may have: "they don't have it, so please lock it"; then it is asked about."""
-_SURE: Final = 0.8
+SURE: Final = 0.8
 CARD: Final = "card"
 _LOST: Final = "card_lost"
 _STOPPING: Final = "card_stop"
@@ -51,14 +52,14 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
     if stops and not asked:
         return None
     ordered = len(wanted) == 1 and len(cards) == 1 and asked and not stops
-    return Understood(
-        Intent.CARD_UNLOCK if verb == "unlock" else Intent.CARD_LOCK,
-        Slots(card=next(iter(cards.values()), None)),
-        missing=() if cards else (SlotName.CARD,),
-        route=Route.FAST if ordered else Route.CLARIFY,
-        confidence=_SURE,
-        rule=RULE,
-    )
+    intent = Intent.CARD_UNLOCK if verb == "unlock" else Intent.CARD_LOCK
+    return of_a_card(intent, cards, Route.FAST if ordered else Route.CLARIFY, RULE)
+
+
+def of_a_card(intent: Intent, cards: Mapping[str, Slot[CardId]], route: Route, rule: RuleId) -> Understood:
+    """What is to be done to the one card that was named; where none was, which one stays to be asked."""
+    slots, missing = Slots(card=next(iter(cards.values()), None)), () if cards else (SlotName.CARD,)
+    return Understood(intent, slots, missing=missing, route=route, confidence=SURE, rule=rule)
 
 
 def _of_another(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, at: int) -> bool:

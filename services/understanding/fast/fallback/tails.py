@@ -3,7 +3,6 @@
 Only what does nothing is taken so, or the wish for a person: a word of a money command is never passed over.
 """
 
-import re
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +11,7 @@ from schemas.intent import Annotation, Evidence, Intent, Route, Slot, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.freeform.cued import period_of
+from services.understanding.fast.patterns.units import in_nouns
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.reading import UtteranceLattice
 
@@ -24,8 +24,6 @@ _ADNOMINAL: Final = frozenset("のとやな")
 """Characters with which the words before belong to the noun after them: 「妹の残高」."""
 _SHORTEST: Final = 3
 """Units of a verb with its ending, at least: 「ない」 alone loses nothing."""
-_TO: Final = re.compile("(?:さん|様|くん|ちゃん)?(?:に|へ|から)は?")
-"""Behind whom money goes to, or comes from."""
 _LEAST: Final = 4
 _MOST: Final = 40
 """Units of what is wanted, at least, and of what stands before it, at most."""
@@ -38,12 +36,12 @@ def taken(found: Understood | None) -> bool:
     return not found.unresolved and found.then is None
 
 
-def told_before(found: Understood, heard: Annotation, cut: int) -> Understood:
+def told_before(grammar: Grammar, found: Understood, heard: Annotation, cut: int) -> Understood:
     """`found` behind the code point `cut`; a list with whom the money went to, right before it, and the days."""
     match, slots = heard.payees, found.slots
     if found.intent is not Intent.RECENT_TRANSACTIONS or match is None or match.choice is None or slots.payee:
         return found
-    if _TO.fullmatch(heard.transcript.text, match.end, cut) is None:
+    if grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
         return found
     payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RuleId("intents.tails@1")))
     days = [each for each in heard.spans if each.kind is SpanKind.DATE]
@@ -61,14 +59,9 @@ def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice
         if acts or reading.units.starts[at - 1] in sums:
             break
         before, word = reading.words[at - 1 : at + 1]
-        if at not in reading.within and before not in _ADNOMINAL and not (_noun(before) and _noun(word)):
+        if at not in reading.within and before not in _ADNOMINAL and not (in_nouns(before) and in_nouns(word)):
             found.append(at)
     return tuple(found)
-
-
-def _noun(char: str) -> bool:
-    """Whether a character is one of those that nouns are joined of: 外貨預金 is one."""
-    return "一" <= char <= "鿿" or "ァ" <= char <= "ー"
 
 
 def ends_in_order(grammar: Grammar, reading: UtteranceLattice) -> bool:

@@ -3,7 +3,6 @@
 Nothing here moves money: an order is offered with what was told of it, and only where no word speaks against it.
 """
 
-import re
 from typing import Any, Final
 
 from schemas.ids import AccountId, CardId, RuleId
@@ -32,7 +31,6 @@ _LOCKING: Final = {
     "unlock_noun": Intent.CARD_UNLOCK,
 }
 _ORDERING: Final = ("transfer_do", "give_do", "pay_do")
-_DENIED: Final = re.compile("(?:送|払|支払|振り込)[らわま](?:ない|なくて|ん)[^、]{1,8}$")
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
 _ASKS: Final = ("?", "？", "か")
@@ -166,7 +164,7 @@ def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: Utt
 
 def _sent(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> int:
     """Behind the last deed that is named: 「送るの」, or before one denied at the end; 0 if there is none."""
-    deed, denied = grammar.symbols["deed"], _DENIED.search(heard.transcript.text)
+    deed, denied = grammar.symbols["deed"], grammar.patterns.denied_deed.search(heard.transcript.text)
     ends = [e.end for at in range(len(reading.words)) for e in reading.lattice.edges(at) if e.symbol == deed]
     place = reading.units.covering(*denied.span()) if denied is not None else None
     return max(ends, default=place[0] if place is not None else 0)

@@ -4,7 +4,6 @@ Asked for one, or with an order read back, callers say it in any words; what els
 words that would (a no to it, a question, a condition) are looked for first.
 """
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -30,12 +29,8 @@ _MOST_NAMES: Final = 6
 _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 FindPayee = Callable[[str], PayeeMatch | None]
-_KANA: Final = re.compile(
-    "(?P<name>[ぁ-ゖー]{2,12}?)(?:さん|くん|ちゃん)?(?:の?ほう)?(?:に|へ|で|だ|や|です|[でに]?お願いします)?。?"
-)
-"""A name in hiragana with no more than courtesies behind it."""
 _ALIKE: Final = 0.9975
-"""How well such a name has to fit."""
+"""How well a name has to fit that is in kana, and the whole answer."""
 _NOT_MEANT: Final = frozenset({DENIAL, DENIED})
 """Words beside what is not meant: 「会社の花子じゃなくて」."""
 _NEAR: Final = 4
@@ -90,7 +85,7 @@ def _named(
     if match is not None and match.outcome is MatchOutcome.CLEAR and match.choice is not None:
         return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RULE))
     if match is None and find is not None and not grammar.spaced:
-        return _in_kana(heard, find) if context.asked in {SlotName.PAYEE, SlotName.AMOUNT} else None
+        return _in_kana(grammar, heard, find) if context.asked in {SlotName.PAYEE, SlotName.AMOUNT} else None
     if find is None or not (context.confirming or context.asked is SlotName.PAYEE):
         return None
     found: dict[str, Slot[PayeeId]] = {}
@@ -105,9 +100,9 @@ def _named(
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _in_kana(heard: Annotation, find: FindPayee) -> Slot[PayeeId] | None:
+def _in_kana(grammar: Grammar, heard: Annotation, find: FindPayee) -> Slot[PayeeId] | None:
     """Who is named by kana that are the whole answer: 「さいとうのほう」."""
-    said = _KANA.fullmatch(heard.transcript.text)
+    said = grammar.patterns.name_alone.fullmatch(heard.transcript.text)
     named = find(said["name"]) if said is not None else None
     if said is None or named is None or named.choice is None or named.candidates[0].score < _ALIKE:
         return None

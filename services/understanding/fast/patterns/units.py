@@ -76,6 +76,11 @@ def _characters(written: str) -> tuple[str, ...]:
     return tuple(c for c in unicodedata.normalize("NFKC", written).casefold() if c.isalnum() or c == "ー")
 
 
+def in_nouns(char: str) -> bool:
+    """Whether a character is one of those that Japanese nouns are joined of: 外貨預金 is one."""
+    return "一" <= char <= "鿿" or "ァ" <= char <= "ー"
+
+
 def splitter(spaced: bool) -> Callable[[str], tuple[str, ...]]:
     """How literals of a template become atoms: one a word, or one a run of characters."""
     if spaced:

@@ -1,7 +1,7 @@
 """The words beside a money command's slots: rules/intents/LANGUAGE/accounts.yaml, compiled."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
@@ -161,75 +161,6 @@ class Accounts:
         return any(self.lent.scan(units.words, at) for at in behind)
 
 
-_PLAIN: Final = (
-    "behind",
-    "inexact",
-    "withdrawing",
-    "times",
-    "places",
-    "things",
-    "apiece",
-    "shared",
-    "across",
-    "waiting",
-    "put_by",
-    "elapsed",
-    "gone",
-    "past_days",
-    "lent",
-    "unannounced",
-    "not_only",
-    "links",
-    "tails",
-    "falters",
-    "joints",
-    "not_now",
-    "from_start",
-    "first",
-    "all",
-    "intended",
-    "dont",
-    "counters",
-    "instead_of",
-    "dropping",
-    "because",
-    "occasions",
-    "starting",
-    "falling_due",
-    "wishes",
-    "outof",
-    "onto",
-    "other_account",
-    "other_one",
-    "parts",
-    "swaps",
-    "scales",
-    "rather",
-    "conditions",
-    "repeats",
-    "notes",
-    "standing",
-    "unmeasured",
-)
-"""Lists that are looked for as they are."""
-_AS_WRITTEN: Final = (
-    "purposes",
-    "now",
-    "morning",
-    "joined",
-    "in_a_row",
-    "savings",
-    "handing",
-    "from_its_day",
-    "shifting",
-    "particles",
-    "single",
-    "short_below",
-    "short_of",
-)
-"""What needs no compiling."""
-
-
 @lru_cache(maxsize=8)
 def accounts(language: str, spaced: bool) -> Accounts:
     """The compiled words of a language. Raises RulesInvalid."""
@@ -245,22 +176,23 @@ def accounts(language: str, spaced: bool) -> Accounts:
                 made.add(split(space.join(phrase)).words, symbol)
         return made
 
-    plainly: dict[str, Any] = {name: trie(getattr(file, name)) for name in _PLAIN}
-    plainly |= {name: getattr(file, name) for name in _AS_WRITTEN}
+    made: dict[str, Any] = {
+        each.name: trie(getattr(file, each.name)) if each.type is Trie else getattr(file, each.name)
+        for each in fields(Accounts)
+        if each.name in AccountsFile.model_fields
+    }
+    made |= {
+        "before": frozenset(split(phrase).words for phrase in file.before),
+        "speaking": frozenset(split(phrase).words for phrase in file.speaking),
+        "repairs": trie(file.repairs + file.from_start + file.swaps, file.denials, file.over, file.denied),
+        "hesitations": trie(file.falters, file.hesitations),
+        "undoing": trie(file.undoing, file.from_start),
+        "due_days": frozenset(day.replace(" ", "") for day in file.due_days),
+        "due_before": {said.replace(" ", ""): days for said, days in file.due_before.items()},
+    }
     return Accounts(
-        file.id,
-        file.version,
-        spaced,
-        before=frozenset(split(phrase).words for phrase in file.before),
-        speaking=frozenset(split(phrase).words for phrase in file.speaking),
-        repairs=trie(file.repairs + file.from_start + file.swaps, file.denials, file.over, file.denied),
-        hesitations=trie(file.falters, file.hesitations),
-        undoing=trie(file.undoing, file.from_start),
-        verbs=frozenset(file.verbs),
-        due_days=frozenset(day.replace(" ", "") for day in file.due_days),
-        due_before={said.replace(" ", ""): days for said, days in file.due_before.items()},
+        spaced=spaced,
         digits_of={split(digits).words: number for number, digits in file.spelled.items()},
-        pointing=frozenset(file.pointing),
         recurring=trie(load(f"intents/{language}/vetoes.yaml", VetoFile).vetoes.get("recurring", ()) if spaced else ()),
-        **plainly,
+        **made,
     )

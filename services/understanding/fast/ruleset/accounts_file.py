@@ -6,110 +6,79 @@ from rules.load import RuleFile
 
 
 class AccountsFile(RuleFile):
-    """Words that make limits of days, words that tell what an unread part is about, and words that announce repairs.
+    """Words that make a limit of a day, that tell what an unread part is about, and that announce a repair."""
 
-    A day that one of `things` has is none of an order's ("today's dinner"), nor is one behind `speaking` ("my call"),
-    nor one with an `elapsed` word behind `purposes` ("for the beer last week"). `now` says no day beside an order, nor
-    does one of `gone` before one of `lent` (昨日借りた二千円), and `due_days` are the day on which its bill falls due,
-    or, with `due_before` beside them, so many days before it. With `apiece` each who is named gets it, and of two
-    bills that are `joined` both are meant, but where a word of `shared` says that they have it together; what is
-    between several payees `in_a_row` is a pattern. What is moved
-    `across` from one of two own accounts, and handed to nobody (`handing`), goes to the other, and to `savings` what is
-    `put_by`. What is `waiting` until a day is done on it. `inexact` words behind an amount leave open how much it
-    is. `withdrawing` words at the very end call off all that was said.
-    `morning` behind a day is when its orders are carried out, and says nothing more; `from_its_day` counts from the
-    day of what was read back, and so does a number of days with one of `shifting` behind it, forward or back.
-    Words of `unannounced` only begin like one that announces a repair (ある, あ), and
-    behind `not_only` (だけ) none is; `links` may stand among those, `tails` behind what is corrected, `falters` alone
-    before it;
-    these and `hesitations` stand within a number, and `joints` behind them; `not_now` puts off what is ordered;
-    `undoing` words take back what was said, `from_start` all of it; `first` ones want something before or besides it,
-    `all` is every account; what follows `intended` was meant once; `instead_of` stands before what is wanted in its
-    place, and `dropping` words behind an order say that it is not wanted at all; `because` ends a reason, and `wishes`
-    ask for what was told before them; a day before one of `occasions`, or
-    right before one of `starting`, and a reason, with no word of `falling_due` among
-    them, is none of an order's;
-    behind one of `verbs` such a word is a verb ("ann can wait"); `dont` stands before what is not meant, at the start;
-    after `swaps` the two accounts change places; an account pays before `outof`, and is paid into before `onto`;
-    after `denials` and `over`, and before `denied`, stands what is not meant, and `rather` between it and what is.
-    `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
-    number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
-    end it, and it begins behind one of `particles`; one of `repeats` is such a part by itself (ずつ三回, 毎月).
-    `notes` should go with the money, `unmeasured` words tell an amount that only the caller knows; in the place
-    of a `standing` order stands a `single` one.
-    """
-
-    inexact: tuple[str, ...] = ()
-    withdrawing: tuple[str, ...] = ()
-    before: tuple[str, ...]
-    behind: tuple[str, ...]
-    times: tuple[str, ...]
-    places: tuple[str, ...]
-    things: tuple[str, ...] = ()
-    speaking: tuple[str, ...] = ()
-    elapsed: tuple[str, ...] = ()
-    past_days: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    lent: tuple[str, ...] = ()
-    now: frozenset[str] = frozenset()
-    morning: frozenset[str] = frozenset()
-    due_days: frozenset[str] = frozenset()
-    due_before: dict[str, int] = Field(default_factory=dict)
-    from_its_day: dict[str, int] = Field(default_factory=dict)
-    shifting: dict[str, int] = Field(default_factory=dict)
-    apiece: tuple[str, ...] = ()
-    joined: tuple[str, ...] = ()
-    in_a_row: str = ""
-    shared: tuple[str, ...] = ()
-    waiting: tuple[str, ...] = ()
-    across: tuple[str, ...] = ()
-    put_by: tuple[str, ...] = ()
-    handing: frozenset[str] = frozenset()
-    savings: tuple[str, ...] = ()
-    purposes: frozenset[str] = frozenset()
-    repairs: tuple[str, ...]
-    unannounced: tuple[str, ...] = ()
-    not_only: tuple[str, ...] = ()
-    links: tuple[str, ...]
-    tails: tuple[str, ...]
-    falters: tuple[str, ...] = ()
-    hesitations: tuple[str, ...] = ()
-    joints: tuple[str, ...] = ()
-    not_now: tuple[str, ...] = ()
-    undoing: tuple[str, ...] = ()
-    from_start: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
-    all: tuple[str, ...] = ()
-    intended: tuple[str, ...] = ()
-    verbs: tuple[str, ...] = ()
-    dont: tuple[str, ...] = ()
-    counters: tuple[str, ...] = ()
-    instead_of: tuple[str, ...] = ()
-    dropping: tuple[str, ...] = ()
-    because: tuple[str, ...] = ()
-    occasions: tuple[str, ...] = ()
-    starting: tuple[str, ...] = ()
-    falling_due: tuple[str, ...] = ()
-    wishes: tuple[str, ...] = ()
-    outof: tuple[str, ...] = ()
-    onto: tuple[str, ...] = ()
-    other_account: tuple[str, ...] = ()
-    other_one: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    swaps: tuple[str, ...] = ()
-    spelled: dict[str, str] = Field(default_factory=dict)
-    scales: tuple[str, ...] = ()
-    pointing: tuple[str, ...] = ()
-    rather: tuple[str, ...] = ()
-    denials: tuple[str, ...]
-    over: tuple[str, ...] = ()
-    denied: tuple[str, ...] = ()
-    conditions: tuple[str, ...]
-    repeats: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    standing: tuple[str, ...] = ()
-    single: str = ""
-    unmeasured: tuple[str, ...] = ()
-    particles: frozenset[str] = frozenset()
-    short_below: int = 0
-    short_of: int = 1
+    inexact: tuple[str, ...] = ()  # behind an amount: it is a little more, or less
+    withdrawing: tuple[str, ...] = ()  # at the very end: all that was said is called off
+    before: tuple[str, ...]  # before a day: a limit
+    behind: tuple[str, ...]  # behind a day: a limit
+    times: tuple[str, ...]  # an unread part is about a day
+    places: tuple[str, ...]  # an unread part is about an account
+    things: tuple[str, ...] = ()  # what has a day that is none of an order's: "today's dinner"
+    speaking: tuple[str, ...] = ()  # what is before a day on which only the call is: "my call"
+    elapsed: tuple[str, ...] = ()  # of a day that is over: "last" in "for the beer last week", behind `purposes`
+    past_days: tuple[str, ...] = ()  # behind one of them stands what was then
+    gone: tuple[str, ...] = ()  # days that are over, on which was done what `lent` says: 昨日借りた二千円
+    lent: tuple[str, ...] = ()  # what is given back, or made good
+    now: frozenset[str] = frozenset()  # says no day beside an order
+    morning: frozenset[str] = frozenset()  # behind a day: when its orders are carried out, and no more
+    due_days: frozenset[str] = frozenset()  # the day on which a bill falls due
+    due_before: dict[str, int] = Field(default_factory=dict)  # beside that day: so many days before it
+    from_its_day: dict[str, int] = Field(default_factory=dict)  # so many days from that of what was read back
+    shifting: dict[str, int] = Field(default_factory=dict)  # behind a number of days: so many forward or back
+    apiece: tuple[str, ...] = ()  # each who is named gets it
+    joined: tuple[str, ...] = ()  # between two bills that are both meant
+    in_a_row: str = ""  # a pattern: what is between several payees
+    shared: tuple[str, ...] = ()  # those who are named have it together
+    waiting: tuple[str, ...] = ()  # until a day, on which it is done
+    across: tuple[str, ...] = ()  # from one of two own accounts to the other
+    put_by: tuple[str, ...] = ()  # to `savings`
+    handing: frozenset[str] = frozenset()  # given to somebody, and so not moved across
+    savings: tuple[str, ...] = ()  # how the account is called that is saved on
+    purposes: frozenset[str] = frozenset()  # before what the money is for
+    repairs: tuple[str, ...]  # announces something anew
+    unannounced: tuple[str, ...] = ()  # only begins like a repair: ある, あ
+    not_only: tuple[str, ...] = ()  # behind one of these no repair is one: だけ
+    links: tuple[str, ...]  # may stand among repairs
+    tails: tuple[str, ...]  # may stand behind what is corrected
+    falters: tuple[str, ...] = ()  # alone before what is corrected
+    hesitations: tuple[str, ...] = ()  # within a number
+    joints: tuple[str, ...] = ()  # within a number, before a hesitation or behind it
+    not_now: tuple[str, ...] = ()  # puts off what is ordered
+    undoing: tuple[str, ...] = ()  # takes back what was said before
+    from_start: tuple[str, ...] = ()  # takes back all of it
+    first: tuple[str, ...] = ()  # something is wanted before it, or besides
+    all: tuple[str, ...] = ()  # every account
+    intended: tuple[str, ...] = ()  # what follows was meant once
+    verbs: frozenset[str] = frozenset()  # behind one of these a repair is a verb: "ann can wait"
+    dont: tuple[str, ...] = ()  # at the start: before what is not meant
+    counters: tuple[str, ...] = ()  # behind a number that is no amount
+    instead_of: tuple[str, ...] = ()  # before what is wanted in its place
+    dropping: tuple[str, ...] = ()  # behind an order that is not wanted at all
+    because: tuple[str, ...] = ()  # ends a reason
+    occasions: tuple[str, ...] = ()  # a day before one of these, and a reason, is none of an order's
+    starting: tuple[str, ...] = ()  # right behind a day: the same
+    falling_due: tuple[str, ...] = ()  # among these: it is the order's after all
+    wishes: tuple[str, ...] = ()  # ask for what was told before them
+    outof: tuple[str, ...] = ()  # behind an account that pays
+    onto: tuple[str, ...] = ()  # behind an account that is paid into
+    other_account: tuple[str, ...] = ()  # the other account of two, by its part
+    other_one: tuple[str, ...] = ()  # the other of two
+    parts: tuple[str, ...] = ()  # the parts of an order by their names
+    swaps: tuple[str, ...] = ()  # the two accounts change places
+    spelled: dict[str, str] = Field(default_factory=dict)  # numbers with their digits
+    scales: tuple[str, ...] = ()  # words that need a number before them
+    pointing: frozenset[str] = frozenset()  # a number after one of these is no amount
+    rather: tuple[str, ...] = ()  # between what is not meant and what is
+    denials: tuple[str, ...]  # before what is not meant
+    over: tuple[str, ...] = ()  # before what is not meant, and behind what is
+    denied: tuple[str, ...] = ()  # behind what is not meant
+    conditions: tuple[str, ...]  # makes of a part what no order can hold; in a language without spaces it ends it
+    repeats: tuple[str, ...] = ()  # such a part by itself: ずつ三回, 毎月
+    notes: tuple[str, ...] = ()  # should go with the money
+    standing: tuple[str, ...] = ()  # an order that recurs
+    single: str = ""  # what is wanted in the place of such an order
+    unmeasured: tuple[str, ...] = ()  # an amount that only the caller knows
+    particles: frozenset[str] = frozenset()  # behind one of these a condition begins, in a language without spaces
+    short_below: int = 0  # below this a bare number in words may be short for
+    short_of: int = 1  # so many times as much: 百五十 for 百五十万

@@ -5,7 +5,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.kept import kept
-from rules.load import ROOT, load
+from rules.load import ROOT, M, exists, load
 from schemas.errors import RulesInvalid
 from schemas.ids import RuleId
 from schemas.intent import Intent, Route
@@ -31,6 +31,7 @@ from services.understanding.fast.ruleset.rules import (
     When,
     WordsFile,
 )
+from services.understanding.fast.ruleset.sentence_patterns import NO_PATTERNS, SentencePatterns
 from services.understanding.fast.ruleset.word_classes import Phrases, WordClasses, phrases, word_classes
 
 RANK: Final[dict[RuleClass, int]] = {"exact": 0, "wide": 1, "weak": 2}
@@ -67,6 +68,7 @@ class Grammar:
     guards: Trie
     guard_names: tuple[str, ...]
     leads: Leads | None
+    patterns: SentencePatterns
     routing: Trie
     guesses: tuple[tuple[Intent, tuple[int, ...]], ...]
     typos: Typos
@@ -99,7 +101,9 @@ def compiled(language: str) -> Grammar:
     files = intent_files(language)
     rules = Rules(words.rules, splitter(words.spaced))
     trees, templates = _templates(files, rules)
-    endings = _endings(folder)
+    endings = _there(f"{folder}/endings.yaml", EndingsFile)
+    leads = _there(f"{folder}/leads.yaml", LeadsFile)
+    patterns = _there(f"{folder}/patterns.yaml", SentencePatterns) or NO_PATTERNS
     verbs = [group.symbol or name for name, group in endings.verbs.items()] if endings else []
     symbols = symbols_of(trees, words, verbs)
     trie = readings(trees, symbols, words)
@@ -119,7 +123,8 @@ def compiled(language: str) -> Grammar:
         templates=tuple(templates),
         guards=lexicon(guards, words),
         guard_names=names,
-        leads=_leads(folder),
+        leads=Leads(leads, patterns) if leads else None,
+        patterns=patterns,
         routing=lexicon(routes, words),
         guesses=guesses,
         typos=Typos(words.keywords, trie.units()),
@@ -131,20 +136,24 @@ def compiled(language: str) -> Grammar:
     )
 
 
-def _endings(folder: str) -> EndingsFile | None:
-    """How verbs end, in a language whose rules say so."""
-    return load(f"{folder}/endings.yaml", EndingsFile) if (ROOT / folder / "endings.yaml").exists() else None
-
-
-def _leads(folder: str) -> Leads | None:
-    """How clauses end that lead up to a command, in a language whose rules say so."""
-    return Leads(load(f"{folder}/leads.yaml", LeadsFile)) if (ROOT / folder / "leads.yaml").exists() else None
+def _there(path: str, model: type[M]) -> M | None:
+    """A file that not every language has. Raises RulesInvalid."""
+    return load(path, model) if exists(path) else None
 
 
 def intent_files(language: str) -> list[IntentFile]:
     """What a language's callers may want, a file an intent, by name. Raises RulesInvalid."""
     folder = f"intents/{language}"
-    special = {"words.yaml", "vetoes.yaml", "nouns.yaml", "routing.yaml", "accounts.yaml", "endings.yaml", "leads.yaml"}
+    special = {
+        "words.yaml",
+        "vetoes.yaml",
+        "nouns.yaml",
+        "routing.yaml",
+        "accounts.yaml",
+        "endings.yaml",
+        "leads.yaml",
+        "patterns.yaml",
+    }
     names = sorted(path.name for path in (ROOT / folder).glob("*.yaml") if path.name not in special)
     return [load(f"{folder}/{name}", IntentFile) for name in names]
 

@@ -15,6 +15,7 @@ from services.understanding.fast.patterns.template import Rules, phrases
 from services.understanding.fast.patterns.units import Units, splitter
 from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.ruleset.sentence_patterns import SentencePatterns
 
 _MARKS: Final = re.compile(r"[,、，。．.!！?？;；…]")
 _MOST: Final = 6
@@ -29,16 +30,6 @@ _DO: Final = ".after_do@"
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
 _ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
-_SUBJECT: Final = re.compile("([^、。をで]{1,10}?)[がはも]")
-"""The first word of a clause, before the particle that makes it what the clause is about."""
-_WHOSE: Final = re.compile("(?:^|[、。にで])([^、。にでをのがはも]{1,8})の")
-"""Whose something is, after what was said before."""
-_SAID_TO_BE: Final = re.compile(
-    "(?:^|[、。])([^、。をにでがはもの]{1,8}?)(?:さん|様|さま|くん|君|ちゃん|氏)?(?:の(?:ほう|方))?(?:なん)?(?:です|だ|や|じゃ)(?=[けがねよ])"
-)
-"""Who it is, in a clause that ends there: 「斉藤なんですけど」."""
-_ONTO: Final = re.compile("(?:さん|様|さま|くん|君|ちゃん|氏)?[にへ]")
-"""Behind whom something goes to."""
 FindPayee = Callable[[str], PayeeMatch | None]
 _PLAIN: Final = Rules({}, splitter(spaced=False))
 
@@ -86,10 +77,11 @@ class Lead:
 class Leads:
     """One language's clauses, compiled."""
 
-    def __init__(self, file: LeadsFile) -> None:
+    def __init__(self, file: LeadsFile, patterns: SentencePatterns) -> None:
         self._clauses, self._sentences = _trie(file.clauses), _trie(file.sentences)
         self._behind = _trie(file.behind)
         self._file = file
+        self._patterns = patterns
 
     @property
     def barring(self) -> frozenset[str]:
@@ -141,7 +133,7 @@ class Leads:
         if found.intent not in _ORDERS:
             return None if found.intent in CARDS else found
         named = lead.owned.get("account") and found.slots.source is None  # it may be the one that is to pay
-        other = found.intent in _TOLD and found.slots.payee is None and _goes_to(heard.payees, said[:cut])
+        other = found.intent in _TOLD and found.slots.payee is None and self._goes_to(heard.payees, said[:cut])
         if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
         billed = self._billed(found, lead.only("bill", heard, units), said, cut)
@@ -197,7 +189,7 @@ class Leads:
     ) -> Understood:
         """Who the clause is about is paid, where nobody else is: "my sister is in trouble, so send …"."""
         clause = heard.transcript.text[: units.ends[lead.end - 1]]
-        match = heard.payees or _subject(clause, find) or _celebrating(lead.accounts, clause, find)
+        match = heard.payees or self._subject(clause, find) or self._celebrating(lead.accounts, clause, find)
         if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR:
             return found
         place = units.covering(match.start, match.end)
@@ -207,7 +199,7 @@ class Leads:
         spoken = any(word in clause[match.end : len(clause) - len(told)] for word in self._file.spoken)
         if not open_ or mentioned or spoken or place is None or place[1] > lead.end:
             return found
-        other = _called(_SAID_TO_BE.search(clause, match.end), find)
+        other = _called(self._patterns.said_to_be.search(clause, match.end), find)
         if other is not None and other.candidates and other.choice != match.choice:  # two are named: which is asked
             who = Mention(SlotName.PAYEE, Evidence(other.start, other.end, other.heard, _RULE))
             return replace(found, unresolved=(*found.unresolved, who), payees=other)
@@ -215,6 +207,22 @@ class Leads:
         missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
         route = Route.CLARIFY if clause.startswith(self._file.itself, match.end) else found.route
         return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match, route=route)
+
+    def _celebrating(self, accounts: Accounts, clause: str, find: FindPayee | None) -> PayeeMatch | None:
+        """Whose occasion a clause tells of: 「妹の引っ越しがあるので」."""
+        units = (*clause, "")
+        names = self._patterns.whose.finditer(clause)
+        return _called(next((name for name in names if accounts.occasions.scan(units, name.end())), None), find)
+
+    def _goes_to(self, match: PayeeMatch | None, clause: str) -> bool:
+        """Whether a clause names whom the money is to go to: 「妹に送るの、三万円」 is no other amount alone."""
+        if match is None or match.outcome is not MatchOutcome.CLEAR or match.end > len(clause):
+            return False
+        return self._patterns.onto.match(clause, match.end) is not None
+
+    def _subject(self, clause: str, find: FindPayee | None) -> PayeeMatch | None:
+        """Who a clause begins with, where a name alone is looked up: 「妹が困っているので」."""
+        return _called(self._patterns.subject.match(clause), find)
 
 
 def _done(found: Understood) -> bool:
@@ -224,24 +232,6 @@ def _done(found: Understood) -> bool:
 def _called(name: re.Match[str] | None, find: FindPayee | None) -> PayeeMatch | None:
     found = find(name[1]) if name is not None and find is not None else None
     return None if found is None or name is None else replace(found, start=name.start(1), end=name.end(1))
-
-
-def _celebrating(accounts: Accounts, clause: str, find: FindPayee | None) -> PayeeMatch | None:
-    """Whose occasion a clause tells of: 「妹の引っ越しがあるので」."""
-    units = (*clause, "")
-    names = (name for name in _WHOSE.finditer(clause) if accounts.occasions.scan(units, name.end()))
-    return _called(next(names, None), find)
-
-
-def _goes_to(match: PayeeMatch | None, clause: str) -> bool:
-    """Whether a clause names whom the money is to go to: 「妹に送るの、三万円」 is no other amount alone."""
-    named = match is not None and match.outcome is MatchOutcome.CLEAR and match.end <= len(clause)
-    return named and match is not None and _ONTO.match(clause, match.end) is not None
-
-
-def _subject(clause: str, find: FindPayee | None) -> PayeeMatch | None:
-    """Who a clause begins with, where a name alone is looked up: 「妹が困っているので」."""
-    return _called(_SUBJECT.match(clause), find)
 
 
 def _told_before(found: Understood, heard: Annotation, units: Units, end: int) -> Understood | None:

@@ -30,72 +30,53 @@ When = Literal[
 
 
 class WordsFile(RuleFile):
-    """Fillers, phrase lists, expansion rules, what no name is made of, weak nouns, words to mend when mistyped.
+    """Words by what they do in a sentence, and what templates are made of."""
 
-    `asides` say nothing at either end of a sentence, nor do `answers` where nothing was asked; `closings`
-    end a call in which nothing is awaited, `holds` ask for a moment. A number before one of `counted` is no amount,
-    nor is the word `one` behind one of `ones` or behind a kind of account, card or bill. An account after one of
-    `others`, or before one of `whose`, is not the caller's; after `onto` money goes there (not with `being` behind
-    that), after `outof` it comes from there; after `at_number` four digits may be its number; before one of
-    `after_verbs` (checking my …) it is none. A reason begins with one of `subjects` and holds one of `finite`, and no
-    time but `passing`; with one of `owing` it tells the sum, and with one of `omitted` which bill was not paid; `them`
-    point back to who was named there; those of `light` say nothing beside an order; with one of `twists` it is not
-    what its parts say.
-    Without a mark a clause begins at one of `requests`, or of `tellings` where no verb stands before it, and at
-    neither behind one of `governing`. Behind one of `favours` the caller got something: "she bought me a coffee";
-    of the caller one of `settling` may say that nothing is owed any more.
-    Words that begin with one of `asking` are a question, unless something is asked for before.
-    With one of `objecting`, what is said to a read-back and not understood is a no to it,
-    and with one of `relative` it tells by how much, not how much. Beside one of `mentioning`, or behind one of
-    `declining`, an amount and a name without a verb are no order; behind a price after one of `pricing`, "it" may be a
-    thing. One of `alarms` tells of a fraud, or of a payment that somebody else made.
-    """
-
-    spaced: bool
-    leading_particles: str = ""
-    maybe_particles: str = ""
-    fillers: tuple[str, ...]
-    conjunctions: tuple[str, ...]
-    requests: tuple[str, ...] = ()
-    tellings: tuple[str, ...] = ()
-    governing: tuple[str, ...] = ()
-    favours: tuple[str, ...] = ()
-    settling: tuple[str, ...] = ()
-    asides: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    closings: tuple[str, ...] = ()
-    holds: tuple[str, ...] = ()
-    counted: tuple[str, ...] = ()
-    one: tuple[str, ...] = ()
-    ones: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    onto: tuple[str, ...] = ()
-    outof: tuple[str, ...] = ()
-    whose: tuple[str, ...] = ()
-    being: tuple[str, ...] = ()
-    at_number: tuple[str, ...] = ()
-    after_verbs: tuple[str, ...] = ()
-    subjects: tuple[str, ...] = ()
-    finite: tuple[str, ...] = ()
-    owing: tuple[str, ...] = ()
-    passing: tuple[str, ...] = ()
-    omitted: tuple[str, ...] = ()
-    them: tuple[str, ...] = ()
-    light: tuple[str, ...] = ()
-    asking: tuple[str, ...] = ()
-    twists: tuple[str, ...] = ()
-    objecting: tuple[str, ...] = ()
-    mentioning: tuple[str, ...] = ()
-    declining: tuple[str, ...] = ()
-    pricing: tuple[str, ...] = ()
-    alarms: tuple[str, ...] = ()
-    relative: tuple[str, ...] = ()
-    noun_conjunctions: tuple[str, ...] = ()
-    lists: dict[str, tuple[str, ...]]
-    rules: dict[str, str]
-    not_names: tuple[str, ...]
-    weak_nouns: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()
+    spaced: bool  # words stand apart
+    leading_particles: str = ""  # a longer name begins with none of these
+    maybe_particles: str = ""  # one of more than two characters may begin with one, or behind it
+    fillers: tuple[str, ...]  # say nothing
+    conjunctions: tuple[str, ...]  # join commands, and clauses
+    requests: tuple[str, ...] = ()  # a clause begins there without a mark
+    tellings: tuple[str, ...] = ()  # the same, where no verb stands before it
+    governing: tuple[str, ...] = ()  # behind one of these none begins
+    favours: tuple[str, ...] = ()  # behind one of these the caller got something: "she bought me a coffee"
+    settling: tuple[str, ...] = ()  # of the caller: nothing is owed any more
+    asides: tuple[str, ...] = ()  # say nothing at either end of a sentence
+    answers: tuple[str, ...] = ()  # nor do these, where nothing was asked
+    closings: tuple[str, ...] = ()  # end a call in which nothing is awaited
+    holds: tuple[str, ...] = ()  # ask for a moment
+    counted: tuple[str, ...] = ()  # a number before one of these is no amount
+    one: tuple[str, ...] = ()  # nor is this word
+    ones: tuple[str, ...] = ()  # behind one of these, or a kind of account, card or bill
+    others: tuple[str, ...] = ()  # an account after one of these is not the caller's
+    onto: tuple[str, ...] = ()  # money goes to an account after one of these
+    outof: tuple[str, ...] = ()  # it comes from there
+    whose: tuple[str, ...] = ()  # an account before one of these is not the caller's
+    being: tuple[str, ...] = ()  # behind `onto`: it does not go there
+    at_number: tuple[str, ...] = ()  # four digits after one of these may be its number
+    after_verbs: tuple[str, ...] = ()  # before one of these it is none: "checking my …"
+    subjects: tuple[str, ...] = ()  # a reason begins with one
+    finite: tuple[str, ...] = ()  # and holds one of these
+    owing: tuple[str, ...] = ()  # with one of these it tells the sum
+    passing: tuple[str, ...] = ()  # it holds no other time than these
+    omitted: tuple[str, ...] = ()  # with one of these it tells which bill was not paid
+    them: tuple[str, ...] = ()  # point back to who was named in it
+    light: tuple[str, ...] = ()  # say nothing beside an order
+    asking: tuple[str, ...] = ()  # words that begin with one are a question, unless something is asked for before
+    twists: tuple[str, ...] = ()  # with one of these an order is not what its parts say
+    objecting: tuple[str, ...] = ()  # said to a read-back, and not understood: a no
+    mentioning: tuple[str, ...] = ()  # beside one of these an amount and a name without a verb are no order
+    declining: tuple[str, ...] = ()  # nor are they behind one of these
+    pricing: tuple[str, ...] = ()  # behind a price after one of these "it" may be a thing
+    alarms: tuple[str, ...] = ()  # tell of a fraud, or of a payment that somebody else made
+    relative: tuple[str, ...] = ()  # tell by how much, not how much
+    noun_conjunctions: tuple[str, ...] = ()  # join things of the caller's
+    lists: dict[str, tuple[str, ...]]  # what templates take of a kind
+    rules: dict[str, str]  # what templates are made of
+    not_names: tuple[str, ...]  # no name is made of these
+    weak_nouns: tuple[str, ...] = ()  # are a thing of the caller's only where nothing else fits
+    keywords: tuple[str, ...] = ()  # are mended when they are mistyped
 
 
 class TemplateRule(BaseModel):

@@ -1,6 +1,7 @@
 """The words that the code of understanding knows by their part: rules/intents/LANGUAGE/words.yaml, compiled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.units import by_word
@@ -63,60 +64,27 @@ class Phrases:
 
 def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
     """The closed classes of a language."""
-    return WordClasses(
-        leading_particles=frozenset(words.leading_particles),
-        maybe_particles=frozenset(words.maybe_particles),
-        one=tuple(words.one),
-        ones=frozenset(words.ones) | _last_words(nouns),
-        others=frozenset(words.others),
-        onto=frozenset(words.onto),
-        outof=frozenset(words.outof),
-        whose=frozenset(words.whose),
-        being=frozenset(words.being),
-        at_number=frozenset(words.at_number),
-        after_verbs=frozenset(words.after_verbs),
-        subjects=frozenset(words.subjects),
-        finite=frozenset(words.finite),
-        owing=frozenset(words.owing),
-        passing=frozenset(words.passing),
-        omitted=frozenset(words.omitted),
-        them=frozenset(words.them),
-        light=frozenset(words.light),
-        governing=frozenset(words.governing),
-        favours=frozenset(words.favours),
-        settling=frozenset(words.settling),
-        asking=frozenset(words.asking),
-        weak_nouns=frozenset(words.weak_nouns),
-        joins=frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
-        noun_conjunctions=frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),
-    )
+    made: dict[str, Any] = {name: frozenset(getattr(words, name)) for name in _given(WordClasses)}
+    made |= {
+        "one": words.one,
+        "ones": made["ones"] | _last_words(nouns),
+        "joins": frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
+        "noun_conjunctions": frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),
+    }
+    return WordClasses(**made)
 
 
 def phrases(words: WordsFile) -> Phrases:
     """The phrases of a language."""
-
-    def compiled(said: tuple[str, ...]) -> Trie:
-        return lexicon([(1, said)], words)
-
     asides = words.asides and words.asides + words.fillers + words.conjunctions
-    return Phrases(
-        conjunctions=compiled(words.conjunctions),
-        requests=compiled(words.requests),
-        tellings=compiled(words.tellings),
-        asides=compiled(asides),
-        asides_unasked=compiled(asides + words.answers),
-        closings=compiled(words.closings),
-        holds=compiled(words.holds),
-        counted=compiled(words.counted),
-        twists=compiled(words.twists),
-        objecting=compiled(words.objecting),
-        relative=compiled(words.relative),
-        not_names=compiled(words.not_names),
-        mentioning=compiled(words.mentioning),
-        declining=compiled(words.declining),
-        pricing=compiled(words.pricing),
-        alarms=compiled(words.alarms),
-    )
+    said: dict[str, tuple[str, ...]] = {name: getattr(words, name) for name in _given(Phrases)}
+    said |= {"asides": asides, "asides_unasked": asides + words.answers}
+    return Phrases(**{name: lexicon([(1, each)], words) for name, each in said.items()})
+
+
+def _given(compiled: type[WordClasses | Phrases]) -> list[str]:
+    """What of it is a list of the file."""
+    return [each.name for each in fields(compiled) if each.name in WordsFile.model_fields]
 
 
 def _last_words(nouns: NounsFile) -> frozenset[str]:

@@ -7,7 +7,7 @@ from schemas.intent import Annotation, Context
 from schemas.payee import MatchOutcome
 from schemas.span import SpanKind
 from services.understanding.fast.patterns.lattice import Edge, Lattice, Trie
-from services.understanding.fast.patterns.units import Units
+from services.understanding.fast.patterns.units import Units, in_nouns
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.lexicon import OTHER
 from services.understanding.fast.words.numbered import numbered
@@ -184,4 +184,4 @@ def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozens
 
 
 def _name_like(char: str) -> bool:
-    return "一" <= char <= "鿿" or "ァ" <= char <= "ー" or char.isascii() or char == "々"
+    return in_nouns(char) or char.isascii() or char == "々"

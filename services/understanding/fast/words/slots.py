@@ -1,10 +1,10 @@
 """From captures to slots with evidence, and to what was named in vain."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Mention, Slot, SlotName, Slots
@@ -28,7 +28,6 @@ _MEMO: Final = "memo"
 _UNREAD: Final = "unread"
 """The slot of what a template lets stand and has no place for."""
 _OWNS: Final = re.compile(r"\s*['’]s$")
-_MONEY_SLOTS: Final = frozenset({"amount", "at_least", "at_most"})
 
 
 class Filling:
@@ -62,9 +61,9 @@ class Filling:
                 self._dropped.append(self._evidence(edge))
             elif slot.endswith(_NAME):
                 self._mention(slot.removesuffix(_NAME), edge)
-            elif slot in FILLERS:
+            elif (fill := self._FILLERS.get(slot)) is not None:
                 before = self.values.get(slot)
-                FILLERS[slot](self, slot, edge)
+                fill(self, slot, edge)
                 after = self.values.get(slot)
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
@@ -194,6 +193,16 @@ class Filling:
         digits = "".join(c for c in str(span.value) if c.isdigit())
         self.values[slot] = Slot(digits, self._evidence(edge, span.rule))
 
+    _FILLERS: ClassVar[Mapping[str, Callable[["Filling", str, Edge], None]]] = {
+        **dict.fromkeys(("amount", "at_least", "at_most"), _money),
+        **dict.fromkeys(("date", "period"), _date),
+        **dict.fromkeys(("source", "target", "account", "card", "bill"), _noun),
+        **dict.fromkeys(("merchant", "topic"), _words),
+        "payee": _payee,
+        "digits": _digits,
+        "choice": _pointed,
+    }
+
 
 def _alike(before: Slot[Any], after: Slot[Any] | None) -> bool:
     """Whether what was filled anew has the same value."""
@@ -225,14 +234,3 @@ def _contrasted(match: PayeeMatch, refused: PayeeMatch | None) -> PayeeMatch:
     if refused is None or not refused.candidates or refused.candidates[0].id not in alike[1:]:
         return match
     return replace(match, choice=match.candidates[0].id, outcome=MatchOutcome.CLEAR)
-
-
-FILLERS: Final[dict[str, Callable[[Filling, str, Edge], None]]] = {
-    **dict.fromkeys(_MONEY_SLOTS, Filling._money),  # noqa: SLF001 - the table of the class's own methods
-    **dict.fromkeys(("date", "period"), Filling._date),  # noqa: SLF001 - as above
-    **dict.fromkeys(("source", "target", "account", "card", "bill"), Filling._noun),  # noqa: SLF001 - as above
-    **dict.fromkeys(("merchant", "topic"), Filling._words),  # noqa: SLF001 - as above
-    "payee": Filling._payee,  # noqa: SLF001 - as above
-    "digits": Filling._digits,  # noqa: SLF001 - as above
-    "choice": Filling._pointed,  # noqa: SLF001 - as above
-}

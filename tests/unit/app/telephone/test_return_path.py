@@ -2,8 +2,9 @@
 
 import orjson
 
+from app.transports.telephone.carriers import TELNYX, TWILIO, Carrier, Credential
 from app.transports.telephone.line import Act, WebRequest
-from app.transports.telephone.twilio import TELNYX, TWILIO, Carrier, Credential, MediaStream
+from app.transports.telephone.media_stream import MediaStream
 from tests.harness.phone_protocols import recorded, wire
 
 

@@ -8,7 +8,17 @@ import pytest
 import app.transports.telephone as room
 
 FOLDER = Path(room.__file__).parent
-CORES = ["line", "fields", "playout", "twilio", "audiosocket", "asterisk_websocket", "audiohook", "jambonz"]
+CORES = [
+    "line",
+    "fields",
+    "playout",
+    "carriers",
+    "media_stream",
+    "audiosocket",
+    "asterisk_websocket",
+    "audiohook",
+    "jambonz",
+]
 FORBIDDEN = (
     "asyncio",
     "time",

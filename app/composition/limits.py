@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from app.background import keep_running
+from app.composition.background import keep_running
 from app.settings import Settings
 from services.guard.shared_calls import RENEW_EVERY_S, SharedCalls
 from services.guard.shared_rates import SharedRates

@@ -7,7 +7,7 @@ from pathlib import Path
 from ssl import SSLContext
 from typing import Final
 
-from app import _settings_files
+from app.settings.files import pair
 from services.timing import on_disk
 
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ def _look(context: SSLContext, certificate: Path, key: Path, taken: _Stamp) -> _
     found = _stamp(certificate, key)
     if found in {taken, ()}:
         return taken
-    if wrong := next(_settings_files.pair(certificate, key), None):
+    if wrong := next(pair(certificate, key), None):
         log.error("the certificate that is in use stays: %s", wrong)
         return found
     context.load_cert_chain(certificate, key, password=b"")

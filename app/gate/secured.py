@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 import uvicorn
 import uvloop
 
-from app.certificate import renewing
-from app.doorman import HEAD_S, ConnectionGate
+from app.gate.certificate import renewing
+from app.gate.doorman import HEAD_S, ConnectionGate
 
 HANDSHAKE_S: Final = 0.0005
 """Processor time of a TLS handshake, charged to all newcomers together: at most four hundred a second for long."""

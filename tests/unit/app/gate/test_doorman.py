@@ -9,8 +9,8 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from app.doorman import BODY_BYTE_S, LONG_S, ConnectionGate
-from app.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Turns
+from app.gate.doorman import BODY_BYTE_S, LONG_S, ConnectionGate
+from app.gate.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Turns
 
 
 class Ticking:
@@ -60,7 +60,7 @@ class Reader:
 
 def test_a_lobby_past_its_allowance_waits_without_turning_round(monkeypatch: pytest.MonkeyPatch) -> None:
     spent = [0.0]
-    monkeypatch.setattr("app.lobby.time.thread_time", lambda: spent[0])
+    monkeypatch.setattr("app.gate.lobby.time.thread_time", lambda: spent[0])
     loop = Ticking()
     lobby = Turns(loop, SURPLUS_S)  # type: ignore[arg-type]
 
@@ -154,7 +154,7 @@ class _Open(asyncio.Transport):
 
 def test_what_takes_long_to_parse_comes_in_smaller_pieces_until_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     spent, cost, sizes = [0.0], [2 * LONG_S], list[int]()
-    monkeypatch.setattr("app.doorman.time.thread_time", lambda: spent[0])
+    monkeypatch.setattr("app.gate.doorman.time.thread_time", lambda: spent[0])
 
     class FakeParser(asyncio.Protocol):
         """Every piece takes so long."""

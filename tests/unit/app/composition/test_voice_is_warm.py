@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app import speech
+from app.composition import speech
 from app.settings import Settings
 from rules.load import locales
 from schemas.errors import SpeechUnavailable

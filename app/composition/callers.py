@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from app.anyone import anyone
 from rules.act import zone
-from rules.load import locales
+from rules.locales import known
 from schemas.ids import EN_US, CallId, CustomerId, Locale
 from schemas.transfer import Proposal
 from services.call.agent import Agent
@@ -40,7 +40,7 @@ class Callers:
         bank = self.banking.bank
         with within(ANSWER_S):
             profile, payees = await asyncio.gather(bank.profile(customer), bank.payees(customer))
-        own = profile.locale if profile.locale in locales() else EN_US
+        own = known(profile.locale) or EN_US
         today = self.banking.clock.now().astimezone(zone(profile.zone)).date()
         version = await asyncio.to_thread(content_version, payees, today)
         index = self._indexes.peek(customer, version)

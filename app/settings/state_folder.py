@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.settings import PREFIX, Settings
+from app.settings.checks import PREFIX
+from app.settings.read import Settings
 from schemas.errors import ConfigInvalid
 
 

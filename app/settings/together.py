@@ -2,26 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from app import _settings_checks as checks
-from app import _settings_places as places
+from app.settings import checks, places
+from app.settings.checks import PREFIX
+from app.settings.fields import DEMO_ISSUER, BankKind, SettingFields, SpeechKind
 from rules.load import locales
 
-if TYPE_CHECKING:
-    from app.settings import Settings
-
-PREFIX: Final = checks.PREFIX
-DEMO_ISSUER: Final = "tellerline-demo"
 MIN_CALL_S: Final = 30
 
 
-def faults(settings: "Settings") -> Iterator[str]:
+def faults(settings: SettingFields) -> Iterator[str]:
     """What no environment may leave half said."""
-    if settings.bank == "fineract":
+    if settings.bank is BankKind.FINERACT:
         wanted = {
             "FINERACT_URL": settings.fineract_url,
             "FINERACT_USER": settings.fineract_user,
@@ -30,7 +26,7 @@ def faults(settings: "Settings") -> Iterator[str]:
         missing = [PREFIX + name for name, value in wanted.items() if not value]
         if missing:
             yield f"TELLERLINE_BANK=fineract needs {', '.join(missing)}"
-    if (settings.speech == "endpoint") != bool(settings.speech_url):
+    if (settings.speech is SpeechKind.ENDPOINT) != bool(settings.speech_url):
         yield "TELLERLINE_SPEECH=endpoint and TELLERLINE_SPEECH_URL go together"
     if strange := sorted(set(settings.speech_voices) - set(locales())):
         yield f"TELLERLINE_SPEECH_VOICES: {', '.join(strange)}: write {', '.join(locales())}"
@@ -51,7 +47,7 @@ def faults(settings: "Settings") -> Iterator[str]:
             yield f"{PREFIX}{name.upper()}S_BEFORE holds an empty one: write the earlier ones alone"
 
 
-def _halves(settings: "Settings") -> Iterator[str]:
+def _halves(settings: SettingFields) -> Iterator[str]:
     """Credentials of which one part was written, models without their endpoint, and one port for two things."""
     if settings.audiosocket.rpartition(":")[2] == str(settings.port):
         yield "TELLERLINE_AUDIOSOCKET and TELLERLINE_PORT name one port: write another for one of them"
@@ -65,16 +61,16 @@ def _halves(settings: "Settings") -> Iterator[str]:
             yield f"{PREFIX}{given[0]} needs {PREFIX}{model}_URL: without it no model is asked"
 
 
-def _set(settings: "Settings") -> set[str]:
+def _set(settings: SettingFields) -> set[str]:
     """The settings that say something else than what goes without saying."""
     return {name for name in settings.model_fields_set if getattr(settings, name) != _default(settings, name)}
 
 
-def _default(settings: "Settings", name: str) -> object:
+def _default(settings: SettingFields, name: str) -> object:
     return type(settings).model_fields[name].get_default(call_default_factory=True)
 
 
-def _handed_off(settings: "Settings") -> Iterator[str]:
+def _handed_off(settings: SettingFields) -> Iterator[str]:
     """To whom a carrier gives a call: there has to be a carrier, and each has its own idea of a target."""
     to = settings.transfer_to
     numbers = settings.twilio_token.get_secret_value() or settings.telnyx_key.get_secret_value()
@@ -86,7 +82,7 @@ def _handed_off(settings: "Settings") -> Iterator[str]:
         yield "TELLERLINE_RETURN_TO needs TELLERLINE_TRANSFER_TO: nobody returns who was not handed off"
 
 
-def _folders(settings: "Settings") -> Iterator[str]:
+def _folders(settings: SettingFields) -> Iterator[str]:
     """Folders that are named have to hold what they are named for."""
     wanted: tuple[tuple[str, Path | None, str, str], ...] = (
         ("SPEECH_RECORDINGS", settings.speech_recordings, "index.yaml", "no index.yaml"),
@@ -99,7 +95,7 @@ def _folders(settings: "Settings") -> Iterator[str]:
             yield f"{PREFIX}{name}: {without} in {folder}: put it there, or leave the setting out"
 
 
-def _shadowed(settings: "Settings") -> Iterator[str]:
+def _shadowed(settings: SettingFields) -> Iterator[str]:
     """What differs is kept where recordings are."""
     if settings.shadowed and not settings.recording_days:
         yield "TELLERLINE_SHADOW_… needs TELLERLINE_RECORDING_DAYS: what differs is kept beside the recorded turn"
@@ -109,7 +105,7 @@ def _shadowed(settings: "Settings") -> Iterator[str]:
             yield f"{PREFIX}SHADOW_{name}: no {has} in {folder}: write a folder like ours"
 
 
-def production_faults(settings: "Settings") -> Iterator[str]:
+def production_faults(settings: SettingFields) -> Iterator[str]:
     """What a demo may leave open and a bank may not."""
     needed = {
         "CONFIRMATION_KEY": settings.confirmation_key.get_secret_value(),
@@ -124,7 +120,7 @@ def production_faults(settings: "Settings") -> Iterator[str]:
         yield "production needs " + ", ".join(missing)
     if settings.database_url.startswith("sqlite:"):
         yield "production needs PostgreSQL: write TELLERLINE_DATABASE_URL=postgresql://USER@HOST/DATABASE"
-    if settings.bank == "sandbox":
+    if settings.bank is BankKind.SANDBOX:
         yield "production needs a core bank: write TELLERLINE_BANK=fineract"
     if settings.token_issuer == DEMO_ISSUER:
         yield "production needs TELLERLINE_TOKEN_ISSUER: write your identity provider's `iss`"
@@ -136,7 +132,7 @@ def production_faults(settings: "Settings") -> Iterator[str]:
             yield f"{PREFIX}{name.upper()} is not encrypted: write an https:// address"
 
 
-def _keys(settings: "Settings") -> Iterator[str]:
+def _keys(settings: SettingFields) -> Iterator[str]:
     """Each drawn at random, and for one thing alone."""
     others = {
         "AUDIT_KEY": [settings.audit_key],

@@ -20,7 +20,7 @@ from schemas.turn import ReplyId
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CASES = yaml.load((ROOT / "tests/data/settings/mistakes.yaml").read_text(), yaml.CSafeLoader)
 

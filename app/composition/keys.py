@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from app.once import made_once
 from app.settings import KEY_BYTES, Settings
-from app.state_folder import in_state_folder
+from app.settings.state_folder import in_state_folder
 from schemas.errors import ConfigInvalid
 from services.record.audit_keys import AuditKeys
 

@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from app._bounded_http import BoundedHttp, answer
-from app.lobby import PARSING_BURST_S, PAUSE_S, Lobby, Turns
-from app.websocket import HANDSHAKE_S, BoundedWebSocket
+from app.gate.bounded_http import BoundedHttp, answer
+from app.gate.lobby import PARSING_BURST_S, PAUSE_S, Lobby, Turns
+from app.gate.websocket import HANDSHAKE_S, BoundedWebSocket
 
 log = logging.getLogger(__name__)
 

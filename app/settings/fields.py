@@ -1,29 +1,17 @@
-"""Settings: the one place that reads the environment. Every field is documented in README.md (a test compares)."""
+"""What can be set, and what each may be. Every field is documented in README.md (a test compares)."""
 
-import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeVar
 
 import sqlalchemy as sa
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError, model_validator
-from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
-from rapidfuzz import process
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from app import _settings_checks as checks
-from app import _settings_files as files
-from app import _settings_places as places
-from app import _settings_together as together
-from schemas.errors import ConfigInvalid
+from app.settings import checks, places
 
-PREFIX: Final = checks.PREFIX
-KEY_BYTES: Final = checks.KEY_BYTES
-DEMO_ISSUER: Final = together.DEMO_ISSUER
-_OTHERS: Final = frozenset({"TELLERLINE_DOCTOR_KEY", "TELLERLINE_TEST_POSTGRES", "TELLERLINE_TOKEN"})
-"""Names with our prefix that are no setting of the gateway."""
+DEMO_ISSUER: Final = "tellerline-demo"
 _PIPELINE: Final = ("asr_", "extraction_", "qna_", "knowledge_")
-_WORDS: Final = {"dict_type": "write a JSON object", "tuple_type": "write a JSON list", "string_type": "write a text"}
 
 
 class Environment(StrEnum):
@@ -66,11 +54,11 @@ JsonNames = Annotated[T, NoDecode, BeforeValidator(checks.json_object)]
 """A JSON object that says each name once."""
 
 
-class Settings(BaseSettings):
-    """Read from environment variables named TELLERLINE_<FIELD>, or from a `.env` file: see `read_settings`."""
+class SettingFields(BaseSettings):
+    """Each by itself, from an environment variable named TELLERLINE_<FIELD>, or from a `.env` file."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
+        env_prefix=checks.PREFIX,
         env_file=".env",
         env_file_encoding=checks.ENV_ENCODING,
         extra="ignore",
@@ -165,15 +153,6 @@ class Settings(BaseSettings):
     shadow_extraction_model: Name = "google/gemma-4-E4B-it"
     shadow_extraction_key: ApiKey = SecretStr("")
 
-    @model_validator(mode="after")
-    def _holds_together(self) -> Self:
-        faults = [*together.faults(self), *files.faults(self.tls_certificate, self.tls_key, self.state_dir)]
-        if self.environment is Environment.PRODUCTION:
-            faults += together.production_faults(self)
-        if faults:
-            raise ConfigInvalid("; ".join(faults))
-        return self
-
     @property
     def recordings(self) -> Path:
         """Where recorded calls are kept."""
@@ -197,52 +176,3 @@ class Settings(BaseSettings):
         password = self.database_password.get_secret_value()
         url = sa.make_url(self.database_url)
         return (url.set(password=password) if password else url).render_as_string(hide_password=False)
-
-
-def read_settings(**given: Any) -> Settings:
-    """The settings of the environment; `given` ones go before. Raises ConfigInvalid: one line, with what to write."""
-    if wrong := [*_unknown(), *_quoted()]:
-        raise ConfigInvalid("; ".join(wrong))
-    try:
-        return Settings(**given)
-    except ValidationError as error:
-        raise ConfigInvalid("; ".join(_said(fault) for fault in error.errors(include_input=False))) from None
-    except SettingsError as error:  # names the field, in quotes; its cause repeats the value
-        raise ConfigInvalid(f"{PREFIX}{str(error).split(chr(34))[1].upper()}: write JSON") from None
-
-
-def environment_without_ours() -> dict[str, str]:
-    """What the environment holds that is no setting: for processes that are to know none."""
-    ours = {*names(), *_OTHERS}
-    return {k: v for k, v in os.environ.items() if k not in ours and not k.startswith(PREFIX)}  # noqa: TID251 - as above
-
-
-def names() -> list[str]:
-    """The environment variable of every setting."""
-    return [str(f.validation_alias or PREFIX + name.upper()) for name, f in Settings.model_fields.items()]
-
-
-def _unknown() -> list[str]:
-    known = names()
-    given = {name.upper() for name in (*os.environ, *checks.env_names(Path(".env")))}  # noqa: TID251 - this is the place
-    said = []
-    for name in sorted(name for name in given if name.startswith(PREFIX) and name not in {*known, *_OTHERS}):
-        near = process.extractOne(name, known, score_cutoff=80)
-        said.append(f"{name} is no setting" + (f": did you mean {near[0]}?" if near else ""))
-    return said
-
-
-def _quoted() -> list[str]:
-    """A shell takes quotes off; what a container is given with `--env-file` keeps them, and would mean them."""
-    free = {PREFIX + name for name in ("DATABASE_PASSWORD", "FINERACT_PASSWORD", "IVR_KEYS", "SPEECH_VOICES")}
-    free |= {name for name in names() if name.endswith("_BEFORE")}
-    given = [name for name in names() if name not in free and checks.quoted(os.environ.get(name, ""))]  # noqa: TID251 - as above
-    return [f"{name} is in quotes: write it without them" for name in given]
-
-
-def _said(fault: ErrorDetails) -> str:
-    """One fault in pydantic's words, without the value, which may be secret."""
-    field, *inside = fault["loc"] or ("",)
-    name = field if str(field).isupper() else f"{PREFIX}{str(field).upper()}"
-    place = "".join(f"[{part}]" for part in inside if isinstance(part, int))  # names may be secrets in the wrong place
-    return f"{name}{place}: {_WORDS.get(fault['type']) or fault['msg'].removeprefix('Value error, ')}"

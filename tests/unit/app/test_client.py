@@ -5,7 +5,7 @@ import orjson
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from app.line import FRAME, HISS, Event, Microphone, calls_url, heard_out, key, line, session, typed
+from app.client import FRAME, HISS, Event, Microphone, calls_url, heard_out, key, line, session, typed
 from schemas.audio import SAMPLE_RATE
 from schemas.wire import parse_client_event
 

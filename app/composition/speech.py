@@ -1,6 +1,7 @@
 """The voice that the settings name, and what it has ready before it is asked.
 
-`python -m app.speech` has the embedded one say the replies that are heard most, and lays their sound beside the voices.
+`python -m app.composition.speech` has the embedded one say the replies that are heard most, and lays their sound beside
+the voices.
 """
 
 import asyncio

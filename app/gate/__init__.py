@@ -1,0 +1,1 @@
+"""Before the application: what a connection may cost, whatever is sent over it: HTTP, WebSocket, plain or by TLS."""

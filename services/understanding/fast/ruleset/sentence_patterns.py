@@ -1,0 +1,40 @@
+"""What no list of words tells, in a language without spaces: rules/intents/LANGUAGE/patterns.yaml."""
+
+import re
+from typing import Any, Final
+
+from pydantic import model_validator
+
+from rules.load import RuleFile
+
+_NOWHERE: Final = re.compile("(?!)")
+_TITLE: Final = "{title}"
+
+
+class SentencePatterns(RuleFile):
+    """Regular expressions, told by the comments of the file; one that a language does not have matches nowhere."""
+
+    title: str = ""
+    titled: re.Pattern[str] = _NOWHERE
+    several: re.Pattern[str] = _NOWHERE
+    begun: re.Pattern[str] = _NOWHERE
+    again: re.Pattern[str] = _NOWHERE
+    doubled: re.Pattern[str] = _NOWHERE
+    named_later: re.Pattern[str] = _NOWHERE
+    name_alone: re.Pattern[str] = _NOWHERE
+    to_or_from: re.Pattern[str] = _NOWHERE
+    denied_deed: re.Pattern[str] = _NOWHERE
+    subject: re.Pattern[str] = _NOWHERE
+    whose: re.Pattern[str] = _NOWHERE
+    said_to_be: re.Pattern[str] = _NOWHERE
+    onto: re.Pattern[str] = _NOWHERE
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_title(cls, given: dict[str, Any]) -> dict[str, Any]:
+        title = given.get("title", "")
+        return {name: each.replace(_TITLE, title) if isinstance(each, str) else each for name, each in given.items()}
+
+
+NO_PATTERNS: Final = SentencePatterns(id="intents.patterns", version=1)
+"""Those of a language whose words are spaced."""
