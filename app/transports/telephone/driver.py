@@ -195,7 +195,7 @@ class _PhoneCall:
             case Reformed(form):
                 await self._reform(call, form)
             case Speaks(locale) if locale in locales():
-                await call.put(ConfigureIn(locale=locale, patient=True))
+                await call.put(ConfigureIn(locale=locale))
             case SendBack(message):
                 await self._send(message)
             case Left():
@@ -222,7 +222,7 @@ class _PhoneCall:
         if self._inband is not None:
             await call.put(AudioIn(self._inband.rest()))
             self._inband = InBand(form)
-        await call.put(ConfigureIn(form=form, patient=True))
+        await call.put(ConfigureIn(form=form))
 
     # Out
 

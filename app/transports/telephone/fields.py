@@ -1,15 +1,14 @@
 """Messages of JSON, read without trust: every field is asked for by its type, and nothing is repeated in an error."""
 
-import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
+from app.transports._decode import unbase64
 from app.transports.telephone.line import LineEvent, Pressed
-from schemas.errors import MalformedAudio, MalformedMessage, TooLarge
+from schemas.errors import MalformedMessage, TooLarge
 from schemas.ids import Locale
 from schemas.json_names import DOUBLED, doubled_name
 
@@ -86,11 +85,7 @@ class Fields:
 
     def sound(self, name: str) -> bytes:
         """Base64. Raises MalformedMessage, MalformedAudio."""
-        text = self.word(name, most=MAX_MESSAGE)
-        try:
-            return base64.b64decode(text, validate=True)
-        except (binascii.Error, ValueError):
-            raise MalformedAudio("the sound is not base64") from None
+        return unbase64(self.word(name, most=MAX_MESSAGE))
 
     def keys(self, name: str) -> list[LineEvent]:
         """A key of a telephone; none where the hook was flashed. Raises MalformedMessage."""
