@@ -18,14 +18,14 @@ from services.payees import PayeeIndex, Searched
 from services.understanding.clarification.afterthought import afterthought, named_last
 from services.understanding.clarification.asked_first import asked_first
 from services.understanding.clarification.besides import besides
-from services.understanding.clarification.billers import of_its_biller
+from services.understanding.clarification.billers import for_its_bill, of_its_biller
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import two_receivers
 from services.understanding.clarification.remarks import remarked
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
-from services.understanding.correction.apiece import apiece
+from services.understanding.correction.apiece import apiece, every_bill
 from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.called_in_two import called_in_two
 from services.understanding.correction.days import day_in_part
@@ -189,7 +189,8 @@ class _Stages:
         meant = remarked(heard, meant, context, again) or meant
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
-        meant = apiece(heard, meant, context) or meant
+        meant = apiece(heard, meant, context) or every_bill(heard, meant, context) or meant
+        meant = for_its_bill(meant, context) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
 
     def _anyone(self, heard: Annotation) -> FindPayee:

@@ -49,8 +49,8 @@ _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
-    if context.code or found.then is not None:
-        return None
+    if context.code or found.then is not None or ".besides@" in (found.rule or ""):
+        return None  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
     sure = not (_open(found) if context.idle else _unanswered(found, context))
     if sure and not found.unread and found.rule != TOLD_BY:
         return None

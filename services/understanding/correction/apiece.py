@@ -5,13 +5,19 @@ from functools import reduce
 from typing import Any, Final
 
 from schemas.ids import RuleId, language
-from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Understood
+from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
+from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.words.reading import read
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _MORE: Final = 2
 """Values beside the first one, at most."""
+_NEAR: Final = 3
+"""Units of a word behind which nothing is taken back, at most."""
+_MOST_BILLS: Final = 4
+_RULE: Final = RuleId("intents.every_bill@1")
+_EVERY: Final = ".bill_payment.every@"
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
 
@@ -36,7 +42,7 @@ def apiece(heard: Annotation, found: Understood, context: Context) -> Understood
     joined = bills and not found.unread
     told = told if linked or not marks.spaced else []  # "pay emily, no, she said kate for the both of them"
     together = any(marks.shared.scan(units.words, at) for at in places)
-    if not (told or joined) or together or any(marks.repairs.scan(units.words, at) for at in places):
+    if not (told or joined) or together or any(_repaired(marks, units.words, at) for at in places):
         return None
     said = {units.words[at] for at in told}
     if any(not said.intersection(rules.units(unread.surface).words) for unread in found.unread):
@@ -54,6 +60,26 @@ def apiece(heard: Annotation, found: Understood, context: Context) -> Understood
         for one in (named.value, *named.readings)
     ]
     return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+
+
+def every_bill(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
+    rules = grammar(language(heard.transcript.locale))
+    due = sorted((bill for bill in context.bills if bill.due.minor), key=lambda bill: bill.due_on)
+    meant = _EVERY in (found.rule or "") and context.idle and found.slots.amount is None
+    months = (rules.units(each.evidence.surface).words for each in found.unresolved)
+    left = found.unread or found.then or not all(rules.accounts.elapsed.begins(month, 0) for month in months)
+    if not meant or left or not 1 < len(due) <= _MOST_BILLS:
+        return None
+    said = Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE)
+    orders = [replace(found, slots=replace(found.slots, bill=Slot(b.id, said)), missing=(), unresolved=()) for b in due]
+    return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+
+
+def _repaired(marks: Accounts, words: tuple[str, ...], at: int) -> bool:
+    """Whether words stand there that take something back: not 「だけじゃなくて」, nor a part of it."""
+    behind = any(edge.end == at for b in range(max(0, at - _NEAR), at) for edge in marks.not_only.scan(words, b))
+    return not behind and bool(marks.repairs.scan(words, at))
 
 
 def _in_a_row(rules: Grammar, heard: Annotation, context: Context, named: Slot[Any]) -> bool:

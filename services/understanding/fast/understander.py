@@ -191,7 +191,7 @@ class Understander:
     def _behind(self, hearing: MatchInput) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
         context, reading = hearing.context, hearing.reading
-        if not context.idle or self._grammar.endings is None:
+        if not context.idle or self._grammar.endings is None or any(reading.phrases(self._grammar.phrases.alarms)):
             return None
         rules, size = self._grammar, len(reading.words)
         begins = begins_behind(rules, hearing.heard, reading)
