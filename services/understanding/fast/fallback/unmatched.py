@@ -129,7 +129,7 @@ class Unmatched:
             beside = times_beside(heard, guessed) if intent in MONEY_MOVING else ()
             unread = (*unread, *bills_beside(self._grammar, heard, context, reading, found), *beside)
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
-        return replace(sure, unresolved=left, unread=unread)
+        return replace(sure, unresolved=left, unread=tuple(dict.fromkeys((*unread, *sure.unread))))
 
     def _offered(
         self, heard: Annotation, context: Context, reading: UtteranceLattice, all_told: Callable[[], Slots]

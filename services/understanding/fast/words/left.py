@@ -25,6 +25,7 @@ _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
 """What stands between a bill and the month it is for."""
+_JAPANESE_MARKS: Final = "、。"
 _MONTH_S: Final = "分の"
 _OF: Final = "の"
 _AS_THEN: Final = ("の", "と同", "と一", "とお", "みた")
@@ -83,6 +84,8 @@ def _about_how_much(rules: Accounts, heard: Annotation, units: Units, slots: Slo
     place = units.covering(slots.amount.evidence.start, slots.amount.evidence.end) if slots.amount else None
     if place is None or place[1] == len(units.words):
         return ()
+    if slots.amount is not None and heard.transcript.text[slots.amount.evidence.end] in _JAPANESE_MARKS:
+        return ()  # 「三万円、ちょっと急ぎで」
     end = rules.inexact.longest(units.words, place[1])[0]
     return (_words(heard, units, place[1], end),) if end > place[1] else ()
 
