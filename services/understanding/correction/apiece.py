@@ -17,6 +17,7 @@ _NEAR: Final = 3
 """Units of a word behind which nothing is taken back, at most."""
 _MOST_BILLS: Final = 4
 _RULE: Final = RuleId("intents.every_bill@1")
+_EVERYTHING: Final = "everything"
 _EVERY: Final = ".bill_payment.every@"
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
@@ -66,14 +67,23 @@ def every_bill(heard: Annotation, found: Understood, context: Context) -> Unders
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
     rules = grammar(language(heard.transcript.locale))
     due = sorted((bill for bill in context.bills if bill.due.minor), key=lambda bill: bill.due_on)
-    meant = _EVERY in (found.rule or "") and context.idle and found.slots.amount is None
+    meant = (_EVERY in (found.rule or "") and context.idle) or _all_asked(heard, found, context)
     months = (rules.units(each.evidence.surface).words for each in found.unresolved)
     left = found.unread or found.then or not all(rules.accounts.elapsed.begins(month, 0) for month in months)
-    if not meant or left or not 1 < len(due) <= _MOST_BILLS:
+    if not meant or left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
         return None
     said = Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE)
-    orders = [replace(found, slots=replace(found.slots, bill=Slot(b.id, said)), missing=(), unresolved=()) for b in due]
+    plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=())
+    orders = [replace(plain, slots=replace(found.slots, bill=Slot(bill.id, said), portion=None)) for bill in due]
     return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+
+
+def _all_asked(heard: Annotation, found: Understood, context: Context) -> bool:
+    """Whether all are meant by who is asked which: 「全部お願いします」; 「全額」 is of one."""
+    if context.asked is not SlotName.BILL or found.slots.portion is None:
+        return False
+    rules = grammar(language(heard.transcript.locale))
+    return rules.symbols.get(_EVERYTHING) in read(rules, heard, context).lattice.said()
 
 
 def _repaired(marks: Accounts, words: tuple[str, ...], at: int) -> bool:
