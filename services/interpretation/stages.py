@@ -22,7 +22,7 @@ from services.understanding.clarification.billers import for_its_bill, of_its_bi
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import two_receivers
-from services.understanding.clarification.remarks import remarked
+from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
 from services.understanding.correction.apiece import apiece, every_bill
@@ -186,7 +186,7 @@ class _Stages:
         meant = named_last(heard, meant or found, context, part) or meant
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
-        meant = remarked(heard, meant, context, again) or meant
+        meant = remarked(heard, meant, context, again) or on_condition(heard, meant, context) or meant
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or every_bill(heard, meant, context) or meant

@@ -49,22 +49,22 @@ _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
-    if context.code or found.then is not None or ".besides@" in (found.rule or ""):
-        return None  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
     sure = not (_open(found) if context.idle else _unanswered(found, context))
-    if sure and not found.unread and found.rule != TOLD_BY:
+    if context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
         return None
     rules = grammar(language(heard.transcript.locale))
     said = Mentions(rules, heard, context, read(rules, heard, context), find)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
-    if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said):
+    if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said, found):
         return None
     return _of_a_command(said, found, vetoes) if context.idle else _answered(said, found, vetoes)
 
 
-def _conditional(said: Mentions) -> bool:
+def _conditional(said: Mentions, found: Understood) -> bool:
     """Whether a condition stands behind the first value, with none announced after it: "fifty if she has less than"."""
-    if not said.rules.spaced or not said.context.idle or said.repairs():
+    if not said.rules.spaced:  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
+        return ".besides@" in (found.rule or "")
+    if not said.context.idle or said.repairs():
         return False
     reading, first = said.reading, min(said.reading.taken, default=len(said.reading.words))
     return "conditional" in vetoes_met(said.rules, reading, first, len(reading.words))

@@ -199,10 +199,15 @@ class Understander:
     def _behind(self, hearing: MatchInput) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""
         context, reading = hearing.context, hearing.reading
-        if not context.idle or self._grammar.endings is None or any(reading.phrases(self._grammar.phrases.alarms)):
+        if not context.idle or self._grammar.endings is None:
             return None
         rules, size = self._grammar, len(reading.words)
-        begins = begins_behind(rules, hearing.heard, reading)
+        alarms = [edge for edges in reading.phrases(rules.phrases.alarms) for edge in edges]
+        begins = tuple(
+            at
+            for at in begins_behind(rules, hearing.heard, reading)
+            if not any(edge.start < at < edge.end for edge in alarms)
+        )
         if not begins:
             return None
         sets = rules.automaton.run(reading.lattice, begins[0], size, rules.automaton.first, begins)
