@@ -21,7 +21,7 @@ from services.understanding.clarification.besides import besides
 from services.understanding.clarification.billers import for_its_bill, of_its_biller
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.listed import listed
-from services.understanding.clarification.receivers import two_receivers
+from services.understanding.clarification.receivers import another_than, two_receivers
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
@@ -163,7 +163,7 @@ class _Stages:
             return plain
         meant = called_in_two(heard, found, self._anyone(heard), partial(self._naming, heard, context))
         meant = meant or self._meant(heard, found, context)
-        return two_receivers(heard, meant, context) or meant
+        return two_receivers(heard, meant, context) or another_than(heard, meant) or meant
 
     def _meant(self, heard: Annotation, found: Understood, context: Context) -> Understood:
         """`found`, or what else the words mean where it is not all."""
