@@ -17,6 +17,7 @@ _NEAR: Final = 3
 """Units of a word behind which nothing is taken back, at most."""
 _MOST_BILLS: Final = 4
 _RULE: Final = RuleId("intents.every_bill@1")
+_DOES: Final = ("pay_do", "transfer_do", "repay_do")
 _EVERYTHING: Final = "everything"
 _EVERY: Final = ".bill_payment.every@"
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
@@ -40,27 +41,32 @@ def apiece(heard: Annotation, found: Understood, context: Context) -> Understood
     bills = name is SlotName.BILL and linked
     if (bills and not _in_a_row(rules, heard, context, named)) or (not bills and len(named.readings) > 1):
         return None
-    joined = bills and not found.unread
+    verbs = _verbs(rules, heard, context)
+    unread = [each for each in found.unread if not any(a <= each.start and each.end <= b for a, b in verbs)]
+    joined = bills and not unread
     told = told if linked or not marks.spaced else []  # "pay emily, no, she said kate for the both of them"
     together = any(marks.shared.scan(units.words, at) for at in places)
     if not (told or joined) or together or any(_repaired(marks, units.words, at) for at in places):
         return None
     said = {units.words[at] for at in told}
-    if any(not said.intersection(rules.units(unread.surface).words) for unread in found.unread):
+    if any(not said.intersection(rules.units(each.surface).words) for each in unread):
         return None
-    rule = RuleId(f"{marks.id}.apiece@{marks.version}")
-    orders = [
-        replace(
-            found,
-            slots=replace(found.slots, **{name.value: replace(named, value=one, readings=())}),
-            doubted=(),
-            unread=(),
-            rule=rule,
-            confidence=1.0,
-        )
-        for one in (named.value, *named.readings)
-    ]
+    return _one_by_one(found, name, named, RuleId(f"{marks.id}.apiece@{marks.version}"))
+
+
+def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleId) -> Understood:
+    """The order for everyone who is named, the first of them first."""
+    plain = replace(found, doubted=(), unread=(), rule=rule, confidence=1.0)
+    every = [replace(named, value=one, readings=()) for one in (named.value, *named.readings)]
+    orders = [replace(plain, slots=replace(found.slots, **{name.value: each})) for each in every]
     return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+
+
+def _verbs(rules: Grammar, heard: Annotation, context: Context) -> list[tuple[int, int]]:
+    """Where a verb of paying or sending stands with its ending: 払っちゃいたい is in no list of words."""
+    reading, symbols = read(rules, heard, context), {rules.symbols[name] for name in _DOES if name in rules.symbols}
+    edges = (edge for at in range(len(reading.words)) for edge in reading.lattice.edges(at) if edge.symbol in symbols)
+    return [(reading.units.starts[edge.start], reading.units.ends[edge.end - 1]) for edge in edges]
 
 
 def every_bill(heard: Annotation, found: Understood, context: Context) -> Understood | None:
