@@ -126,7 +126,7 @@ async def gateway(
             decoders=await decoding,
             vad=_vad(stack),
             audit=kept.audit,
-            readiness=Readiness(kept.store, kept.audit, clock),
+            readiness=Readiness(kept.store, kept.audit, authenticator, clock),
             issuer=issuer,
             phone=phone,
             shadow=beside_calls(stack, settings, metrics),

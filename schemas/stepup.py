@@ -22,6 +22,11 @@ class CodeNotSent(DependencyFailed):
 
     code, http_status, spoken = "code_not_sent", 503, "error.no_code"
 
+    def __init__(self, message: str, *, refused: bool = False, retry_after_s: float | None = None) -> None:
+        """`refused`: certainly no code is on its way."""
+        super().__init__(message, retry_after_s=retry_after_s)
+        self.refused = refused
+
 
 @dataclass(frozen=True, slots=True)
 class Challenge:

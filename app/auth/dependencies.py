@@ -35,6 +35,10 @@ class Authenticator:
             return principal
         return await self._tokens.verify(bearer(connection))
 
+    async def has_keys(self) -> bool:
+        """Whether tokens could be verified now. What bridges sign needs no key of the issuer's."""
+        return await self._tokens.has_keys()
+
     async def of_token(self, token: str) -> Principal:
         """Who a token is of that came on its own. Raises Unauthenticated, DependencyFailed."""
         return await self._tokens.verify(token)

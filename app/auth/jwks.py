@@ -106,6 +106,12 @@ class TokenVerifier:
                 raise
             return verify_token(token, self._keys, self._rules, self._clock.now())
 
+    async def has_keys(self) -> bool:
+        """Whether a token could be verified now; keys that are not there yet are asked for, and waited for shortly."""
+        if self._usable() is None and self._fetch_where_older_than(FRESH_S):
+            await self._wait(PATIENCE_S)
+        return self._usable() is not None
+
     async def close(self) -> None:
         """Give up a fetch that is under way."""
         if self._fetching is not None:

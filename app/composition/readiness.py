@@ -1,10 +1,11 @@
-"""Whether the next caller could be served: the database takes what a yes writes, and what is done goes on record."""
+"""Whether the next caller could be served: known by a token, a yes written, and what is done on record."""
 
 import asyncio
 from typing import Final
 
 import sqlalchemy as sa
 
+from app.auth.dependencies import Authenticator
 from schemas.errors import NotReady, StoreUnavailable
 from services.banking import tables
 from services.ports import Clock
@@ -23,9 +24,10 @@ _WRITTEN: Final = (tables.transfers, tables.spending, audit_tables.records, audi
 class Readiness:
     """Asks the database what it would take, at most once a second."""
 
-    def __init__(self, store: Store, audit: SpooledAudit, clock: Clock) -> None:
+    def __init__(self, store: Store, audit: SpooledAudit, callers: Authenticator, clock: Clock) -> None:
         self._store = store
         self._audit = audit
+        self._callers = callers
         self._clock = clock
         self._asked_at = -_FRESH_S
         self._asking = asyncio.Lock()
@@ -37,9 +39,13 @@ class Readiness:
             if self._clock.monotonic() - self._asked_at >= _FRESH_S:
                 self._database = await self._ask()
                 self._asked_at = self._clock.monotonic()
-        missing = [what for what in (self._database, self._records()) if what]
+        missing = [what for what in (self._database, self._records(), await self._identity()) if what]
         if missing:
             raise NotReady("; ".join(missing))
+
+    async def _identity(self) -> str:
+        """A gateway with a wrong address for the issuer's keys must not take the place of one that has them."""
+        return "" if await self._callers.has_keys() else "identity: the issuer's keys could not be had yet"
 
     def _records(self) -> str:
         if self._audit.gone:

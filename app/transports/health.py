@@ -27,7 +27,7 @@ def router(gateway: Gateway) -> APIRouter:
 
     @routes.get("/readyz", responses=documented(Draining, NotReady))
     async def readyz() -> Health:
-        """Callers are let in, the database takes what a transfer writes, and what is done goes on record.
+        """Callers are let in and known, the database takes what a transfer writes, and what is done goes on record.
 
         Rules and recogniser are loaded and warm: the process listens only once they are.
         """

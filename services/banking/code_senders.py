@@ -55,16 +55,20 @@ class WebhookSender:
                 "expires_at": challenge.expires_at.isoformat(),
             }
         )
+        refused = False
         try:
             async with asyncio.timeout(min(_SEND_S, left(_SEND_S + _AFTER_S) - _AFTER_S)):
                 sending = self._client.stream("POST", self._url, content=body, headers=self._headers(body))
                 async with sending as answer:  # what it says besides is not read: it may have no end
-                    said = "" if answer.is_success else f"status {answer.status_code}"
+                    refused = not answer.is_success
+                    said = f"status {answer.status_code}" if refused else ""
+        except httpx.ConnectError as error:
+            refused, said = True, f"{type(error).__name__} {error}".strip()
         except (httpx.HTTPError, TimeoutError) as error:
             said = fault_words(error)
         if said:
             log.error("a one-time code was not taken by the code service: %s", said)
-            raise CodeNotSent("the code could not be sent")
+            raise CodeNotSent("the code could not be sent", refused=refused)
 
     def _headers(self, body: bytes) -> dict[str, str]:
         at = str(int(self._clock.now().timestamp()))

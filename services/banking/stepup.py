@@ -3,6 +3,7 @@
 A pass is bound to one purpose and spent by one use. The code is stored only as a keyed digest.
 """
 
+import contextlib
 import hashlib
 import hmac
 import secrets
@@ -13,7 +14,7 @@ from typing import Final, Protocol
 import sqlalchemy as sa
 
 from rules.act import CLOCKS_APART, MoneyPolicy
-from schemas.errors import ConfigInvalid
+from schemas.errors import ConfigInvalid, StoreUnavailable
 from schemas.ids import CustomerId
 from schemas.stepup import Challenge, CodeNotSent
 from services.banking.tables import challenges
@@ -90,8 +91,18 @@ class SecondFactor:
             connection.execute(sa.insert(challenges), fresh)
 
         await self._store.transact("stepup.begin", beginning)
-        await self._sender.send(customer, challenge, code)
+        try:
+            await self._sender.send(customer, challenge, code)
+        except CodeNotSent as error:
+            if error.refused:
+                await self._forget(challenge)
+            raise
         return challenge
+
+    async def _forget(self, challenge: Challenge) -> None:
+        """A code that nobody will get is none of the hour's; where the database fails too, it stays one."""
+        with contextlib.suppress(StoreUnavailable):
+            await self._store.execute("stepup.refused", sa.delete(challenges).where(_c.id == challenge.id))
 
     async def verify(self, customer: CustomerId, challenge: Challenge, response: str) -> bool:
         """Whether the code is right; each try counts, right or wrong, and tries and time are bounded."""

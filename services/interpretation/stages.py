@@ -189,7 +189,7 @@ class _Stages:
 
     def _anyone(self, heard: Annotation) -> FindPayee:
         """Who is meant in a text of its own."""
-        return lambda text: self.payees.find((text,), heard.transcript.locale)
+        return lambda text: self.payees.find((text,), heard.transcript.locale, (), self._searched)
 
     def _naming(self, heard: Annotation, context: Context, text: str, match: PayeeMatch) -> Understood:
         """What a text means, as long as the utterance, in which that payee is named."""

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from schemas.banking import TransferState
 from schemas.errors import ConfirmationUsed, LimitExceeded, StepUpRequired
-from schemas.stepup import proposal_purpose
+from schemas.stepup import CodeNotSent, proposal_purpose
 from services.banking.banks import tables as t
 from tests.harness.money import (
     ANN,
@@ -111,3 +111,19 @@ async def test_a_second_factor_that_became_due_after_the_read_back(house: House)
     await change(house.store, t.limits, step_up_above=10)
     with pytest.raises(StepUpRequired):
         await house.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
+
+
+@pytest.mark.parametrize("refused", [True, False])
+async def test_a_code_counts_for_the_hour_unless_it_certainly_was_not_sent(house: House, refused: bool) -> None:
+    """While the bank's code service is down nobody uses up the codes of an hour; what may have been sent is one."""
+    house.sender.fails = CodeNotSent("down", refused=refused)
+    for _ in range(house.policy.challenges_per_hour):
+        with pytest.raises(CodeNotSent, match="down"):
+            await house.step_up.begin(ANN, "card:x")
+    house.sender.fails = None
+    if refused:
+        await house.step_up.begin(ANN, "card:x")
+        assert len(await house.step_up.waiting(ANN)) == 1
+    else:
+        with pytest.raises(CodeNotSent, match="too many"):
+            await house.step_up.begin(ANN, "card:x")

@@ -13,7 +13,7 @@ from rules.act import MoneyPolicy, money_policy
 from schemas.banking import TransferOrder
 from schemas.ids import AccountId, BillId, CallId, CardId, CustomerId, PayeeId
 from schemas.money import Money
-from schemas.stepup import Challenge
+from schemas.stepup import Challenge, CodeNotSent
 from schemas.transfer import Proposal
 from services.banking.banks import tables as t
 from services.banking.banks.sandbox import SandboxBank
@@ -67,8 +67,11 @@ class FakeSender:
 
     channel: str = "the app"
     codes: dict[str, str] = field(default_factory=dict)
+    fails: CodeNotSent | None = None
 
     async def send(self, customer: CustomerId, challenge: Challenge, code: str) -> None:
+        if self.fails is not None:
+            raise self.fails
         self.codes[challenge.id] = code
 
 

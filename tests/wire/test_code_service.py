@@ -58,3 +58,12 @@ async def test_who_was_sent_all_codes_of_an_hour_is_told_so(tmp_path: Path) -> N
             await call.send(typed("cancel"))
             await heard(call)
         assert await agreed(call) == NOT_SENT
+
+
+async def test_codes_that_the_service_refused_are_none_of_the_hour(tmp_path: Path) -> None:
+    async with bank(tmp_path) as (running, codes), calling(running, ALEX, "en-US") as call:
+        usual, codes.status = codes.status, 503
+        for _ in range(6):
+            assert await agreed(call) == NOT_SENT
+        codes.status = usual
+        assert "code" in await agreed(call)

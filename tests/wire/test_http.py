@@ -46,6 +46,13 @@ async def test_health_readiness_and_metrics(bank: RunningApp) -> None:
     assert (draining.status_code, draining.json()["error"]["code"]) == (503, "draining")
 
 
+async def test_a_gateway_that_can_not_know_its_callers_is_not_ready(quick_folder: Path) -> None:
+    async with running_app(quick_folder, FakeRecognizer(""), jwks_url="http://127.0.0.1:1/jwks.json") as bank:
+        told = await bank.client.get("/readyz")
+        assert (told.status_code, told.json()["error"]["code"]) == (503, "not_ready")
+        assert "issuer's keys" in told.json()["error"]["message"]
+
+
 async def test_text_knows_the_callers_own_payees(bank: RunningApp) -> None:
     line = {"text": "send fifty dollars to catherine nguyen", "locale": "en-US"}
     answer = await bank.client.post("/v1/text", json=line, headers=bank.token("alex-morgan"))

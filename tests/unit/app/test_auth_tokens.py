@@ -239,6 +239,23 @@ async def test_an_issuer_that_is_down_is_lived_with_for_a_while() -> None:
         await verifier.verify(token(iat=AT + 86_000, exp=AT + 100_000))
 
 
+async def test_whether_there_are_keys_is_known_before_anybody_calls() -> None:
+    clock, issuer = ManualClock(NOW), FakeIssuer(KEY)
+    verifier = TokenVerifier(issuer, RULES, clock)
+    issuer.down = True
+    assert not await verifier.has_keys()
+    issuer.down = False
+    assert not await verifier.has_keys()
+    assert issuer.fetched == 1, "whoever asks, the issuer is asked again only after a while"
+    clock.advance(AGAIN_S)
+    assert await verifier.has_keys()
+    issuer.down = True
+    clock.advance(FRESH_S)
+    assert await verifier.has_keys(), "keys at hand serve while the issuer is down"
+    clock.advance(STALE_S)
+    assert not await verifier.has_keys()
+
+
 class HangingIssuer(FakeIssuer):
     """Answers when it is let go."""
 
