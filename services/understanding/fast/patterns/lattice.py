@@ -143,15 +143,15 @@ class Lattice:
 
     def __init__(self, length: int, scan: Callable[[int], list[Edge]]) -> None:
         self._scan = scan
-        self._from: list[list[Edge] | None] = [None] * length
+        self._from: list[list[Edge] | None] = [*[None] * length, []]
         self._into: dict[int, list[Edge]] = {}
         self._said: frozenset[int] | None = None
 
     def __len__(self) -> int:
-        return len(self._from)
+        return len(self._from) - 1
 
     def edges(self, at: int) -> list[Edge]:
-        """What begins at unit `at`."""
+        """What begins at unit `at`; nothing does behind the last."""
         made = self._from[at]
         if made is None:
             made = self._from[at] = self._scan(at)
