@@ -5,7 +5,6 @@ from typing import Final
 
 from schemas.decision import Clarify, Confirm
 from schemas.intent import Intent, Slots, Understood
-from services.dialogue.commands import named
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -13,7 +12,7 @@ from services.dialogue.phases import Confirming, DialogueState, Offering, Propos
 from services.dialogue.prompts import question, say
 from services.dialogue.resume import cancelled, dropped, go_on, read_again, refused
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, task_of
+from services.dialogue.tasks import is_money, named, task_of
 from services.dialogue.values import value
 
 _SAID: Final = {"note": "problem.note", "exact": "problem.exact", "repeated": "problem.not_repeated"}

@@ -27,6 +27,7 @@ class DialogueRules(RuleFile):
     asked_first: frozenset[str]
     which_card: frozenset[str]
     every_order: frozenset[str] = frozenset()
+    of_all: frozenset[str] = frozenset()
     by_reading: frozenset[str]
     vague: tuple[str, ...]
     vague_short: dict[str, str]

@@ -14,7 +14,7 @@ from services.dialogue.phases import Asking, Confirming, DialogueState, Offering
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, named, taken
 
 EVERY: Final = -2
 """A choice that is all of what was offered, or with nothing offered all that there are."""
@@ -35,6 +35,8 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
+    if named(heard, dialogue_rules().of_all):
+        state = _all_changed(state, heard)
     return _of_one_that_waits(state, task, heard, facts) or _changed(state, task, heard, facts)
 
 
@@ -107,6 +109,13 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     return advance(memory, changed, facts)
+
+
+def _all_changed(state: DialogueState, heard: Understood) -> DialogueState:
+    """With what is said of every order put into those that wait their turn, too."""
+    limit, queue = dialogue_rules().choices, state.memory.queue
+    changed = tuple(merged(each, heard, limit) if is_money(each) else each for each in queue)
+    return state.keeping(replace(state.memory, queue=changed))
 
 
 def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:

@@ -50,6 +50,8 @@ LOOKED_AT: Final = 4_000
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
 _MOST_FIGURES: Final = 4
+_ANEW: Final = ".code_anew@"
+"""The rule of a number that may be a code, behind words that correct."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -76,7 +78,8 @@ def interpret(
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
     code = understood.slots.digits
     unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
-    if context.asked.code and (unread or (code is not None and len(code.value) < _MOST_FIGURES)):
+    anew = code is not None and len(code.value) < _MOST_FIGURES and _ANEW in (understood.rule or "")
+    if context.asked.code and (unread or anew):
         plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     stamps.mark(Stamp.UNDERSTANDING_END)

@@ -75,8 +75,15 @@ def _sum(clause: ClauseSpan, said: Span) -> MoneyValue | None:
     if len(said.values) != 1:
         return None
     currency = locale_rules(clause.heard.transcript.locale).currency
-    alone = said.kind is SpanKind.NUMBER and by_itself(clause, said) and said.ambiguity is None
+    alone = said.kind is SpanKind.NUMBER and _counts_nothing(clause, said) and said.ambiguity is None
     return money_of(said.kind, said.value, currency) if alone or isinstance(said.value, MoneyValue) else None
+
+
+def _counts_nothing(clause: ClauseSpan, said: Span) -> bool:
+    """Whether a number stands alone, or before words that tell what is owed for: "seventy-five from lunch"."""
+    place = clause.reading.units.covering(said.start, said.end)
+    behind = clause.reading.words[place[1]] if place is not None and place[1] < clause.end else ""
+    return by_itself(clause, said) or behind in clause.grammar.words.uncounted
 
 
 def summed(clause: ClauseSpan) -> Understood | None:

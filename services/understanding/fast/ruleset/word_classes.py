@@ -28,6 +28,7 @@ class WordClasses:
     owing: frozenset[str]
     passing: frozenset[str]
     omitted: frozenset[str]
+    uncounted: frozenset[str]
     them: frozenset[str]
     light: frozenset[str]
     governing: frozenset[str]
@@ -80,6 +81,7 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
         owing=frozenset(words.owing),
         passing=frozenset(words.passing),
         omitted=frozenset(words.omitted),
+        uncounted=frozenset(words.uncounted),
         them=frozenset(words.them),
         light=frozenset(words.light),
         governing=frozenset(words.governing),
