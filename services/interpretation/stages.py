@@ -23,6 +23,7 @@ from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import two_receivers
 from services.understanding.clarification.remarks import remarked
+from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
 from services.understanding.correction.apiece import apiece
@@ -180,6 +181,8 @@ class _Stages:
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)
 
+        if (shared := shared_out(heard, found, context, named)) is not None:
+            return shared
         found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)

@@ -86,6 +86,13 @@ def _counts_nothing(clause: ClauseSpan, said: Span) -> bool:
     return by_itself(clause, said) or behind in clause.grammar.words.uncounted
 
 
+def _sums_up(clause: ClauseSpan, said: Span) -> bool:
+    """Whether the words before a number tell that something comes to so much."""
+    place, summing = clause.reading.units.covering(said.start, said.end), clause.grammar.phrases.summing
+    edges = (edge for at in range(clause.start, clause.end) for edge in summing.scan(clause.reading.words, at))
+    return place is not None and any(edge.end == place[0] for edge in edges)
+
+
 def summed(clause: ClauseSpan) -> Understood | None:
     """What a clause says something comes to, where an order behind it is of that: "it was ten, send her that"."""
     grammar, heard, reading = clause.grammar, clause.heard, clause.reading
@@ -94,16 +101,13 @@ def summed(clause: ClauseSpan) -> Understood | None:
     if len(sums) != 1 or not (begin <= sums[0].start and sums[0].end <= stop) or clause.acts() or not _of_that(clause):
         return None
     said = sums[0]
-    if (
-        not isinstance(said.value, MoneyValue)
-        or len(said.values) != 1
-        or said.ambiguity not in {None, Ambiguity.APPROXIMATE}
-    ):
+    value = _sum(clause, said) if isinstance(said.value, MoneyValue) or _sums_up(clause, said) else None
+    if value is None or said.ambiguity not in {None, Ambiguity.APPROXIMATE}:
         return None
     free = [at for at in clause.places if at not in reading.taken]
     if any(grammar.phrases.twists.scan(reading.words, at) or names_a_part(clause, at) for at in free):
         return None
-    slots = Slots(amount=Slot(said.value, Evidence(said.start, said.end, said.surface, said.rule)))
+    slots = Slots(amount=Slot(value, Evidence(said.start, said.end, said.surface, said.rule)))
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
 
 

@@ -103,6 +103,7 @@ class Accounts:
     rather: Trie
     conditions: Trie
     repeats: Trie
+    shared_out: Trie
     notes: Trie
     recurring: Trie
     standing: Trie
@@ -210,6 +211,7 @@ _PLAIN: Final = (
     "notes",
     "standing",
     "unmeasured",
+    "shared_out",
 )
 """Lists that are looked for as they are."""
 _AS_WRITTEN: Final = (

@@ -35,8 +35,9 @@ class AccountsFile(RuleFile):
     `spelled` has numbers with their digits, `scales` words that need a number before them; after `pointing` words a
     number is no amount. `conditions` make of a part what no order of ours can hold; in a language without spaces they
     end it, and it begins behind one of `particles`; one of `repeats` is such a part by itself (ずつ三回, 毎月).
-    `notes` should go with the money, `unmeasured` words tell an amount that only the caller knows; in the place
-    of a `standing` order stands a `single` one.
+    `notes` should go with the money, `unmeasured` words tell an amount that only the caller knows, before an
+    amount a part of it; with one of `shared_out` several get one sum; in the place of a `standing` order stands a
+    `single` one.
     """
 
     inexact: tuple[str, ...] = ()
@@ -110,6 +111,7 @@ class AccountsFile(RuleFile):
     standing: tuple[str, ...] = ()
     single: str = ""
     unmeasured: tuple[str, ...] = ()
+    shared_out: tuple[str, ...] = ()
     particles: frozenset[str] = frozenset()
     short_below: int = 0
     short_of: int = 1

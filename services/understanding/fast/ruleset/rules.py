@@ -38,9 +38,9 @@ class WordsFile(RuleFile):
     `others`, or before one of `whose`, is not the caller's; after `onto` money goes there (not with `being` behind
     that), after `outof` it comes from there; after `at_number` four digits may be its number; before one of
     `after_verbs` (checking my …) it is none. A reason begins with one of `subjects` and holds one of `finite`, and no
-    time but `passing`; with one of `owing` it tells the sum, a number before one of `uncounted` too, and with one of
-    `omitted` which bill was not paid; `them` point back to who was named there; those of `light` say nothing beside
-    an order; with one of `twists` it is not what its parts say.
+    time but `passing`; with one of `owing` it tells the sum, a number before one of `uncounted` too, or behind
+    `summing`, and with one of `omitted` which bill was not paid; `them` point back to who was named there; those of
+    `light` say nothing beside an order; with one of `twists` it is not what its parts say.
     Without a mark a clause begins at one of `requests`, or of `tellings` where no verb stands before it, and at
     neither behind one of `governing`. Behind one of `favours` the caller got something: "she bought me a coffee";
     of the caller one of `settling` may say that nothing is owed any more.
@@ -81,6 +81,7 @@ class WordsFile(RuleFile):
     passing: tuple[str, ...] = ()
     omitted: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
+    summing: tuple[str, ...] = ()
     them: tuple[str, ...] = ()
     light: tuple[str, ...] = ()
     asking: tuple[str, ...] = ()

@@ -59,6 +59,7 @@ class Phrases:
     mentioning: Trie
     declining: Trie
     pricing: Trie
+    summing: Trie
     alarms: Trie
 
 
@@ -117,6 +118,7 @@ def phrases(words: WordsFile) -> Phrases:
         mentioning=compiled(words.mentioning),
         declining=compiled(words.declining),
         pricing=compiled(words.pricing),
+        summing=compiled(words.summing),
         alarms=compiled(words.alarms),
     )
 
