@@ -9,7 +9,7 @@ from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Und
 from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
-from services.dialogue.names import apart_by_ear, last_digits, reply
+from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
@@ -31,7 +31,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
         return choose(state, _pointed(state, heard, slots.choice.value), facts, heard)
-    if (told := _other_card(state, heard) or _told(state, heard, facts)) is not None:
+    if (told := _other_card(state, heard) or _told(state, heard, facts) or _marked(state, heard, facts)) is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
@@ -66,6 +66,21 @@ def _told(state: DialogueState, heard: Understood, facts: Facts) -> int | None:
         return None
     heard_apart = all(other == best.id or apart_by_ear(facts, best.id, PayeeId(other)) for other in choices)
     return choices.index(best.id) + 1 if heard_apart else None
+
+
+def _marked(state: DialogueState, heard: Understood, facts: Facts) -> int | None:
+    """Which of those who were offered is told by a word that is but a part of another's name: "harbour, i think"."""
+    slots, choices = heard.slots, state.choices
+    due = bill(facts, slots.bill.value) if slots.bill is not None else None
+    named = slots.payee or slots.bill
+    other = slots.payee.value if slots.payee is not None else due.payee_id if due is not None else None
+    if named is None or other is None or state.asked is not SlotName.PAYEE or other in choices:
+        return None
+    surface, payee = named.evidence.surface.casefold(), facts.payees[other]
+    if any(name.casefold() in surface for name in (payee.name, *payee.aliases, *([due.name] if due else []))):
+        return None
+    fitting = [at for at, told in enumerate(marks(facts, choices), 1) if not set(told).isdisjoint(surface.split())]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step:

@@ -82,8 +82,8 @@ def _sum(clause: ClauseSpan, said: Span) -> MoneyValue | None:
 def _counts_nothing(clause: ClauseSpan, said: Span) -> bool:
     """Whether a number stands alone, or before words that tell what is owed for: "seventy-five from lunch"."""
     place = clause.reading.units.covering(said.start, said.end)
-    behind = clause.reading.words[place[1]] if place is not None and place[1] < clause.end else ""
-    return by_itself(clause, said) or behind in clause.grammar.words.uncounted
+    behind = clause.reading.words[place[1] :][:1] if place is not None else ()
+    return by_itself(clause, said) or not clause.grammar.words.uncounted.isdisjoint(behind)
 
 
 def _sums_up(clause: ClauseSpan, said: Span) -> bool:
