@@ -20,6 +20,7 @@ from services.understanding.clarification.asked_first import asked_first
 from services.understanding.clarification.besides import besides
 from services.understanding.clarification.billers import of_its_biller
 from services.understanding.clarification.doubled import doubled
+from services.understanding.clarification.in_turn import in_turn
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import two_receivers
 from services.understanding.clarification.remarks import remarked
@@ -196,6 +197,7 @@ class _Stages:
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or meant
+        meant = in_turn(heard, meant) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
 
     def _anyone(self, heard: Annotation) -> FindPayee:
