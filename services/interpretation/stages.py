@@ -20,7 +20,7 @@ from services.understanding.clarification.asked_first import asked_first
 from services.understanding.clarification.besides import besides
 from services.understanding.clarification.billers import of_its_biller
 from services.understanding.clarification.doubled import doubled
-from services.understanding.clarification.in_turn import in_turn
+from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import two_receivers
 from services.understanding.clarification.remarks import remarked
@@ -182,7 +182,7 @@ class _Stages:
         def again(text: str) -> Understood:
             return self.mended(self._again(heard, 0, text), context)
 
-        if (shared := shared_out(heard, found, context, named)) is not None:
+        if (shared := shared_out(heard, found, context, named) or of_all(heard, context, part)) is not None:
             return shared
         found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
