@@ -77,7 +77,7 @@ def bills_due(task: Task, facts: Facts) -> Reply:
         return reply("bill.due", bill=due.name, due=due.due, date=day_name(facts, due.due_on))
     if not facts.profile.bills:
         return reply("bill.none_open")
-    coming = sorted(facts.profile.bills, key=lambda b: b.due_on)[: dialogue_rules().choices]
+    coming = sorted(facts.profile.bills, key=lambda b: b.due_on)[: dialogue_rules().bills_listed]
     rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in coming)
     listed = reply("bill.list", bills=rows)
     return both(reply("bill.unknown", heard=task.bill_heard), listed) if task.bill_heard else listed

@@ -15,7 +15,12 @@ from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, named, task_of
 from services.dialogue.values import value
 
-_SAID: Final = {"note": "problem.note", "exact": "problem.exact", "repeated": "problem.not_repeated"}
+_SAID: Final = {
+    "note": "problem.note",
+    "exact": "problem.exact",
+    "repeated": "problem.not_repeated",
+    "conditional": "problem.conditional",
+}
 """What is answered on a topic; what that was said of is asked about again."""
 
 

@@ -15,6 +15,7 @@ class DialogueRules(RuleFile):
     choices: int
     prompts: int
     payees_listed: int
+    bills_listed: int
     transactions_listed: int
     queued: int
     patience: int

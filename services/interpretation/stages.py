@@ -18,16 +18,16 @@ from services.payees import PayeeIndex, Searched
 from services.understanding.clarification.afterthought import afterthought, named_last
 from services.understanding.clarification.asked_first import asked_first
 from services.understanding.clarification.besides import besides
-from services.understanding.clarification.billers import of_its_biller
+from services.understanding.clarification.billers import for_its_bill, of_its_biller
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
-from services.understanding.clarification.receivers import two_receivers
-from services.understanding.clarification.remarks import remarked
+from services.understanding.clarification.receivers import another_than, two_receivers
+from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
-from services.understanding.correction.apiece import apiece
+from services.understanding.correction.apiece import apiece, every_bill
 from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.called_in_two import called_in_two
 from services.understanding.correction.days import day_in_part
@@ -168,7 +168,7 @@ class _Stages:
             return plain
         meant = called_in_two(heard, found, self._anyone(heard), partial(self._naming, heard, context))
         meant = meant or self._meant(heard, found, context)
-        return two_receivers(heard, meant, context) or meant
+        return two_receivers(heard, meant, context) or another_than(heard, meant) or meant
 
     def _meant(self, heard: Annotation, found: Understood, context: Context) -> Understood:
         """`found`, or what else the words mean where it is not all."""
@@ -188,11 +188,12 @@ class _Stages:
         meant = named_last(heard, meant or found, context, part) or meant
         meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
         meant = meant or proposed(heard, found, context, self._called(heard)) or found
-        meant = remarked(heard, meant, context, again) or meant
+        meant = remarked(heard, meant, context, again) or on_condition(heard, meant, context) or meant
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
-        meant = apiece(heard, meant, context) or meant
+        meant = apiece(heard, meant, context) or every_bill(heard, meant, context) or meant
         meant = in_turn(heard, meant) or meant
+        meant = for_its_bill(meant, context) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
 
     def _anyone(self, heard: Annotation) -> FindPayee:

@@ -33,6 +33,17 @@ def of_its_biller(heard: Annotation, found: Understood, context: Context) -> Und
     return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
 
 
+def for_its_bill(found: Understood, context: Context) -> Understood | None:
+    """The bill of whoever is named in its place: 「青空電力の請求を払って」."""
+    payee = found.slots.payee
+    if found.intent is not Intent.BILL_PAYMENT or payee is None or found.slots.bill is not None or payee.readings:
+        return None
+    bills = [bill for bill in context.bills if bill.payee_id == payee.value]
+    if len(bills) != 1:
+        return None
+    return replace(found, slots=replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence)))
+
+
 def _within(slots: Slots, bill: Bill) -> bool:
     """Whether no more is paid than is due; who is sent more is sent it."""
     if slots.amount is None:

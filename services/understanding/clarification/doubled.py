@@ -49,22 +49,22 @@ _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 
 def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
-    if context.code or found.then is not None:
-        return None
     sure = not (_open(found) if context.idle else _unanswered(found, context))
-    if sure and not found.unread and found.rule != TOLD_BY:
+    if context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
         return None
     rules = grammar(language(heard.transcript.locale))
     said = Mentions(rules, heard, context, read(rules, heard, context), find)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
-    if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said):
+    if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said, found):
         return None
     return _of_a_command(said, found, vetoes) if context.idle else _answered(said, found, vetoes)
 
 
-def _conditional(said: Mentions) -> bool:
+def _conditional(said: Mentions, found: Understood) -> bool:
     """Whether a condition stands behind the first value, with none announced after it: "fifty if she has less than"."""
-    if not said.rules.spaced or not said.context.idle or said.repairs():
+    if not said.rules.spaced:  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
+        return ".besides@" in (found.rule or "")
+    if not said.context.idle or said.repairs():
         return False
     reading, first = said.reading, min(said.reading.taken, default=len(said.reading.words))
     return "conditional" in vetoes_met(said.rules, reading, first, len(reading.words))
@@ -98,9 +98,8 @@ def _ordered(said: Mentions, found: Understood, intent: Intent) -> Understood | 
         slots = _one_bill(found, named)
     if slots is None or _against(said, named):
         return None
-    lacks = intent is Intent.TRANSFER_MONEY and slots.amount is None
-    made = _either(said, found, named, intent, slots)
-    made = replace(made, missing=(SlotName.AMOUNT,) if lacks else (), unread=unread)
+    missing = (SlotName.AMOUNT,) if intent is Intent.TRANSFER_MONEY and slots.amount is None else ()
+    made = replace(_either(said, found, named, intent, slots), missing=missing, unread=unread)
     return asked_source(made, whose) if whose else made
 
 
@@ -115,14 +114,13 @@ def named_beside(said: Mentions, first: Understood) -> Understood | None:
 
 def _answered(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
     """What nobody understood of an answer, or of what was said to a read-back, and which names two values."""
-    context = said.context
     if "question" in vetoes and not said.repairs():
         return None
+    context = said.context
     named = said.of(Intent.BILL_PAYMENT if context.terms.awaited is Awaited.BILL else Intent.TRANSFER_MONEY)
     slots = _slots(found, named)
-    if slots is None:
-        return None
-    return _either(said, found, named, Intent.INFORM if context.asked is not None else Intent.CORRECT, slots)
+    act = Intent.INFORM if context.asked is not None else Intent.CORRECT
+    return _either(said, found, named, act, slots) if slots is not None else None
 
 
 def _either(said: Mentions, found: Understood, named: Values, intent: Intent, slots: Slots) -> Understood:
@@ -156,15 +154,15 @@ def _unanswered(found: Understood, context: Context) -> bool:
 
 def _left_out(said: Mentions, found: Understood) -> bool:
     """Whether words that were read, or an answer taken from them, have no place for the second of two values."""
-    loose = found.rule == TOLD_BY
+    each = any(said.rules.accounts.apiece.holds(said.rules.units(one.surface).words) for one in found.unread)
+    loose = found.rule == TOLD_BY or (each and not said.rules.spaced)  # 「花子、健、一郎に千円ずつ」
     if found.intent not in MONEY_MOVING | TOLD_ALONE or (found.intent in MONEY_MOVING) is not said.context.idle:
         return False
     bill = found.intent is Intent.BILL_PAYMENT or said.context.terms.awaited is Awaited.BILL
     named = said.of(Intent.BILL_PAYMENT if bill else Intent.TRANSFER_MONEY)
     doubts = [evidence for name in _doubted(named) for evidence, _ in named[name]]
-    return (loose and bool(doubts)) or any(
-        e.start < d.end and d.start < e.end for e in found.unread for d in doubts
-    )  # "to ann, to bob"
+    beside = any(e.start < d.end and d.start < e.end for e in found.unread for d in doubts)  # "to ann, to bob"
+    return beside or (loose and bool(doubts))
 
 
 def _wanted(said: Mentions, found: Understood) -> Intent | None:
@@ -292,7 +290,9 @@ def _unread(said: Mentions, named: Values) -> tuple[Evidence, ...]:
     ranges = [(min(e.start for e in each), max(e.end for e in each)) for each in doubts]
     places = [evidence for each in named.values() for evidence, _ in each]
     left = unknown(said.rules.trie, said.heard, said.reading.units)
-    free = [e for e in left if not any(a <= e.start and e.end <= b for a, b in ranges)]
+    names = said.everyone if not said.rules.spaced and "payee" in named else []  # 「花子と健さんと一郎に」
+    free = [evidence for evidence, ids in names if len(ids) > 1]
+    free += [e for e in left if not any(a <= e.start and e.end <= b for a, b in ranges)]
     return tuple(e for e in free if not any(e.start < p.end and p.start < e.end for p in places))
 
 

@@ -5,14 +5,18 @@ from typing import Final
 
 from schemas.ids import RuleId, language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.span import SpanKind
 from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import Again, said_in
+from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.words.reading import UtteranceLattice, read
 
 _RULE: Final = RuleId("intents.remark@1")
+_ASKED: Final = frozenset({"how", "whether", "reported", "direction"})
+_VERBS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
 _RECURRING: Final = (RuleId("veto.recurring"),)
 
 
@@ -38,6 +42,22 @@ def remarked(heard: Annotation, found: Understood, context: Context, again: Agai
     told = again(plain) if topic == "repeated" and (plain := _single(words, text, reading)).strip() else None
     if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
         return replace(said_in(told, text), slots=replace(told.slots, topic=said))  # "make it 60 every month"
+    return _alone(topic, heard)
+
+
+def on_condition(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """That an order hangs on a condition, where nobody read the words that end in it: 「連絡が来たら三万円送って」."""
+    rules, vetoes = grammar(language(heard.transcript.locale)), {veto.partition(".")[2] for veto in found.vetoes}
+    unread = context.idle and found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
+    if rules.spaced or not unread or "conditional" not in vetoes or vetoes & _ASKED:
+        return None
+    money = any(span.kind is SpanKind.MONEY for span in heard.spans)
+    ends = ends_in_order(rules, read(rules, heard, context), (*_VERBS, "onegai") if money else _VERBS)
+    return _alone("conditional", heard) if ends else None
+
+
+def _alone(topic: str, heard: Annotation) -> Understood:
+    said = Slot(topic, Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE))
     return Understood(Intent.INFORM, Slots(topic=said), route=Route.FAST, confidence=1.0, rule=_RULE)
 
 

@@ -5,13 +5,21 @@ from functools import reduce
 from typing import Any, Final
 
 from schemas.ids import RuleId, language
-from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Understood
+from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
+from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.words.reading import read
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _MORE: Final = 2
 """Values beside the first one, at most."""
+_NEAR: Final = 3
+"""Units of a word behind which nothing is taken back, at most."""
+_MOST_BILLS: Final = 4
+_RULE: Final = RuleId("intents.every_bill@1")
+_DOES: Final = ("pay_do", "transfer_do", "repay_do")
+_EVERYTHING: Final = "everything"
+_EVERY: Final = ".bill_payment.every@"
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
 
@@ -33,27 +41,61 @@ def apiece(heard: Annotation, found: Understood, context: Context) -> Understood
     bills = name is SlotName.BILL and linked
     if (bills and not _in_a_row(rules, heard, context, named)) or (not bills and len(named.readings) > 1):
         return None
-    joined = bills and not found.unread
+    verbs = _verbs(rules, heard, context)
+    unread = [each for each in found.unread if not any(a <= each.start and each.end <= b for a, b in verbs)]
+    joined = bills and not unread
     told = told if linked or not marks.spaced else []  # "pay emily, no, she said kate for the both of them"
     together = not bills and any(marks.shared.scan(units.words, at) for at in places)  # of bills each has its sum
-    if not (told or joined) or together or any(marks.repairs.scan(units.words, at) for at in places):
+    if not (told or joined) or together or any(_repaired(marks, units.words, at) for at in places):
         return None
     said = {units.words[at] for at in told}
-    if any(not said.intersection(rules.units(unread.surface).words) for unread in found.unread):
+    if any(not said.intersection(rules.units(each.surface).words) for each in unread):
         return None
-    rule = RuleId(f"{marks.id}.apiece@{marks.version}")
-    orders = [
-        replace(
-            found,
-            slots=replace(found.slots, **{name.value: replace(named, value=one, readings=())}),
-            doubted=(),
-            unread=(),
-            rule=rule,
-            confidence=1.0,
-        )
-        for one in (named.value, *named.readings)
-    ]
+    return _one_by_one(found, name, named, RuleId(f"{marks.id}.apiece@{marks.version}"))
+
+
+def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleId) -> Understood:
+    """The order for everyone who is named, the first of them first."""
+    plain = replace(found, doubted=(), unread=(), rule=rule, confidence=1.0)
+    every = [replace(named, value=one, readings=()) for one in (named.value, *named.readings)]
+    orders = [replace(plain, slots=replace(found.slots, **{name.value: each})) for each in every]
     return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+
+
+def _verbs(rules: Grammar, heard: Annotation, context: Context) -> list[tuple[int, int]]:
+    """Where a verb of paying or sending stands with its ending: 払っちゃいたい is in no list of words."""
+    reading, symbols = read(rules, heard, context), {rules.symbols[name] for name in _DOES if name in rules.symbols}
+    edges = (edge for at in range(len(reading.words)) for edge in reading.lattice.edges(at) if edge.symbol in symbols)
+    return [(reading.units.starts[edge.start], reading.units.ends[edge.end - 1]) for edge in edges]
+
+
+def every_bill(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
+    rules = grammar(language(heard.transcript.locale))
+    due = sorted((bill for bill in context.bills if bill.due.minor), key=lambda bill: bill.due_on)
+    meant = (_EVERY in (found.rule or "") and context.idle) or _all_asked(heard, found, context)
+    months = (rules.units(each.evidence.surface).words for each in found.unresolved)
+    left = found.unread or found.then or not all(rules.accounts.elapsed.begins(month, 0) for month in months)
+    if not meant or left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
+        return None
+    said = Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE)
+    plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=())
+    orders = [replace(plain, slots=replace(found.slots, bill=Slot(bill.id, said), portion=None)) for bill in due]
+    return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+
+
+def _all_asked(heard: Annotation, found: Understood, context: Context) -> bool:
+    """Whether all are meant by who is asked which: 「全部お願いします」; 「全額」 is of one."""
+    if context.asked is not SlotName.BILL or found.slots.portion is None:
+        return False
+    rules = grammar(language(heard.transcript.locale))
+    return rules.symbols.get(_EVERYTHING) in read(rules, heard, context).lattice.said()
+
+
+def _repaired(marks: Accounts, words: tuple[str, ...], at: int) -> bool:
+    """Whether words stand there that take something back: not 「だけじゃなくて」, nor a part of it."""
+    behind = any(edge.end == at for b in range(max(0, at - _NEAR), at) for edge in marks.not_only.scan(words, b))
+    return not behind and bool(marks.repairs.scan(words, at))
 
 
 def _in_a_row(rules: Grammar, heard: Annotation, context: Context, named: Slot[Any]) -> bool:

@@ -31,6 +31,7 @@ _READINGS: Final = 2
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
 _CLAUSES: Final = re.compile(r"[^,.;:!?—–、。！？]+")
+_PERSON: Final = ("さん", "くん", "君", "ちゃん", "様")  # behind a name of one character: 健さん
 _RULE: Final = RuleId("intents.doubled@1")
 _SUMS: Final = (SpanKind.MONEY, SpanKind.NUMBER)
 Find = Callable[[str], PayeeMatch | None]
@@ -56,7 +57,7 @@ class Mentions:
 
     def payees(self) -> list[tuple[Evidence, PayeeId]]:
         """Everyone who is clearly named, and, among corrections, who may be."""
-        named = self.everyone
+        named = [each for each in self.everyone if len(each[1]) == 1 or len(each[0].surface) > 1]
         unsure = bool(named[1:]) and not self.rules.spaced and self.repairs()
         return [(e, each) for e, ids in named if len(ids) == 1 or unsure for each in ids]
 
@@ -65,9 +66,8 @@ class Mentions:
         if intent in CARDS:
             return {"card": list(self._nouns("card"))}
         days = list(self._days_alone())
-        taken = [evidence for evidence, _ in days]
-        if not self.rules.spaced:
-            taken += [evidence for evidence, _ in self.numbered("account")]
+        numbers = () if self.rules.spaced else self.numbered("account")
+        taken = [evidence for evidence, _ in (*days, *numbers)]
         amounts = [each for each in self._amounts() if not any(e.start <= each[0].start < e.end for e in taken)]
         found: Values = {"amount": amounts, "date": [*self._days(), *days]}
         if intent is Intent.BILL_PAYMENT:
@@ -252,7 +252,7 @@ class Mentions:
                     last = self._found(rest[start:end], begin + start) if self.rules.spaced else None
                     if last is not None and last.choice is not None and last.candidates[0].score >= _SURE:
                         yield self._evidence(begin + start, begin + end), [last.choice]
-                elif match.plausible > 1 and end - start > 1:
+                elif match.plausible > 1 and (end - start > 1 or rest.startswith(_PERSON, end)):
                     yield self._evidence(match.start, match.end), [c.id for c in match.candidates[: match.plausible]]
                 rest = rest[:start] + "," * (end - start) + rest[end:]
 

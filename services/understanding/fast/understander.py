@@ -44,6 +44,7 @@ _MAX_JOINTS: Final = 12
 """in so many pieces,"""
 _MAX_LEADS: Final = 8
 """and so many words may lead up to them: pairs of more pieces than people make would keep others waiting."""
+_HOW: Final = "how"
 _PARTING: Final = RuleId("intents.parting@1")
 
 
@@ -94,7 +95,14 @@ class Understander:
         found = of_its_bill(self._grammar, heard, context, reading, found)
         found = of_its_account(self._grammar, heard, context, reading, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
-        return self._refused_for(found, context, reading)
+        return self._refused_for(self._asked_how(found, context, reading), context, reading)
+
+    def _asked_how(self, found: Understood, context: Context, reading: UtteranceLattice) -> Understood:
+        """A card's lock is but offered where it is asked how: 「カードを止めたいんですけど、どうすればいいですか」."""
+        how = (
+            context.idle and found.intent in CARDS and _HOW in vetoes_met(self._grammar, reading, 0, len(reading.words))
+        )
+        return replace(found, route=Route.CLARIFY) if how and found.route is Route.FAST else found
 
     def _refused_for(self, found: Understood, context: Context, reading: UtteranceLattice) -> Understood:
         """What is only looked up, behind a no to an order that waits: a refusal, and that besides."""
@@ -194,7 +202,12 @@ class Understander:
         if not context.idle or self._grammar.endings is None:
             return None
         rules, size = self._grammar, len(reading.words)
-        begins = begins_behind(rules, hearing.heard, reading)
+        alarms = [edge for edges in reading.phrases(rules.phrases.alarms) for edge in edges]
+        begins = tuple(
+            at
+            for at in begins_behind(rules, hearing.heard, reading)
+            if not any(edge.start < at < edge.end for edge in alarms)
+        )
         if not begins:
             return None
         sets = rules.automaton.run(reading.lattice, begins[0], size, rules.automaton.first, begins)

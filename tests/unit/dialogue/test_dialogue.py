@@ -253,6 +253,14 @@ def test_that_bill_is_the_one_just_asked_about() -> None:
     assert isinstance(which, Clarify), "bills in general may be any of them"
 
 
+def test_no_open_bill_is_left_out_of_the_list() -> None:
+    [power, *_] = FACTS.profile.bills
+    bills = tuple(replace(power, id=BillId(name), name=name) for name in ("water", "gas", "phone", "card"))
+    facts = replace(FACTS, profile=replace(FACTS.profile, bills=bills))
+    _, decision = decide(DialogueState(), said(Intent.BILL_INQUIRY), facts)
+    assert all(bill.name in repr(decision) for bill in bills)
+
+
 def test_those_who_were_paid_last_are_told_first() -> None:
     paid = {"bob": date(2026, 11, 1), "grid": date(2026, 11, 3), "ann": None, "eve": None, "cid": date(2026, 11, 1)}
     book = {PayeeId(i): Payee(PayeeId(i), i.title(), last_paid=day) for i, day in paid.items()}

@@ -4,6 +4,7 @@ from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent, Route, Understood
+from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.fallback.carded import CARD, SURE, of_a_card, own_cards
 from services.understanding.fast.ruleset.grammar import ASKING, Grammar
 from services.understanding.fast.words.reading import UtteranceLattice
@@ -22,9 +23,16 @@ def alarmed(grammar: Grammar, heard: Annotation, context: Context, reading: Utte
     return of_a_card(Intent.CARD_LOCK, cards, Route.CLARIFY, RULE)
 
 
-def only_asks(grammar: Grammar, reading: UtteranceLattice, vetoes: set[str]) -> bool:
-    """Whether something is only asked about: "what should i do if i get scammed"."""
-    asking = any(edge.symbol == ASKING for edges in reading.phrases(grammar.routing) for edge in edges)
+def only_asks(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str]) -> bool:
+    """Whether something is only asked about: "what should i do if i get scammed", not 「…があるんですが見て」."""
+    if grammar.leads is not None:
+        told = min((edge.end for edges in reading.phrases(grammar.phrases.alarms) for edge in edges), default=0)
+        ends = [at for at in grammar.leads.ends(heard.transcript.text, reading.units, reading.taken) if at >= told > 0]
+        if ends and "conditional" not in vetoes_met(grammar, reading, 0, ends[0]):
+            return False
+    within = {at for edges in reading.phrases(grammar.phrases.alarms) for e in edges for at in range(e.start, e.end)}
+    asks = (edge for edges in reading.phrases(grammar.routing) for edge in edges if edge.symbol == ASKING)
+    asking = any(edge.start not in within for edge in asks)
     return asking or "question" in vetoes
 
 

@@ -64,9 +64,9 @@ def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice
     return tuple(found)
 
 
-def ends_in_order(grammar: Grammar, reading: UtteranceLattice) -> bool:
-    """Whether the utterance ends in a verb of sending that is asked for."""
-    verbs, size = {grammar.symbols[name] for name in _ORDERS if name in grammar.symbols}, len(reading.words)
-    if reading.lattice.said().isdisjoint(verbs):
+def ends_in_order(grammar: Grammar, reading: UtteranceLattice, verbs: tuple[str, ...] = _ORDERS) -> bool:
+    """Whether the utterance ends in a verb that is asked for, of sending or of `verbs`."""
+    symbols, size = {grammar.symbols[name] for name in verbs if name in grammar.symbols}, len(reading.words)
+    if reading.lattice.said().isdisjoint(symbols):
         return False
-    return any(e.symbol in verbs and e.end == size for at in range(size) for e in reading.lattice.edges(at))
+    return any(e.symbol in symbols and e.end == size for at in range(size) for e in reading.lattice.edges(at))

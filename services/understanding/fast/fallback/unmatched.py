@@ -129,7 +129,7 @@ class Unmatched:
             beside = times_beside(heard, guessed) if intent in MONEY_MOVING else ()
             unread = (*unread, *bills_beside(self._grammar, heard, context, reading, found), *beside)
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
-        return replace(sure, unresolved=left, unread=unread)
+        return replace(sure, unresolved=left, unread=tuple(dict.fromkeys((*unread, *sure.unread))))
 
     def _offered(
         self, heard: Annotation, context: Context, reading: UtteranceLattice, all_told: Callable[[], Slots]
@@ -234,7 +234,7 @@ class Unmatched:
             return settled(rules.accounts, heard, reading.units, loose, Leftover())
         paid = billed(rules, heard, context, reading) if rules.spaced and not stopped - _LED_UP else None
         found = paid or carded(rules, heard, context, reading)
-        if found is None and not only_asks(rules, reading, stopped):
+        if found is None and not only_asks(rules, heard, reading, stopped):
             found = alarmed(rules, heard, context, reading)
         found = found or parting(rules, heard, reading, stopped) or asked(rules, heard, context, reading, stopped)
         return found or cued(rules, heard, context, reading, stopped)

@@ -25,6 +25,8 @@ _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
 """What stands between a bill and the month it is for."""
+_JAPANESE_MARKS: Final = "、。"
+_MONTH_S: Final = "分の"
 _OF: Final = "の"
 _AS_THEN: Final = ("の", "と同", "と一", "とお", "みた")
 """Behind a day that is over, where it tells what is paid for, or how it was then: 「先月と同じ額」."""
@@ -85,7 +87,12 @@ def _about_how_much(rules: Accounts, heard: Annotation, units: Units, slots: Slo
     if place is None:
         return ()
     begin, stop = place
-    end = rules.inexact.longest(units.words, stop)[0] if stop < len(units.words) else stop
+    paused = (
+        heard.transcript.text.startswith(tuple(_JAPANESE_MARKS), slots.amount.evidence.end) if slots.amount else False
+    )
+    end = (
+        stop if paused or stop == len(units.words) else rules.inexact.longest(units.words, stop)[0]
+    )  # 「三万円、ちょっと急ぎで」
     places = range(max(0, begin - _MAX_PART), begin)
     part = next((at for at in places if _ends(rules.unmeasured, units, at, begin)), begin)
     edges = ((part, begin), (stop, end))
@@ -107,7 +114,7 @@ def unmatched(
     rules: Accounts, heard: Annotation, units: Units, named: Iterable[tuple[int, int]]
 ) -> tuple[Mention, ...]:
     """Times and accounts in words that no template took: they are asked for, should a task come of the words."""
-    spans = [s for s in heard.spans if s.kind in _DATED]
+    spans = [s for s in heard.spans if s.kind in _DATED and not _of_a_thing(rules, heard, units, s)]
     days = [Evidence(s.start, s.end, s.surface, s.rule) for s in spans] or [
         _words(heard, units, edge.start, edge.end)
         for at in range(len(units.words))
@@ -211,6 +218,8 @@ def _its_month(rules: Accounts, units: Units, begin: int, end: int) -> bool:
     behind = "".join(units.words[end : end + 2])
     if behind.startswith(_AS_THEN) and any(edge.end == end for edge in rules.past_days.scan(units.words, begin)):
         return True
+    if behind == _MONTH_S and rules.things.scan(units.words, end + 2):
+        return True  # 「来月分の家賃」
     of = end + 1 < len(units.words) and units.words[end] == _OF
     return of and bool(rules.things.scan(units.words, end + 1)) and elapsed(rules, units, begin, end)
 
