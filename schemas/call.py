@@ -113,9 +113,9 @@ class ClearIn:
 
 @dataclass(frozen=True, slots=True)
 class ConfigureIn:
-    """Settings to change, null where one stays; refused in the middle of a turn, or `patient` and made after it.
+    """Settings to change, null where one stays. In the middle of a turn they are made after it.
 
-    A patient change of the format holds at once: what follows comes in it.
+    A change of the format holds at once: what follows comes in it.
     """
 
     locale: Locale | None = None
@@ -126,7 +126,6 @@ class ConfigureIn:
     speaks: bool | None = None
     answers: bool | None = None
     output: AudioFormat | None = None
-    patient: bool = False
 
     def applied(self, config: CallConfig) -> CallConfig:
         """`config` with the changes."""

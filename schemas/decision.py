@@ -9,7 +9,7 @@ from typing_extensions import TypeAliasType
 from schemas.banking import TransactionFilter, TransferOrder
 from schemas.consent import Consent
 from schemas.ids import AccountId, CardId, PayeeId, ProposalId, RuleId
-from schemas.intent import SlotName
+from schemas.intent import Intent, SlotName
 from schemas.money import Money
 
 
@@ -145,9 +145,10 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """Bring in a person."""
+    """Bring in a person. `left`: what kind of order was at hand, where one was; nothing more is done of it."""
 
     reply: Reply
+    left: Intent | None = None
     kind: DecisionKind = DecisionKind.HANDOFF
 
 

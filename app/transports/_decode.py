@@ -1,7 +1,6 @@
 """Client events of the wire to a call's inputs, and its settings back."""
 
 import base64
-import binascii
 from functools import singledispatch
 from types import MappingProxyType
 from typing import Final
@@ -52,6 +51,18 @@ from schemas.wire.session import (
 SCALE: Final = MappingProxyType({Eagerness.LOW: 1.5, Eagerness.MEDIUM: 1.0, Eagerness.HIGH: 0.75, Eagerness.AUTO: 1.0})
 
 
+def unbase64(text: str) -> bytes:
+    """Bytes in base64, also in lines, as Android and Ruby write it, or without padding. Raises MalformedAudio."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        bare = "".join(text.split())
+    try:
+        return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+    except ValueError:
+        raise MalformedAudio("the sound is not base64") from None
+
+
 @singledispatch
 def to_input(event: ClientEvent) -> CallInput:
     """What the call gets. Raises MalformedAudio, UnsupportedLocale."""
@@ -68,7 +79,7 @@ def _(event: UpdateSession) -> CallInput:
     return ConfigureIn(
         locale,
         _form(given.format) if given and given.format else None,
-        _patience(given.turn_detection) if given and given.turn_detection else None,
+        _patience(given.turn_detection) if given and "turn_detection" in given.model_fields_set else None,
         own.playback is Playback.ESTIMATED if own and own.playback else None,
         own.recording if own else None,
         None if event.session.output_modalities is None else event.session.output_modalities == ("audio",),
@@ -78,10 +89,7 @@ def _(event: UpdateSession) -> CallInput:
 
 @to_input.register
 def _(event: AppendAudio) -> CallInput:
-    try:
-        return AudioIn(base64.b64decode(event.audio, validate=True), event.sequence)
-    except (binascii.Error, ValueError):
-        raise MalformedAudio("the audio is not base64") from None
+    return AudioIn(unbase64(event.audio), event.sequence)
 
 
 @to_input.register
@@ -111,8 +119,10 @@ def _(event: PressKey) -> CallInput:
 
 def to_session(config: CallConfig, identity: str) -> Session:
     """A call's settings as the client sees them."""
-    detection: SemanticVad | ServerVad
-    if config.patience.fixed_ms is not None:
+    detection: SemanticVad | ServerVad | None
+    if config.patience.manual:
+        detection = None
+    elif config.patience.fixed_ms is not None:
         detection = ServerVad(type="server_vad", silence_duration_ms=config.patience.fixed_ms)
     else:
         named = {scale: name for name, scale in SCALE.items()}.get(config.patience.scale, Eagerness.AUTO)
@@ -145,7 +155,9 @@ def _named(form: AudioFormat) -> Pcm | Pcmu | Pcma:
             return Pcm.model_validate({"rate": form.rate})
 
 
-def _patience(detection: SemanticVad | ServerVad) -> Patience:
+def _patience(detection: SemanticVad | ServerVad | None) -> Patience:
+    if detection is None:
+        return Patience(manual=True)
     if isinstance(detection, ServerVad):
         return Patience(fixed_ms=detection.silence_duration_ms)
     return Patience(scale=detection.patience or SCALE[detection.eagerness])

@@ -27,7 +27,9 @@ from schemas.errors import BadInput
 from schemas.ids import CallId, Locale
 from schemas.turn import ReplyId
 from schemas.wire import ClientEvent, PlaybackReport, RenewToken, parse_client_event
+from schemas.wire.client import MAX_EVENT_ID
 from schemas.wire.reply import ReplyAudio
+from schemas.wire.unreadable import cause_of
 from services.ports import Clock
 
 SUBPROTOCOL: Final = "tellerline.v1"
@@ -78,7 +80,7 @@ class Calls:
                 return Given(token=event.token)
             return Given((self._input(event),), cause=event.event_id)
         except BadInput as refused:
-            return Given(refused=refused)
+            return Given(refused=refused, cause=cause_of(text, MAX_EVENT_ID))
 
     def encode(self, event: CallEvent, *, audible: bool) -> Sequence[Message]:  # noqa: ARG002 - it is told whatever is heard
         """The messages that tell of `event`, in order."""

@@ -14,11 +14,13 @@ MAX_MESSAGE: Final = 64 * 1024
 MAX_TYPED: Final = 500
 """Characters of one typed utterance."""
 
-EventId = Annotated[str, Field(max_length=64)] | None
+MAX_EVENT_ID: Final = 64
+
+EventId = Annotated[str, Field(max_length=MAX_EVENT_ID)] | None
 
 
 class UpdateSession(Strict):
-    """Change settings, between turns."""
+    """Change settings. In the middle of a turn they wait for its end, but for the format of what is sent."""
 
     type: Literal["session.update"]
     session: SessionPatch

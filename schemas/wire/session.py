@@ -75,7 +75,7 @@ Modalities = Annotated[tuple[Literal["text", "audio"], ...], Field(min_length=1,
 
 
 class InputPatch(Strict):
-    """Changes to what the client sends."""
+    """Changes to what the client sends. A `turn_detection` of null ends no turn: the client commits."""
 
     format: Format | None = None
     turn_detection: TurnDetection | None = None
@@ -116,7 +116,7 @@ class InputSettings(Strict):
     """What the client sends."""
 
     format: Format = Pcm()
-    turn_detection: TurnDetection = SemanticVad()
+    turn_detection: TurnDetection | None = SemanticVad()
 
 
 class OutputSettings(Strict):

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from schemas.audio import AudioFormat, Samples
+from schemas.audio import AudioFormat, Encoding, Samples
 from schemas.errors import TooLarge, UnsupportedAudio
 from services.audio import codec
 from services.audio.frames import VAD_FRAME, Cutter, Reorder
@@ -25,6 +25,7 @@ class Ingest:
         self._resampler = StreamResampler(form.rate)
         self._cutter = Cutter()
         self._reorder = Reorder()
+        self._half = b""
         self.received = 0
         """Samples at 16 kHz so far."""
 
@@ -34,9 +35,16 @@ class Ingest:
         return self._cutter.pending
 
     def push(self, data: bytes, sequence: int | None) -> Samples:
-        """The whole frames that `data` completes, shape (512·n,). Raises MalformedAudio, TooLarge."""
+        """The whole frames that `data` completes, shape (512·n,); half a sample waits for its other half.
+
+        Raises MalformedAudio where frames are numbered and one has half a sample, TooLarge.
+        """
         if len(data) > MAX_FRAME:
             raise TooLarge(f"a frame is at most {MAX_FRAME} bytes long")
+        if sequence is None and self._form.encoding is Encoding.PCM16:
+            data = self._half + data
+            whole = len(data) // 2 * 2
+            data, self._half = data[:whole], data[whole:]
         samples = codec.decode(data, self._form)
         ready: Sequence[Samples] = [samples] if sequence is None else self._reorder.push(sequence, samples)
         line = [self._resampler.push(chunk) for chunk in ready if chunk.size]
@@ -45,6 +53,10 @@ class Ingest:
         joined = np.concatenate(line)
         self.received += joined.size
         return self._cutter.push(joined)
+
+    def cleared(self) -> None:
+        """What came was dropped: what comes now begins with a whole sample."""
+        self._half = b""
 
     def silence(self, frames: int) -> Samples:
         """What is missing from a stream that stalled, as silence."""

@@ -40,6 +40,10 @@ class InboundAudio:
         """What follows comes in another format. Raises UnsupportedAudio."""
         self._ingest = Ingest(form)
 
+    def cleared(self) -> None:
+        """What came was dropped."""
+        self._ingest.cleared()
+
     async def take(self, data: bytes, sequence: int | None, at: float) -> None:
         """Hear bytes that arrived at `at`. Raises MalformedAudio, TooLarge."""
         frames = self._ingest.push(data, sequence)

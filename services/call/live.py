@@ -22,7 +22,7 @@ from schemas.call import (
     PlaybackIn,
     TypedIn,
 )
-from schemas.errors import CallIdle, CallTooLong, InternalFault, RateLimited, TellerlineError, WrongState
+from schemas.errors import CallIdle, CallTooLong, InternalFault, RateLimited, TellerlineError
 from schemas.ids import Locale
 from services.audio.endpointing import timing
 from services.call.arrivals import Arrivals
@@ -191,6 +191,7 @@ class LiveCall:
                 self._turns.commit()
             case ClearIn():
                 self._turns.clear()
+                self._hearing.cleared()
             case HoldIn(on):
                 self._conversation.hold(on)
             case ConfigureIn():
@@ -207,9 +208,7 @@ class LiveCall:
         self._outbound.put(Configured(config))
 
     def _postpone(self, given: ConfigureIn) -> None:
-        """Settings change between turns; the format does at once. Raises WrongState where the client can't wait."""
-        if not given.patient:
-            raise WrongState("settings change between turns")
+        """Settings change between turns; the format does at once."""
         if given.form is not None and given.form != self._config.form:
             self._hearing.change(given.form)
             self._config = ConfigureIn(form=given.form).applied(self._config)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from schemas.decision import Clarify, Confirm, Execute, Handoff, VerifyStepUp
+from schemas.decision import Clarify, Confirm, Execute, VerifyStepUp
 from schemas.intent import Intent, SlotName, Understood
 from services.dialogue.advance import advance
 from services.dialogue.commands import queued
@@ -29,7 +29,7 @@ from services.dialogue.phases import (
     Waiting,
 )
 from services.dialogue.prompts import asked_again, missed, unclear
-from services.dialogue.resume import cancelled, declined, dropped, go_on, going_on, read_again, refused
+from services.dialogue.resume import cancelled, declined, dropped, go_on, going_on, read_again, refused, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money
 from services.dialogue.terms import agreed, surely
@@ -186,7 +186,7 @@ def _offering_person(state: DialogueState, behind: Behind, heard: Understood, fa
     """A yes brings a person in; a no comes back to what waits."""
     match heard.intent:
         case Intent.CONFIRM if agreed(state, heard, facts) and surely(heard):
-            return dropped(state), Handoff(reply("handoff.now"))
+            return dropped(state), to_a_person(state)
         case Intent.CONFIRM:
             return unclear(state, facts)
         case Intent.DENY if not isinstance(behind, Idle):

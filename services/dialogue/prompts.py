@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.decision import Answer, Clarify, Confirm, Handoff, Reply
+from schemas.decision import Answer, Clarify, Confirm, Reply
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
 from services.dialogue.phases import (
@@ -18,7 +18,7 @@ from services.dialogue.phases import (
     SteppingUp,
     Submitting,
 )
-from services.dialogue.resume import come_back, offer_person, pending_question, read_again, set_aside
+from services.dialogue.resume import come_back, offer_person, pending_question, read_again, set_aside, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.terms import terms_of
 
@@ -56,7 +56,7 @@ def silent(state: DialogueState, facts: Facts) -> Step:
         return state.keeping(replace(memory, patience=memory.patience - 1)), Answer()
     match state.phase:
         case OfferingPerson():
-            return _once_more(state), Handoff(reply("handoff.now"))
+            return _once_more(state), to_a_person(state)
         case Submitting():
             return state, Answer(reply=reply("transfer.in_progress"))
         case _:

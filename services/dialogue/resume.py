@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from schemas.decision import Answer, Clarify, Confirm, Reply
+from schemas.decision import Answer, Clarify, Confirm, Handoff, Reply
 from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -31,6 +31,11 @@ def dropped(state: DialogueState) -> DialogueState:
     """Without the task at hand; what was said after it stays, and what was done is still told."""
     memory = state.memory
     return DialogueState(memory=Memory(memory.queue, memory.last, outcomes=memory.outcomes))
+
+
+def to_a_person(state: DialogueState) -> Handoff:
+    """Bring in a person, who is told what kind of order was at hand."""
+    return Handoff(reply("handoff.now"), state.task.intent if state.task else None)
 
 
 def go_on(state: DialogueState, said: Reply, facts: Facts) -> Step:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.decision import Answer, Clarify, Handoff
+from schemas.decision import Answer, Clarify
 from schemas.extraction import Extraction, Fallback
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
@@ -14,7 +14,7 @@ from services.dialogue.names import reply
 from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
-from services.dialogue.resume import come_back, dropped, offer_person
+from services.dialogue.resume import come_back, dropped, offer_person, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import ordered
 from services.dialogue.values import value_unasked
@@ -68,7 +68,7 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
         case Intent.HUMAN_HANDOFF if heard.route is Route.CLARIFY:
             return offer_person(state.memory, Idle(), "offer.person")
         case Intent.HUMAN_HANDOFF:
-            return dropped(state), Handoff(reply("handoff.now"))
+            return dropped(state), to_a_person(state)
         case Intent.REPEAT:
             return repeated(state, facts)
         case Intent.HELP:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from schemas.answer import AnswerDone, Question, Refused, SentenceReady
 from schemas.decision import Answer, Clarify, Confirm, Decision, Execute, Handoff, Reply
 from schemas.ids import CustomerId, Locale, RuleId
-from schemas.intent import Understood
+from schemas.intent import Intent, Understood
 from schemas.turn import Awaits, HandedOff, ModelUse, ReplyEvent, ReplyText
 from services.observability import Stamp
 from services.ports import Answerer
@@ -36,7 +36,7 @@ class ResponseRenderer:
         if decision.reply is not None:
             yield said_as(decision.reply, locale)
         if isinstance(decision, Handoff):
-            yield HandedOff(decision.reply.id, _summary(trace.understood))
+            yield HandedOff(decision.reply.id, _summary(trace.understood, decision.left))
 
     async def _answer(self, asked: Question, trace: TurnTrace) -> AsyncIterator[ReplyEvent]:
         """An open question, sentence by sentence as each may be spoken."""
@@ -67,7 +67,8 @@ def _awaits(decision: Decision, *, asks: bool) -> Awaits:
     return Awaits.ANSWER if asks or isinstance(decision, Clarify) else Awaits.NOTHING
 
 
-def _summary(understood: Understood) -> str:
+def _summary(understood: Understood, left: Intent | None) -> str:
     """What the person who takes over is told: what was wanted last, in names of ours, never in the caller's words."""
     wanted = understood.intent.value if understood.intent else "unclear"
-    return f"intent {wanted}, missing {', '.join(understood.missing) or 'nothing'}"
+    waited = f", left {left.value}" if left else ""
+    return f"intent {wanted}, missing {', '.join(understood.missing) or 'nothing'}{waited}"

@@ -140,8 +140,8 @@ class Talk:
 
     async def settled_without_clearing(self) -> None:
         """The same, and what the caller is saying goes on."""
-        await self.send({"type": "conversation.item.delete", "item_id": "nobody"})
-        await self.next("conversation.item.deleted")
+        await self.send({"type": "session.update", "session": {"type": "realtime"}})
+        await self.next("session.updated")
         await asyncio.sleep(0.3)
 
     async def played(self) -> None:

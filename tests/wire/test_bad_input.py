@@ -38,7 +38,7 @@ async def still_served(running: Gateway) -> None:
         ('{"type": "input_audio_buffer.append", "audio": 5}', "malformed_message"),
         ('{"type": "input_audio_buffer.append", "audio": "AAAA", "volume": 11}', "malformed_message"),
         ('{"type": "input_audio_buffer.append", "audio": "not base64!"}', "malformed_audio"),
-        ('{"type": "input_audio_buffer.append", "audio": "AAAA"}', "malformed_audio"),
+        ('{"type": "input_audio_buffer.append", "audio": "AAAA", "tellerline.sequence": 1}', "malformed_audio"),
         ('{"type": "response.create"}', "unknown_event"),
         ('{"type": "tellerline.dtmf", "digit": "12"}', "malformed_message"),
         ('{"type": "input_audio_buffer.commit"}', "wrong_state"),
@@ -71,12 +71,19 @@ async def test_an_error_names_the_event_that_caused_it_and_repeats_none_of_it() 
         assert (await call.next("error"))["error"]["event_id"] == "mine-7"
         await call.send({"type": "input_audio_buffer.append", "audio": 5, "4929123412341234": "secret"})
         assert "4929" not in str((await call.next("error"))["error"])
+        for bad in (
+            {"type": "nothing"},
+            {"type": "tellerline.dtmf", "digit": "x"},
+            {"type": "response.cancel", "x": 1},
+        ):
+            await call.send(bad | {"event_id": "mine-8"})
+            assert (await call.next("error"))["error"]["event_id"] == "mine-8"
+        await call.send({"type": "nothing", "event_id": "x" * 65})
+        assert (await call.next("error"))["error"]["event_id"] is None
 
 
-async def test_half_a_sample_is_refused_and_an_empty_frame_is_nothing() -> None:
+async def test_an_empty_frame_is_nothing() -> None:
     async with gateway(lambda _: TEXT) as running, caller(running) as call:
-        await call.socket.send(b"\x00" * 321)
-        assert (await call.next("error"))["error"]["code"] == "malformed_audio"
         for _ in range(20):
             await call.socket.send(b"")
         await call.say(line(0.3, clip("balance"), 1.2))
@@ -93,17 +100,29 @@ async def test_an_oversize_frame_closes_the_call_with_1009() -> None:
             await running.admission.empty.wait()
 
 
-async def test_settings_change_between_turns_only() -> None:
+async def test_settings_that_change_within_a_turn_wait_for_its_end() -> None:
     async with gateway(lambda _: TEXT) as running, caller(running) as call:
         await call.say(line(0.3, clip("balance")))
         await call.send({"type": "session.update", "session": {"tellerline": {"playback": "estimated"}}})
-        assert (await call.next("error"))["error"]["code"] == "wrong_state"
+        await call.send({"type": "session.update", "session": {"tellerline": {"locale": "ja-JP"}}})
         await call.say(line(1.2))
         await call.next("response.done")
-        await call.for_a_while(0.1)
-        await call.send({"type": "session.update", "session": {"tellerline": {"locale": "ja-JP"}}})
+        await call.next("session.updated")
         session = (await call.next("session.updated"))["session"]
-        assert session["tellerline"] == {"locale": "ja-JP", "playback": "acknowledged", "recording": False}
+        assert session["tellerline"] == {"locale": "ja-JP", "playback": "estimated", "recording": False}
+        assert not call.of("error")
+
+
+async def test_turns_end_by_the_clients_word_alone_where_it_says_so() -> None:
+    async with gateway(lambda _: TEXT) as running, caller(running) as call:
+        await call.send({"type": "session.update", "session": {"audio": {"input": {"turn_detection": None}}}})
+        settings = (await call.next("session.updated"))["session"]["audio"]["input"]
+        assert settings["turn_detection"] is None
+        await call.say(line(0.3, clip("balance"), 1.5))
+        await call.for_a_while(0.3)
+        assert not call.of("response.created")
+        await call.send({"type": "input_audio_buffer.commit"})
+        await call.next("response.done")
 
 
 async def test_too_many_refusals_end_the_call() -> None:

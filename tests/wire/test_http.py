@@ -138,6 +138,13 @@ async def test_unknown_routes_and_methods_answer_in_the_same_form(bank: RunningA
     assert (await bank.client.get("/v1/text")).status_code == 405
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/", "/console/", "/nowhere", "/v1/text"])
+async def test_head_is_answered_as_get_without_a_body(bank: RunningApp, path: str) -> None:
+    whole, head = await bank.client.get(path), await bank.client.head(path)
+    assert (head.status_code, head.content) == (whole.status_code, b"")
+    assert head.headers.get("content-type") == whole.headers.get("content-type")
+
+
 async def test_a_redirect_stays_where_it_was_asked(bank: RunningApp) -> None:
     for path, to in (("/v1/text/?a=b", "/v1/text?a=b"), ("/console", "/console/")):
         answer = await bank.client.get(path, headers={"Host": "elsewhere.example"}, follow_redirects=False)

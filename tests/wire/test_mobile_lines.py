@@ -193,3 +193,28 @@ async def test_a_language_may_have_changed_meanwhile(tmp_path: Path) -> None:
             await call.send(typed("はい"))
             await heard(call)
             assert [event["state"] for event in call.of("tellerline.ledger")] == ["succeeded"]
+
+
+@pytest.mark.parametrize(("begun", "left"), [(True, ", left transfer_money"), (False, "")])
+async def test_who_takes_over_is_told_what_order_was_left(tmp_path: Path, begun: bool, left: str) -> None:
+    async with gateway(tmp_path) as running, calling(running, ALEX, "en-US") as call:
+        if begun:
+            await ordered(running, "en-US", call)
+        await call.send(typed("let me speak to a person"))
+        handed = await call.next("tellerline.handoff")
+    assert handed["summary"] == f"intent human_handoff, missing nothing{left}"
+
+
+async def test_settings_that_meet_a_read_back_of_before_are_in_force_after_it(tmp_path: Path) -> None:
+    """An app that calls again tells first how its sound comes, and is answered with what it has yet to agree to."""
+    async with gateway(tmp_path) as running:
+        async with calling(running, ALEX, "en-US") as call:
+            await ordered(running, "en-US", call)
+            await drop(call)
+        async with calling(running, ALEX, "en-US") as call:
+            await call.next("response.created")
+            form = {"audio": {"input": {"format": {"type": "audio/pcm", "rate": 24000}}}}
+            await call.send({"type": "session.update", "session": form})
+            updated = await call.next("session.updated")
+            assert updated["session"]["audio"]["input"]["format"]["rate"] == 24_000
+            assert not call.of("error")

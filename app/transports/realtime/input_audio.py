@@ -1,13 +1,10 @@
 """The caller's sound as a Realtime client sends and is told of it: a buffer in base64, and when speech began in it."""
 
-import base64
-import binascii
 from collections.abc import Iterator
 from typing import Final
 
+from app.transports._decode import unbase64
 from schemas import call
-from schemas.audio import Encoding
-from schemas.errors import MalformedAudio
 from schemas.wire.listening import SpeechStartedEvent, SpeechStoppedEvent
 
 PIECE: Final = 32 * 1024
@@ -15,30 +12,20 @@ PIECE: Final = 32 * 1024
 
 
 class InputBuffer:
-    """`uncommitted` bytes came since the last turn; half a sample waits for its other half."""
+    """`uncommitted` bytes came since the last turn."""
 
     def __init__(self) -> None:
         self.uncommitted = 0
-        self._half = b""
 
-    def append(self, audio: str, encoding: Encoding) -> tuple[call.AudioIn, ...]:
+    def append(self, audio: str) -> tuple[call.AudioIn, ...]:
         """The sound in pieces. Raises MalformedAudio."""
-        try:
-            data = self._half + base64.b64decode(audio, validate=True)
-        except (binascii.Error, ValueError):
-            raise MalformedAudio("the audio is not base64") from None
-        odd = len(data) % 2 if encoding is Encoding.PCM16 else 0
-        data, self._half = data[: len(data) - odd], data[len(data) - odd :]
+        data = unbase64(audio)
         self.uncommitted += len(data)
         return tuple(call.AudioIn(data[at : at + PIECE]) for at in range(0, len(data), PIECE))
 
-    def reform(self) -> None:
-        """What comes now has another format."""
-        self._half = b""
-
     def clear(self) -> None:
         """The client drops what it has sent."""
-        self._half, self.uncommitted = b"", 0
+        self.uncommitted = 0
 
 
 class Speech:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from app.transports.realtime.failures import Refusal
 from schemas.wire.realtime.client import Refused
 from schemas.wire.realtime.items import (
     FunctionCall,
@@ -23,6 +24,7 @@ MAX_SIZE: Final = 1 << 20
 """Characters of all items; past either bound the oldest are forgotten."""
 ROOT: Final = "root"
 """What a client calls the place before the first item."""
+UNKNOWN: Final = "no item has this id"
 
 
 class Items:
@@ -39,10 +41,17 @@ class Items:
         return self._order[-1] if self._order else None
 
     def add(self, item: Item, after: str | None = None) -> str | None:
-        """Put an item after another one, or at the end; the id of the one before it. Raises Refused: it is there."""
+        """Put an item after another one, or at the end; the id of the one before it.
+
+        Raises Refusal: it is there, or the other one is not.
+        """
         if item.id in self._items:
-            raise Duplicate
-        at = 0 if after == ROOT else self._order.index(after) + 1 if after in self._items else len(self._order)
+            raise Refusal(
+                "item_create_duplicate_item_id", "an item with this id is part of the conversation", "item.id"
+            )
+        if after is not None and after != ROOT and after not in self._items:
+            raise Refusal("item_create_invalid_previous_item_id", UNKNOWN, "previous_item_id")
+        at = 0 if after == ROOT else self._order.index(after) + 1 if after else len(self._order)
         before = self._order[at - 1] if at else None
         self._order.insert(at, item.id)
         self._items[item.id] = item
@@ -77,15 +86,6 @@ class Items:
     def _forget(self) -> None:
         while len(self._order) > MAX_ITEMS or (self._size > MAX_SIZE and len(self._order) > 1):
             self.remove(self._order[0])
-
-
-class Duplicate(Refused):
-    """An item with this id is there already."""
-
-    code = "item_create_duplicate_item_id"
-
-    def __init__(self) -> None:
-        super().__init__("an item with this id is part of the conversation", "item.id")
 
 
 def shown(wish: ItemWish, name: str) -> Item:

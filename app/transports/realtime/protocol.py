@@ -5,7 +5,7 @@ one item at the end, to which a reply is asked for before anything else happens,
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import singledispatchmethod
 from typing import Final
 
@@ -15,9 +15,10 @@ from app.transports._decode import to_input
 from app.transports._dialect import Given
 from app.transports._encode import Encoder
 from app.transports._speaking import reported
+from app.transports.realtime.asked_for import AskedFor
 from app.transports.realtime.failures import Refusal, failure
 from app.transports.realtime.input_audio import InputBuffer, Speech
-from app.transports.realtime.items import ROOT, Duplicate, Items, shown, words_of
+from app.transports.realtime.items import ROOT, UNKNOWN, Items, shown, words_of
 from app.transports.realtime.ladder import item_of
 from app.transports.realtime.replies import Replies
 from app.transports.realtime.settings import CallSettings
@@ -26,7 +27,7 @@ from schemas.errors import BadInput, TellerlineError, UnknownEvent, WrongState
 from schemas.ids import Locale
 from schemas.transcript import Source
 from schemas.turn import ReplyId
-from schemas.wire.client import MAX_TYPED, PlaybackReport, PressKey, RenewToken
+from schemas.wire.client import PlaybackReport, PressKey, RenewToken
 from schemas.wire.listening import (
     AudioCleared,
     AudioCommitted,
@@ -41,15 +42,9 @@ from schemas.wire.realtime.items import InputAudio, Message
 from services.ports import Clock
 
 OWN: Final = "tellerline."
-
-
-@dataclass
-class _Typed:
-    """Words of the user in the one item that was added since the last reply, and when they came."""
-
-    item: str
-    words: str
-    at: float
+_SETTLES: Final = (turn.Ended, turn.Discarded, call.KeyPressed, call.Cleared, call.Fault)
+"""After these a reply that was asked for may not come, and may be asked for again."""
+_ATTENDS: Final = (SpeechStartedEvent, SpeechStoppedEvent)
 
 
 class Realtime:
@@ -68,8 +63,7 @@ class Realtime:
         self._replies = Replies(settings, self._items, f"conv_{identity}")
         self._buffer = InputBuffer()
         self._speech = Speech()
-        self._typed: _Typed | None = None
-        self._added = 0
+        self._asked = AskedFor()
 
     # The dialect
 
@@ -97,7 +91,7 @@ class Realtime:
             return Given(refused=refused)
         try:
             return replace(self._take(event), cause=event.event_id)
-        except (Refusal, Duplicate) as known:  # clients cause these in good order
+        except Refusal as known:  # clients cause these in good order
             return Given(answers=(failure(known, event.event_id),))
         except BadInput as refused:
             return Given(refused=refused, cause=event.event_id)
@@ -105,9 +99,16 @@ class Realtime:
     def encode(self, event: call.CallEvent, *, audible: bool) -> list[str]:
         """The messages that tell of `event`, our own events among them where they are wanted."""
         own = [one for one in self._own.tell(event) if self.settings.events and _kind(one).startswith(OWN)]
-        told: list[BaseModel] = list(self._tell(event, audible))
+        if isinstance(event, _SETTLES):
+            self._asked.waits = False
+        told = [one for one in self._tell(event, audible) if not (self._unattended and isinstance(one, _ATTENDS))]
         within = isinstance(event, call.ReplyProgress)
         return [self._own.text(one) for one in ([*told, *own] if within else [*own, *told])]
+
+    @property
+    def _unattended(self) -> bool:
+        """Whether the client alone says when the caller speaks, and is not told of it."""
+        return self.settings.config.patience.manual
 
     def farewell(self) -> list[str]:
         """A client that would take the end for a lost line, and call again, is told otherwise."""
@@ -125,14 +126,12 @@ class Realtime:
     @_take.register
     def _(self, event: client.SessionUpdate) -> Given:
         changes = self.settings.change(event.session)
-        if changes is not None and changes.form is not None:
-            self._buffer.reform()
         answer = server.SessionChanged(session=self.settings.shown())
         return Given((changes,) if changes else (), (answer,))
 
     @_take.register
     def _(self, event: client.BufferAppend) -> Given:
-        return Given(self._buffer.append(event.audio, self.settings.config.form.encoding))
+        return Given(self._buffer.append(event.audio))
 
     @_take.register
     def _(self, _event: client.BufferCommit) -> Given:
@@ -150,12 +149,10 @@ class Realtime:
     @_take.register
     def _(self, event: client.ItemCreate) -> Given:
         item = shown(event.item, event.item.id or f"item_{self._clock.new_id()}")
-        last, words, alone = self._items.last, words_of(event.item), self._added == 0
-        self._typed, self._added = None, self._added + 1  # also where it is refused: something else was said
+        last, alone = self._items.last, self._asked.add()
         before = self._items.add(item, event.previous_item_id)
-        at_the_end = event.previous_item_id in {None, last or ROOT}
-        if at_the_end and alone and words is not None and 0 < len(words) <= MAX_TYPED:
-            self._typed = _Typed(item.id, words, self._clock.monotonic())
+        if alone and event.previous_item_id in {None, last or ROOT}:
+            self._asked.write(item.id, words_of(event.item), self._clock.monotonic())
         return Given(
             answers=(
                 server.ItemAdded(previous_item_id=before, item=item),
@@ -165,7 +162,11 @@ class Realtime:
 
     @_take.register
     def _(self, event: client.ItemTruncate) -> Given:
-        sent = self._replies.of(event.item_id)
+        sent, item = self._replies.of(event.item_id), self._items.get(event.item_id)
+        if sent is None and item is None:
+            raise Refusal("item_truncate_invalid_item_id", UNKNOWN, "item_id")
+        if sent is None and getattr(item, "role", "") != "assistant":
+            raise Refusal("unsupported_content_type", "Only model output audio messages can be truncated", "item_id")
         total = int(sent.out.sent_ms) if sent and sent.speaks else event.audio_end_ms
         heard = min(event.audio_end_ms, total)
         answer = server.ItemTruncated(item_id=event.item_id, content_index=event.content_index, audio_end_ms=heard)
@@ -177,17 +178,18 @@ class Realtime:
 
     @_take.register
     def _(self, event: client.ItemDelete) -> Given:
-        self._items.remove(event.item_id)
-        if self._typed is not None and self._typed.item == event.item_id:
-            self._typed = None
         sent = self._replies.of(event.item_id)
+        if self._items.get(event.item_id) is None and sent is None:
+            raise Refusal("item_delete_invalid_item_id", UNKNOWN, "item_id")
+        self._items.remove(event.item_id)
+        self._asked.remove(event.item_id)
         return Given(_unheard(sent.reply) if sent else (), (server.ItemDeleted(item_id=event.item_id),))
 
     @_take.register
     def _(self, event: client.ItemRetrieve) -> Given:
         item = self._items.get(event.item_id)
         if item is None:
-            raise Refusal("item_retrieve_invalid_item_id", "no item has this id", "item_id")
+            raise Refusal("item_retrieve_invalid_item_id", UNKNOWN, "item_id")
         return Given(answers=(server.ItemRetrieved(item=item),))
 
     @_take.register
@@ -196,16 +198,15 @@ class Realtime:
         if wish.conversation == "none" or wish.input is not None:
             reply = ReplyId(self._clock.new_id())
             return Given(answers=tuple(self._replies.aside(reply, wish.metadata)))
-        if self._replies.open is not None:
+        if self._replies.open is not None or self._asked.waits:
             raise Refusal("conversation_already_has_active_response", "a reply is being given")
-        typed, self._typed, self._added = self._typed, None, 0
         self._replies.wished = wish.metadata
-        return Given((call.AskIn(typed.words, typed.at) if typed else call.AskIn(),))
+        return Given((self._asked.ask(),))
 
     @_take.register
     def _(self, event: client.ResponseCancel) -> Given:
         named = ReplyId(event.response_id) if event.response_id else None
-        stop = call.CancelIn(named)
+        stop, self._asked.waits = call.CancelIn(named), False
         given = self._replies.open
         if given is not None and named in {None, given.reply}:
             return Given((stop,))
@@ -245,7 +246,7 @@ class Realtime:
                 if reason is call.CutReason.TURN_DETECTED:
                     yield from self._speech.count()
             case call.ReplyBegan(reply):
-                self._typed, self._added = None, 0
+                self._asked.settle()
                 yield self._replies.begin(reply)
             case call.ReplyProgress(reply, turn.ReadBackReady(proposal)):
                 self._replies.propose(reply, proposal.id)
@@ -268,7 +269,8 @@ class Realtime:
         yield from self._committed(event.item, event.transcript.text, seconds)
 
     def _committed(self, item: str, words: str, seconds: float) -> Iterator[BaseModel]:
-        self._typed, self._added, self._buffer.uncommitted = None, 0, 0
+        self._asked.settle()
+        self._buffer.uncommitted = 0
         message = Message(id=item, role="user", content=(InputAudio(),))
         before = self._items.put(message)
         yield AudioCommitted(item_id=item, previous_item_id=before)

@@ -123,7 +123,7 @@ class CallSettings:
 
 
 def _told(before: CallConfig, wanted: CallConfig) -> ConfigureIn:
-    """What has changed. It waits for the end of the turn: no client of this protocol expects to be refused."""
+    """What has changed."""
     return ConfigureIn(
         wanted.locale if wanted.locale != before.locale else None,
         wanted.form if wanted.form != before.form else None,
@@ -133,7 +133,6 @@ def _told(before: CallConfig, wanted: CallConfig) -> ConfigureIn:
         wanted.speaks,
         wanted.answers,
         wanted.output,
-        patient=True,
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+from collections.abc import Iterator
 from typing import Final
 
 from app.transports._deps import FIRST_MESSAGE_S
@@ -81,6 +82,7 @@ class _PhoneCall:
         self._hold: Hold
         self._inband: InBand | None = None
         self._left = False
+        self._waiting: Iterator[LineEvent] = iter(())  # what came in one piece with the call's beginning
         self._once = Once()
 
     async def serve(self) -> None:
@@ -109,7 +111,8 @@ class _PhoneCall:
         try:
             async with asyncio.timeout(FIRST_MESSAGE_S):
                 while True:
-                    for event in await self._read():
+                    self._waiting = iter(await self._read())
+                    for event in self._waiting:
                         if isinstance(event, Opened):
                             return event
                         if isinstance(event, SendBack):
@@ -178,8 +181,9 @@ class _PhoneCall:
 
     async def _listen(self, call: LiveCall) -> None:
         while True:
-            for event in await self._read():
+            for event in self._waiting:
                 await self._take(call, event)
+            self._waiting = iter(await self._read())
 
     async def _take(self, call: LiveCall, event: LineEvent) -> None:
         match event:
@@ -195,7 +199,7 @@ class _PhoneCall:
             case Reformed(form):
                 await self._reform(call, form)
             case Speaks(locale) if known(locale):
-                await call.put(ConfigureIn(locale=locale, patient=True))
+                await call.put(ConfigureIn(locale=locale))
             case SendBack(message):
                 await self._send(message)
             case Left():
@@ -222,7 +226,7 @@ class _PhoneCall:
         if self._inband is not None:
             await call.put(AudioIn(self._inband.rest()))
             self._inband = InBand(form)
-        await call.put(ConfigureIn(form=form, patient=True))
+        await call.put(ConfigureIn(form=form))
 
     # Out
 

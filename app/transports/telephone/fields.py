@@ -1,15 +1,14 @@
 """Messages of JSON, read without trust: every field is asked for by its type, and nothing is repeated in an error."""
 
-import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
+from app.transports._decode import unbase64
 from app.transports.telephone.line import LineEvent, Pressed
-from schemas.errors import MalformedAudio, MalformedMessage, TooLarge
+from schemas.errors import MalformedMessage, TooLarge
 from schemas.ids import Locale
 from schemas.json_names import DOUBLED, doubled_name
 
@@ -19,8 +18,6 @@ MAX_WORD: Final = 512
 MAX_STATEMENT: Final = 4_096
 MAX_GIVEN: Final = 8_192
 KEYS: Final = frozenset("0123456789*#ABCD")
-FLASHES: Final = frozenset("FX!")
-"""How bridges write a flash of the hook: an event of RFC 4733 beside the keys, and none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +83,10 @@ class Fields:
 
     def sound(self, name: str) -> bytes:
         """Base64. Raises MalformedMessage, MalformedAudio."""
-        text = self.word(name, most=MAX_MESSAGE)
-        try:
-            return base64.b64decode(text, validate=True)
-        except (binascii.Error, ValueError):
-            raise MalformedAudio("the sound is not base64") from None
+        return unbase64(self.word(name, most=MAX_MESSAGE))
 
     def keys(self, name: str) -> list[LineEvent]:
-        """A key of a telephone; none where the hook was flashed. Raises MalformedMessage."""
+        """A key of a telephone, if it is one. Raises MalformedMessage."""
         return pressed(self.word(name, most=8))
 
     def statement(self) -> str | None:
@@ -106,13 +99,9 @@ class Fields:
 
 
 def pressed(key: str) -> list[LineEvent]:
-    """What a key says that a line tells of. Raises MalformedMessage."""
+    """What a key says that a line tells of. A flash of the hook, or a bridge's word for a tone, is no key."""
     key = key.upper()
-    if key in FLASHES:
-        return []
-    if key not in KEYS:
-        raise MalformedMessage("no key of a telephone")
-    return [Pressed(key)]
+    return [Pressed(key)] if key in KEYS else []
 
 
 def packed(**message: object) -> str:

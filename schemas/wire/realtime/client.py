@@ -3,7 +3,6 @@
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue, RootModel, ValidationError
-from pydantic_core import from_json
 
 from schemas.errors import MalformedMessage, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
@@ -11,7 +10,7 @@ from schemas.wire.client import PlaybackReport, PressKey, RenewToken
 from schemas.wire.realtime.items import MAX_ID, ItemName, ItemWish
 from schemas.wire.realtime.lenient import Lenient
 from schemas.wire.realtime.session import SessionWish
-from schemas.wire.unreadable import faults
+from schemas.wire.unreadable import cause_of, faults
 
 MAX_MESSAGE: Final = 256 * 1024
 """Bytes of one message: four seconds of sound."""
@@ -162,20 +161,10 @@ def parse_client_event(message: str) -> ClientEvent:
         wrong = invalid
     else:
         if doubled_name(message) is not None:
-            raise Refused(DOUBLED, cause=_cause(message))
+            raise Refused(DOUBLED, cause=cause_of(message, MAX_ID))
         return event
     kinds, places = faults(wrong, _NAMES)
-    raise Refused(f"{', '.join(kinds)} at {', '.join(places)}"[:400], places[0] or None, _cause(message))
-
-
-def _cause(message: str) -> str | None:
-    """The event_id of an event that is wrong elsewhere."""
-    try:
-        event = from_json(message)
-    except ValueError:
-        return None
-    cause = event.get("event_id") if isinstance(event, dict) else None
-    return cause if isinstance(cause, str) and len(cause) <= MAX_ID else None
+    raise Refused(f"{', '.join(kinds)} at {', '.join(places)}"[:400], places[0] or None, cause_of(message, MAX_ID))
 
 
 _NAMES: Final = frozenset(

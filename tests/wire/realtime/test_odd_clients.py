@@ -18,8 +18,25 @@ SURVIVED: dict[str, tuple[Event, str | None]] = {
     "commit of nothing": ({"type": "input_audio_buffer.commit"}, None),
     "truncation of nobody": (
         {"type": "conversation.item.truncate", "item_id": "item_x", "content_index": 0, "audio_end_ms": 10},
-        None,
+        "item_truncate_invalid_item_id",
     ),
+    "deletion of nobody": (
+        {"type": "conversation.item.delete", "item_id": "item_x"},
+        "item_delete_invalid_item_id",
+    ),
+    "an item behind nobody": (
+        {"type": "conversation.item.create", "previous_item_id": "item_x", "item": text_item("user", "hello")},
+        "item_create_invalid_previous_item_id",
+    ),
+    "an item": ({"type": "conversation.item.create", "item": text_item("user", "hello", id="item_u")}, None),
+    "truncation of the user": (
+        {"type": "conversation.item.truncate", "item_id": "item_u", "content_index": 0, "audio_end_ms": 0},
+        "unsupported_content_type",
+    ),
+    "deletion": ({"type": "conversation.item.delete", "item_id": "item_u"}, None),
+    "a second deletion": ({"type": "conversation.item.delete", "item_id": "item_u"}, "item_delete_invalid_item_id"),
+    "sound in lines": ({"type": "input_audio_buffer.append", "audio": "AAAA\r\nAAAA\n"}, None),
+    "sound without padding": ({"type": "input_audio_buffer.append", "audio": "AAA"}, None),
     "retrieval of nobody": (
         {"type": "conversation.item.retrieve", "item_id": "item_x"},
         "item_retrieve_invalid_item_id",
@@ -47,6 +64,8 @@ async def test_what_can_not_be_done_is_told_by_its_event_or_let_through_and_the_
             told_of[name] = [(error["code"], error["event_id"]) for error in errors]
         assert told_of == {name: [(code, f"evt {name}")] if code else [] for name, (_, code) in SURVIVED.items()}
         assert "session.updated" in talk.kinds()
+        await talk.ask()
+        await talk.next("response.done")  # items were added: what is typed now is a new beginning
         assert READ_BACK in await talk.type(ORDER)
 
 

@@ -1,12 +1,15 @@
 """What bridges do that is odd and allowed: the call goes on, and nothing that was not heard is agreed to."""
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import (
@@ -23,7 +26,9 @@ from tests.harness.phone import (
     statement,
     transfers_of,
 )
+from tests.harness.phone_asterisk import audiosocket, free_port
 from tests.harness.phone_carriers import TOKEN, TwilioBridge, twilio
+from tests.harness.phone_lines import Place, announced, settings
 from tests.harness.served import Served, served
 
 CUSTOMER = "alex-morgan"
@@ -124,6 +129,29 @@ async def test_a_line_without_sound_while_a_read_back_plays_goes_on(quick_folder
 
 async def _nothing(_: bytes) -> None:
     return None
+
+
+async def test_what_comes_in_one_piece_with_the_calls_beginning_counts(quick_folder: Path) -> None:
+    """Asterisk with sound at 16 kHz, whose first packet comes with the call's UUID."""
+    place = free_port()
+    order = said("transfer-1")
+    most = 1.5 * order.size / SAMPLE_RATE  # taken for 8 kHz it would be twice as long
+    ear = FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if 1.5 < seconds < most else "")
+    async with served(quick_folder, ear, voice=FakeSynthesizer(10), **settings(place)) as running:
+        identity = await announced(Place(running.port, place), CUSTOMER)
+        opening = [bytes([0x01, 0, 16]) + uuid.UUID(identity).bytes]
+        async with audiosocket(place, identity) as bridge:
+
+            async def sound(data: bytes) -> None:
+                before = opening.pop() if opening else b""
+                bridge.writer.write(before + bytes([0x12]) + len(data).to_bytes(2, "big") + data)
+
+            bridge.form, bridge.sound = AudioFormat(Encoding.PCM16, 16_000), sound  # type: ignore[method-assign]
+            bridge.begin = partial(_nothing, b"")  # type: ignore[method-assign] # with the first sound
+            async with calling(bridge) as phone:
+                await phone.until(lambda: bool(phone.packets))
+                phone.say(order)
+                await settles(quick_folder, READ_BACK)
 
 
 @pytest.mark.slow

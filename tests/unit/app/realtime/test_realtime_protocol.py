@@ -14,9 +14,11 @@ from schemas.call import (
     AudioIn,
     CallEvent,
     CancelIn,
+    Cleared,
     ConfigureIn,
     CutReason,
     Fault,
+    KeyPressed,
     PlaybackIn,
     PlaybackState,
     ReplyBegan,
@@ -25,11 +27,12 @@ from schemas.call import (
     ReplyProgress,
     ReplyStatus,
 )
-from schemas.errors import BankUnavailable, CallTooLong, Unauthenticated
+from schemas.errors import BankUnavailable, CallTooLong, Unauthenticated, WrongState
 from schemas.ids import EN_US, RuleId
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Discarded, Ended, ItemId, ReplyId, ReplyText, SpeechStarted, SpeechStopped, Waste
 from schemas.wire.realtime.items import InputText, Message
+from schemas.wire.realtime.server import Failure
 from services.timing.clock import ManualClock
 from tests.harness.money import START
 
@@ -122,16 +125,39 @@ def test_typed_words_carry_the_moment_they_were_written() -> None:
     assert line.send(type="response.create").inputs == (AskIn("yes", at),)
 
 
-def test_sound_comes_in_pieces_that_a_call_takes_and_half_samples_wait() -> None:
+def test_sound_comes_in_pieces_that_a_call_takes() -> None:
     line = Line()
     audio = "A" * 4 * 40_000  # 120,000 bytes
     pieces = line.send(type="input_audio_buffer.append", audio=audio).inputs
     assert [isinstance(piece, AudioIn) and len(piece.data) for piece in pieces] == [32_768, 32_768, 32_768, 21_696]
-    (first,) = line.send(type="input_audio_buffer.append", audio="AAAA").inputs
-    (second,) = line.send(type="input_audio_buffer.append", audio="AAAA").inputs
-    assert isinstance(first, AudioIn)
-    assert isinstance(second, AudioIn)
-    assert (len(first.data), len(second.data)) == (2, 4)
+
+
+def test_who_ends_turns_itself_is_not_told_when_speech_begins_and_ends() -> None:
+    line = Line()
+    line.send(type="session.update", session={"audio": {"input": {"turn_detection": None}}})
+    assert line.kinds(SpeechStarted(I, 0), SpeechStopped(I, 9)) == []
+    assert line.kinds(SpeechStarted(I, 0), audible=True) == []
+    assert line.kinds(ReplyCut(R, CutReason.TURN_DETECTED)) == []
+    assert line.kinds(ended())[0] == "input_audio_buffer.committed"
+
+
+NO_REPLY = (ended(), Discarded(I, Waste.NO_SPEECH), KeyPressed("1"), Cleared(), Fault(WrongState()))
+
+
+@pytest.mark.parametrize("settles", [ReplyBegan(R, None), *NO_REPLY], ids=lambda event: type(event).__name__)
+def test_a_reply_is_asked_for_once_until_it_begins_or_may_never_come(settles: CallEvent) -> None:
+    line = Line()
+    assert line.send(type="response.create", response={"metadata": {"of": "first"}}).inputs
+    refused = line.send(type="response.create", response={"metadata": {"of": "second"}})
+    assert refused.inputs == ()
+    (told,) = refused.answers
+    assert isinstance(told, Failure)
+    assert told.error.code == "conversation_already_has_active_response"
+    begun = line.hear(settles)
+    if isinstance(settles, ReplyBegan):
+        assert begun[0]["response"]["metadata"]["of"] == "first"
+        line.hear(ReplyEnded(R, ReplyStatus.COMPLETED, ""))
+    assert line.send(type="response.create").inputs
 
 
 def test_speech_over_a_reply_is_told_once_it_counts() -> None:
@@ -164,12 +190,11 @@ def test_a_cancellation_always_stops_what_may_be_heard() -> None:
     assert (given.inputs, given.answers) == ((CancelIn(R),), ())
 
 
-def test_settings_are_changed_patiently_and_only_where_they_change() -> None:
+def test_settings_are_changed_only_where_they_change() -> None:
     line = Line()
     assert line.send(type="session.update", session={"type": "realtime", "instructions": "x"}).inputs == ()
     (given,) = line.send(type="session.update", session={"audio": {"input": {"format": {"type": "audio/pcmu"}}}}).inputs
     assert isinstance(given, ConfigureIn)
-    assert given.patient
     assert given.form is not None
     assert given.patience is None
 

@@ -71,11 +71,9 @@ def realtime(base: str, key: str) -> OpenAIRealtimeLLMService:
 
 
 async def nonsense(service: OpenAIRealtimeLLMService) -> None:
-    """Events that fit nothing: there is no sound, no reply and no such item."""
+    """Events that fit nothing and end no call of pipecat's: there is no sound, no reply and no such item."""
     await service.send_client_event(events.InputAudioBufferCommitEvent())
     await service.send_client_event(events.ResponseCancelEvent())
-    nobody = events.ConversationItemTruncateEvent(item_id="nobody", content_index=0, audio_end_ms=99_999)
-    await service.send_client_event(nobody)
     with contextlib.suppress(Exception):
         async with asyncio.timeout(10):
             await service.retrieve_conversation_item("nobody")
