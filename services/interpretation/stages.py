@@ -20,7 +20,7 @@ from services.understanding.clarification.asked_first import asked_first
 from services.understanding.clarification.besides import besides
 from services.understanding.clarification.billers import for_its_bill, of_its_biller
 from services.understanding.clarification.doubled import doubled
-from services.understanding.clarification.in_turn import in_turn
+from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import another_than, two_receivers
 from services.understanding.clarification.remarks import on_condition, remarked
@@ -177,7 +177,7 @@ class _Stages:
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
-        if (shared := shared_out(heard, found, context, named)) is not None:
+        if (shared := shared_out(heard, found, context, named) or of_all(heard, context, part)) is not None:
             return shared
         found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
