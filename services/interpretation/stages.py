@@ -30,7 +30,7 @@ from services.understanding.correction.apart import either, in_part, put_togethe
 from services.understanding.correction.apiece import apiece, every_bill
 from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.called_in_two import called_in_two
-from services.understanding.correction.days import day_in_part
+from services.understanding.correction.days import day_in_part, days_of_each
 from services.understanding.correction.implied import implied
 from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.repair import repaired
@@ -194,6 +194,7 @@ class _Stages:
         meant = apiece(heard, meant, context) or every_bill(heard, meant, context) or meant
         meant = in_turn(heard, meant) or meant
         meant = for_its_bill(meant, context) or meant
+        meant = days_of_each(heard, meant) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
 
     def _anyone(self, heard: Annotation) -> FindPayee:

@@ -1,13 +1,13 @@
 """A day that is corrected in a part of its words: "the twenty third, no, fourth", "in two days, no, three days"."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Final
 
 from schemas.ids import language
-from schemas.intent import Annotation, Mention, Slot, SlotName, Understood
+from schemas.intent import Annotation, Evidence, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, Span, SpanKind
 from services.understanding.correction.later import SelfRepair
 from services.understanding.correction.merging import Again, values
@@ -76,6 +76,40 @@ def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
                 both = replace(day, readings=(whole,))
                 return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
     return None
+
+
+def days_of_each(heard: Annotation, found: Understood) -> Understood | None:
+    """Two orders, each without the day of the other: 「電気代は明日、水道代は来週」; None where a day may be of both.
+
+    A day is the other's only where an order has one of its own, on its side of where the later order begins.
+    """
+    later = found.then
+    if later is None or later.then is not None or grammar(language(heard.transcript.locale)).spaced:
+        return None
+    begins = [slot.evidence.start for name, slot in values(later.slots).items() if name != SlotName.DATE.value]
+    if found.intent not in COUNTED or later.intent not in COUNTED or not begins:
+        return None
+    middle = min(begins)
+    middle = next((e.start for e in _days_of(later) if e.end == middle), middle)  # 「来週水道代を」
+    first = _without(found, lambda at: at >= middle) if _has_day(found, lambda at: at < middle) else found
+    second = _without(later, lambda at: at < middle) if _has_day(later, lambda at: at >= middle) else later
+    return replace(first, then=second) if (first, second) != (found, later) else None
+
+
+def _has_day(order: Understood, there: Callable[[int], bool]) -> bool:
+    """Whether a day of the order, told for sure or to be asked about, stands there."""
+    return any(there(each.start) for each in _days_of(order))
+
+
+def _days_of(order: Understood) -> list[Evidence]:
+    told = [order.slots.date.evidence] if order.slots.date is not None else []
+    return [*told, *(each.evidence for each in order.unresolved if each.slot is SlotName.DATE)]
+
+
+def _without(order: Understood, there: Callable[[int], bool]) -> Understood:
+    """The order without the days to be asked about that stand there."""
+    kept = (each for each in order.unresolved if each.slot is not SlotName.DATE or not there(each.evidence.start))
+    return replace(order, unresolved=tuple(kept))
 
 
 def _with_last(rules: Grammar, one: Span, two: Span) -> DateValue | None:
