@@ -1,5 +1,6 @@
 """The bank's own nouns, as its core hands them to us."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -54,7 +55,10 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class TransactionFilter:
-    """What of an account's history is asked for; at most `limit` rows, newest first. `received`: only what came in."""
+    """What of an account's history is asked for; at most `limit` rows, newest first.
+
+    `received`: only what came in; `sent`: only what went to one of the customer's payees.
+    """
 
     account_id: AccountId | None = None
     since: date | None = None
@@ -64,9 +68,10 @@ class TransactionFilter:
     at_most: Money | None = None
     limit: int = 5
     received: bool = False
+    sent: bool = False
 
-    def fits(self, moved: Transaction) -> bool:
-        """Whether a movement is one that is asked for; sizes are compared without their sign."""
+    def fits(self, moved: Transaction, payees: Collection[str] = ()) -> bool:
+        """Whether a movement is one that is asked for; sizes are compared without their sign. `payees`: their names."""
         size = abs(moved.amount.minor)
         return (
             self.account_id in {None, moved.account_id}
@@ -76,6 +81,7 @@ class TransactionFilter:
             and (self.at_least is None or size >= self.at_least.minor)
             and (self.at_most is None or size <= self.at_most.minor)
             and (moved.amount.minor > 0 or not self.received)
+            and (not self.sent or (moved.amount.minor < 0 and moved.merchant in payees))
         )
 
 

@@ -25,7 +25,7 @@ from app.qa.figures import Figure
 from app.settings import Settings
 from deploy.bench._abuse.bombs import wav
 from deploy.bench._abuse.felt import MOST_RATIO, AttackRow, AttackTimes, restless
-from deploy.figures import publish
+from deploy.reporting import publish
 
 PAUSE_S: Final = 0.08
 """Between an answer and the next question in a call."""

@@ -11,7 +11,7 @@ import typer
 
 from app.qa.figures import Figure
 from deploy.bench._calls.hearing import Hearing
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 
 if TYPE_CHECKING:
     from deploy.bench._answers.heard import AnswerTimes

@@ -17,7 +17,7 @@ from deploy.bench._asr.audio import line, phantoms, stretches, telephone
 from deploy.bench._asr.score import Recognition, SpokenCase, missed, scores
 from deploy.bench._asr.speed import speed
 from deploy.bench._asr.spread import spread
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.audio import SAMPLE_RATE, Samples
 from services.ports import Recognizer
 

@@ -10,7 +10,7 @@ import typer
 
 from deploy.bench import CHECKOUT
 from deploy.bench._calls.hearing import Hearing
-from deploy.figures import publish
+from deploy.reporting import publish
 
 if TYPE_CHECKING:
     from deploy.bench._callers.play import PlayedTask

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 from schemas.call import Patience
 
 LEVELS: Final = "1,5,10,15,20,25,30,40,50,60,80,100"

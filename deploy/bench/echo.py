@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from app.qa.figures import Figure
 from deploy.bench._calls.room import echo, heard, loudness, mixed
-from deploy.figures import publish
+from deploy.reporting import publish
 from schemas.audio import SAMPLE_RATE, Samples
 from services.audio.files import read_file
 from services.audio.vad import SileroVad, VadState

@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.qa.figures import Figure
 from deploy.bench.qna import QuestionCase, cases_of
-from deploy.figures import publish
+from deploy.reporting import publish
 from services.answering.quote import Library
 from services.answering.retrieve import RetrievalResult
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 
 if TYPE_CHECKING:
     from deploy.bench.cases.exchanges import JudgedExchange, TurnPace

@@ -12,7 +12,7 @@ import typer
 
 from app.qa.doctor.offers import offers
 from app.qa.figures import Figure
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from rules.locales import locale_rules
 from schemas.errors import ModelUnavailable, TimedOut
 from schemas.extraction import Extraction, ExtractionOffer

@@ -21,8 +21,8 @@ from deploy.bench._faults.calls import Crowd, amounts, ends
 from deploy.bench._faults.silent_disk import compiler
 from deploy.bench._faults.table import POSTGRESQL, SQLITE, InjectedFault
 from deploy.bench._faults.world import FaultWorld, embedded, shared
-from deploy.figures import publish
 from deploy.postgres import Cluster, cluster, unavailable
+from deploy.reporting import publish
 
 ANSWER_S: Final = 5.0
 """The bound that every answer must keep."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 
 if TYPE_CHECKING:
     from deploy.bench.cases.exchanges import ExchangeOutcome

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from deploy.figures import publish
+from deploy.reporting import publish
 
 PIECES: Final = Path("tests/data/fuzz/pieces.yaml")
 _SHOWN: Final = 10

@@ -10,7 +10,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 
 if TYPE_CHECKING:
     from deploy.bench._gate.changes import SeededChange

@@ -14,7 +14,7 @@ from app.client import demo_token
 from app.demo.manifest import DemoUtterance, RecordedCall, manifest
 from app.demo.run import play, service
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
 from services.speech.kokoro import KokoroEngine, KokoroSettings

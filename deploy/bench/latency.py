@@ -15,7 +15,7 @@ from deploy.bench import CHECKOUT
 from deploy.bench._calls.curve import write_curve
 from deploy.bench._calls.hearing import Hearing
 from deploy.bench._telephone.telephone import Door
-from deploy.figures import publish
+from deploy.reporting import publish
 from schemas.call import Patience
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from app.qa.figures import Figure
 from deploy.bench._ledger.customer import bench_customer
 from deploy.bench._ledger.instant_bank import InstantBank
 from deploy.bench._ledger.phases import phases_of
-from deploy.figures import percentile, publish
 from deploy.postgres import private_cluster, unavailable
+from deploy.reporting import percentile, publish
 from rules.act import money_policy
 from rules.bank import DemoPayee
 from schemas.banking import TransferOrder, TransferState

@@ -16,7 +16,7 @@ from app.qa.figures import Figure
 from app.qa.replay.judging.stats import clopper_pearson
 from deploy.bench._callers.voice import spoken
 from deploy.bench.callers import VOICE
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.ids import EN_US, PayeeId
 from schemas.payee import MatchOutcome, Payee, PayeeMatch
 from schemas.transcript import Transcript

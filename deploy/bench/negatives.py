@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 
 SENTENCES: Final = Path("tests/data/never")
 

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import percentile, publish
 from deploy.postgres import private_cluster, unavailable
+from deploy.reporting import percentile, publish
 from schemas.errors import ConfigInvalid
 
 if TYPE_CHECKING:

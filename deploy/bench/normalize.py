@@ -14,7 +14,7 @@ import typer
 from app.qa.figures import Figure
 from deploy.bench._lines import json_lines
 from deploy.bench._peers import PEERS, installed, outcomes
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.span import Span, SpanKind, jsonable
 from services.normalization import Normalizer
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 
 if TYPE_CHECKING:
     from deploy.bench._calls.open_loop import Load
@@ -54,7 +54,7 @@ async def _loads(base: str, places: int, seconds: float) -> dict[str, Figure]:
 
 def figures_of(load: "Load") -> dict[str, Figure]:
     """Of one load: what admitted callers waited, how soon the others were refused, and what waited inside."""
-    from deploy.figures import is_binding, percentile
+    from deploy.reporting import is_binding, percentile
 
     waits = [c.first_ms for c in load.admitted if c.first_ms is not None and not any(map(is_binding, c.endings))]
     figures: dict[str, Figure] = {"admitted": len(load.admitted), "refused": len(load.refused_ms)}

@@ -15,7 +15,7 @@ import uvloop
 from app.qa.figures import Figure
 from deploy.bench._telephone.pace import LEAD, Pace, deviations
 from deploy.bench._telephone.telephone import Door, telephones
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from tests.harness.phone import Phone, calling
 from tests.harness.phone_lines import LINES, Place
 

@@ -14,7 +14,7 @@ from deploy.bench._payees.dice import Dice
 from deploy.bench._payees.sample import PayeeNaming, Setting, overheard, setting
 from deploy.bench._payees.spoken import spoken
 from deploy.bench._payees.stock import book
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.ids import EN_GB, EN_US, Locale
 from schemas.payee import MatchOutcome, PayeeMatch
 

@@ -18,7 +18,7 @@ import typer
 
 from app.qa.figures import Figure
 from deploy.bench._calls.curve import Point, draw
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.call import Patience
 
 SCRIPT: Final = Path(__file__).with_name("_pipecat_peer.py")

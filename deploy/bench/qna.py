@@ -13,7 +13,7 @@ import typer
 from app.qa.figures import Figure
 from app.qa.locales import LOCALES
 from deploy.bench._questions import read_questions
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.answer import AnswerDone, Question, Refused, SentenceReady
 from schemas.ids import CustomerId, language
 from services.answering.facts import facts_of

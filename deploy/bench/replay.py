@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 
 if TYPE_CHECKING:
     from app.qa.replay.judging.score import Scores

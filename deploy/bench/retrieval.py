@@ -11,7 +11,7 @@ import typer
 from app.qa.figures import Figure
 from app.qa.locales import LOCALES
 from deploy.bench._questions import read_questions
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.answer import Question
 from services.answering.knowledge import Passage, load_passages
 from services.answering.retrieve import Retriever

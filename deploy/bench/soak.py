@@ -17,7 +17,7 @@ import typer
 from prometheus_client.parser import text_string_to_metric_families
 
 from app.qa.figures import Figure
-from deploy.figures import publish
+from deploy.reporting import publish
 
 WARM_UP: Final = 1300
 """Calls before the first look: every utterance twice in every kind of call. What fills up once must be full by then:

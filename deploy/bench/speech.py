@@ -16,7 +16,7 @@ from faster_whisper import WhisperModel
 from app.composition.speech import frequent, repeating
 from app.qa.figures import Figure
 from deploy.bench._read_backs import KINDS, SpokenReadBack, read_backs, understood
-from deploy.figures import percentile, publish
+from deploy.reporting import percentile, publish
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale, language
 from services.speech.kokoro import KokoroEngine, KokoroSettings

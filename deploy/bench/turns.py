@@ -17,7 +17,7 @@ import typer
 from app.qa.figures import Figure
 from deploy.bench._calls.curve import write_curve
 from deploy.bench._calls.hearing import Hearing
-from deploy.figures import is_binding, percentile, publish
+from deploy.reporting import is_binding, percentile, publish
 from schemas.call import Patience
 
 if TYPE_CHECKING:

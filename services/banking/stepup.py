@@ -95,14 +95,15 @@ class SecondFactor:
             await self._sender.send(customer, challenge, code)
         except CodeNotSent as error:
             if error.refused:
-                await self._forget(challenge)
+                await self._forget(customer, challenge)
             raise
         return challenge
 
-    async def _forget(self, challenge: Challenge) -> None:
+    async def _forget(self, customer: CustomerId, challenge: Challenge) -> None:
         """A code that nobody will get is none of the hour's; where the database fails too, it stays one."""
         with contextlib.suppress(StoreUnavailable):
-            await self._store.execute("stepup.refused", sa.delete(challenges).where(_c.id == challenge.id))
+            mine = (_c.customer_id == customer) & (_c.id == challenge.id)
+            await self._store.execute("stepup.refused", sa.delete(challenges).where(mine))
 
     async def verify(self, customer: CustomerId, challenge: Challenge, response: str) -> bool:
         """Whether the code is right; each try counts, right or wrong, and tries and time are bounded."""

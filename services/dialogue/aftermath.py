@@ -14,6 +14,8 @@ from schemas.intent import MONEY_MOVING, Intent
 from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
 from services.dialogue.phases import ActionOutcome, DialogueState, Idle, Memory, OfferingPerson, Outcome, Step
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import named
 
 _PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
 _PERSON_HELPS: Final = frozenset({ActionOutcome.MOVED, ActionOutcome.BOOKED, ActionOutcome.PENDING})
@@ -89,14 +91,15 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
         return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
+    wrong = named(event.understood, dialogue_rules().gone_wrong)
     corrects = (intent in MONEY_MOVING and _instead(event.text, locale)) or (
         intent is Intent.QNA and _meant(event.text, locale)
     )
-    if intent not in _ACTS and not corrects:
+    if intent not in _ACTS and not (corrects or wrong):
         return None
     if intent is Intent.CONFIRM or _content(event.text, locale):
         return state, Answer() if again else Clarify(reply("say.ok_what_else"))
-    if _regret(event.text, intent, locale):
+    if wrong or _regret(event.text, intent, locale):
         return _too_late(state, told_now=again)
     return None
 

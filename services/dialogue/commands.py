@@ -1,6 +1,5 @@
 """Commands: what is at hand is left, corrected or put aside for them."""
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +21,7 @@ from services.dialogue.phases import (
     Proposing,
     Reading,
     Step,
+    SteppingUp,
     Task,
     Unlocking,
     Waiting,
@@ -29,7 +29,7 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import EXACT, is_money, merged, task_of
+from services.dialogue.tasks import EXACT, is_money, merged, named, task_of
 from services.dialogue.terms import only_card
 from services.dialogue.values import EVERY, every_card
 
@@ -58,9 +58,10 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     limit = dialogue_rules().choices
     if named(heard, dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
-    if _read_back(state) and named(heard, dialogue_rules().besides):  # what is read back is not lost for another one
+    task = leaning(state, heard)
+    if _on_top(state, task, heard):
         return _besides(state, heard, facts)
-    task, state = leaning(state, heard), queued(state, heard)
+    state = queued(state, heard)
     if heard.slots.topic is not None and heard.slots.topic.value == EXACT:
         state = state.keeping(state.memory.first(reply("problem.exact")))
     waiting = state.task
@@ -154,6 +155,18 @@ def _read_back(state: DialogueState) -> bool:
     return state.read_back is not None or isinstance(state.phase, Proposing)
 
 
+def _on_top(state: DialogueState, said: Task, heard: Understood) -> bool:
+    """Whether a command comes on top of the order that is read back, or agreed to and its code awaited.
+
+    Behind a yes that is any order to another payee; one to the same is the order anew.
+    """
+    if _read_back(state) and named(heard, dialogue_rules().besides):
+        return True
+    waits = state.task if isinstance(state.phase, SteppingUp) and heard.route is Route.FAST else None
+    others = waits is not None and (waits.payee, waits.target, waits.bill) != (said.payee, said.target, said.bill)
+    return others and _anew(said)
+
+
 def _besides(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """What is read back comes first: it is said once more, and a yes counts only after that. A bill is paid once."""
     bill = heard.slots.bill
@@ -167,14 +180,19 @@ def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:
     """Whether a command is about what waits already: its like, and no whole order of its own."""
     if waiting.intent is not said.intent:
         return False
-    anew = bool(said.amounts) and (said.payee is not None or said.target is not None or bool(said.payee_heard))
     match state.phase:
         case Asking() | Waiting():
             return True
         case Offering() | Reading() | Confirming() | Changing():
-            return not anew
+            return not _anew(said)
         case _:
             return False
+
+
+def _anew(said: Task) -> bool:
+    """Whether a command is a whole order of its own."""
+    whose = said.payee is not None or said.target is not None or bool(said.payee_heard)
+    return is_money(said) and (said.bill is not None or (bool(said.amounts) and whose))
 
 
 def _other_card_step(state: DialogueState, task: Task) -> bool:
@@ -216,8 +234,3 @@ def leaning(state: DialogueState, heard: Understood) -> Task:
     if base is None or not named(heard, rules.again):
         return task
     return merged(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
-
-
-def named(heard: Understood, rules: Collection[str]) -> bool:
-    """Whether a template of these names took the words."""
-    return heard.rule is not None and heard.rule.partition("@")[0] in rules

@@ -99,6 +99,7 @@ def history(task: Task, facts: Facts) -> TransactionFilter:
         at_most=bound(task.at_most),
         limit=dialogue_rules().transactions_listed,
         received=task.received,
+        sent=task.sent,
     )
 
 

@@ -43,6 +43,7 @@ class Task:
     period: DateValue | None = None
     merchant: str = ""
     received: bool = False  # of an account's history: only what came in
+    sent: bool = False  # only what went to payees
     at_least: MoneyValue | None = None
     at_most: MoneyValue | None = None
     portion: str = ""

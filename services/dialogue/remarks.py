@@ -5,7 +5,6 @@ from typing import Final
 
 from schemas.decision import Clarify
 from schemas.intent import Intent, Slots, Understood
-from services.dialogue.commands import named
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -13,7 +12,7 @@ from services.dialogue.phases import DialogueState, Offering, Step, Task
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import cancelled, dropped, go_on, refused
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, task_of
+from services.dialogue.tasks import is_money, named, task_of
 from services.dialogue.values import value
 
 _SAID: Final = {

@@ -28,6 +28,8 @@ class DialogueRules(RuleFile):
     asked_first: frozenset[str]
     which_card: frozenset[str]
     every_order: frozenset[str] = frozenset()
+    of_all: frozenset[str] = frozenset()
+    gone_wrong: frozenset[str] = frozenset()
     by_reading: frozenset[str]
     vague: tuple[str, ...]
     vague_short: dict[str, str]

@@ -1,5 +1,6 @@
 """From what was understood to a task, and from a task and later words to a corrected one."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
@@ -13,6 +14,8 @@ from services.dialogue.phases import Disambiguation, Task
 
 RECEIVED: Final = "received"
 """The topic of a question about what came into an account."""
+SENT: Final = "sent"
+"""That of one about whom the caller paid."""
 EXACT: Final = "exact"
 """That of words which tell an amount by what only the caller knows."""
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
@@ -138,8 +141,9 @@ def _places(task: Task, slots: Slots) -> Task:
         task = replace(task, bill=slots.bill.value, bill_heard="")
     if slots.period is not None:
         task = replace(task, period=slots.period.value)
-    if slots.topic is not None and slots.topic.value == RECEIVED:
-        task = replace(task, received=True)
+    topic = slots.topic.value if slots.topic is not None else ""
+    if topic in {RECEIVED, SENT}:
+        task = replace(task, received=topic == RECEIVED, sent=topic == SENT)
     if slots.merchant is not None:
         task = replace(task, merchant=slots.merchant.value)
     return task
@@ -221,3 +225,8 @@ def chosen_payee(task: Task, payee: PayeeId) -> Task:
 def is_money(task: Task | None) -> bool:
     """Whether completing the task would move money."""
     return task is not None and task.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}
+
+
+def named(heard: Understood, rules: Collection[str]) -> bool:
+    """Whether a template of these names took the words."""
+    return heard.rule is not None and heard.rule.partition("@")[0] in rules

@@ -9,12 +9,12 @@ from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Und
 from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
-from services.dialogue.names import apart_by_ear, last_digits, reply
+from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, named, taken
 
 EVERY: Final = -2
 """A choice that is all of what was offered, or with nothing offered all that there are."""
@@ -31,10 +31,12 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
         return choose(state, _pointed(state, heard, slots.choice.value), facts, heard)
-    if (told := _other_card(state, heard) or _told(state, heard, facts)) is not None:
+    if (told := _other_card(state, heard) or _told(state, heard, facts) or _marked(state, heard, facts)) is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
+    if named(heard, dialogue_rules().of_all):
+        state = _all_changed(state, heard)
     return _of_one_that_waits(state, task, heard, facts) or _changed(state, task, heard, facts)
 
 
@@ -64,6 +66,21 @@ def _told(state: DialogueState, heard: Understood, facts: Facts) -> int | None:
         return None
     heard_apart = all(other == best.id or apart_by_ear(facts, best.id, PayeeId(other)) for other in choices)
     return choices.index(best.id) + 1 if heard_apart else None
+
+
+def _marked(state: DialogueState, heard: Understood, facts: Facts) -> int | None:
+    """Which of those who were offered is told by a word that is but a part of another's name: "harbour, i think"."""
+    slots, choices = heard.slots, state.choices
+    due = bill(facts, slots.bill.value) if slots.bill is not None else None
+    named = slots.payee or slots.bill
+    other = slots.payee.value if slots.payee is not None else due.payee_id if due is not None else None
+    if named is None or other is None or state.asked is not SlotName.PAYEE or other in choices:
+        return None
+    surface, payee = named.evidence.surface.casefold(), facts.payees[other]
+    if any(name.casefold() in surface for name in (payee.name, *payee.aliases, *([due.name] if due else []))):
+        return None
+    fitting = [at for at, told in enumerate(marks(facts, choices), 1) if not set(told).isdisjoint(surface.split())]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -107,6 +124,13 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     return advance(memory, changed, facts)
+
+
+def _all_changed(state: DialogueState, heard: Understood) -> DialogueState:
+    """With what is said of every order put into those that wait their turn, too."""
+    limit, queue = dialogue_rules().choices, state.memory.queue
+    changed = tuple(merged(each, heard, limit) if is_money(each) else each for each in queue)
+    return state.keeping(replace(state.memory, queue=changed))
 
 
 def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:

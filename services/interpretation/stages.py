@@ -20,9 +20,11 @@ from services.understanding.clarification.asked_first import asked_first
 from services.understanding.clarification.besides import besides
 from services.understanding.clarification.billers import for_its_bill, of_its_biller
 from services.understanding.clarification.doubled import doubled
+from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import another_than, two_receivers
 from services.understanding.clarification.remarks import on_condition, remarked
+from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
 from services.understanding.correction.apiece import apiece, every_bill
@@ -50,6 +52,8 @@ LOOKED_AT: Final = 4_000
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
 _MOST_FIGURES: Final = 4
+_ANEW: Final = ".code_anew@"
+"""The rule of a number that may be a code, behind words that correct."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -76,7 +80,8 @@ def interpret(
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
     code = understood.slots.digits
     unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
-    if context.asked.code and (unread or (code is not None and len(code.value) < _MOST_FIGURES)):
+    anew = code is not None and len(code.value) < _MOST_FIGURES and _ANEW in (understood.rule or "")
+    if context.asked.code and (unread or anew):
         plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     stamps.mark(Stamp.UNDERSTANDING_END)
@@ -172,6 +177,8 @@ class _Stages:
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
+        if (shared := shared_out(heard, found, context, named) or of_all(heard, context, part)) is not None:
+            return shared
         found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)
@@ -185,6 +192,7 @@ class _Stages:
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or every_bill(heard, meant, context) or meant
+        meant = in_turn(heard, meant) or meant
         meant = for_its_bill(meant, context) or meant
         meant = days_of_each(heard, meant) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant

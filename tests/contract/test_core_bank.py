@@ -220,5 +220,8 @@ async def test_what_came_in_is_found_however_much_went_out_since(bank: CoreBank)
         await bank.transfer(ANN, order(1_000 + n), f"out-{n}")
     wanted = TransactionFilter(account_id=CHECKING, since=MOMENT.date(), limit=3, received=True)
     assert [moved.amount.minor for moved in await bank.transactions(ANN, wanted)] == [700]
+    to_payees = replace(wanted, received=False, sent=True, limit=9)
+    sent = [moved.amount.minor for moved in await bank.transactions(ANN, to_payees)]
+    assert sent == [-n for n in range(1_005, 999, -1)]
     anywhere = replace(wanted, account_id=None, at_most=Money(700, "USD"))
     assert [moved.amount.minor for moved in await bank.transactions(ANN, anywhere)] == [700]

@@ -137,7 +137,8 @@ class FakeDesk:
                 return ActionDone(action, accounts=self.accounts)
 
     def _history(self, wanted: TransactionFilter) -> tuple[Transaction, ...]:
-        return tuple(filter(wanted.fits, self.transactions))[: wanted.limit]
+        names = {payee.name for payee in self.payees.values()}
+        return tuple(moved for moved in self.transactions if wanted.fits(moved, names))[: wanted.limit]
 
     def _submit(self, proposal: ProposalId, outcome: TransferState) -> Event:
         if self.open is None or self.open.id != proposal:

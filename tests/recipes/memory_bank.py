@@ -42,7 +42,8 @@ class MemoryBank(directory.Directory):
         return list(self._accounts[customer].values())
 
     async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
-        return [moved for moved in reversed(self._moved[customer]) if wanted.fits(moved)][: wanted.limit]
+        payees = {payee.name for payee in await self.payees(customer)}
+        return [moved for moved in reversed(self._moved[customer]) if wanted.fits(moved, payees)][: wanted.limit]
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         asked = customer, fingerprint(customer, order)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.qa.figures import Figure
-from deploy.figures import percentile
+from deploy.reporting import percentile
 
 MOST_RATIO: Final = 2.0
 FLOOR_MS: Final = 10.0

@@ -6,7 +6,7 @@ from typing import Final
 from app.qa.figures import Figure
 from deploy.bench._callers.outcome import CODE
 from deploy.bench._callers.play import PlayedTask
-from deploy.figures import percentile
+from deploy.reporting import percentile
 
 NOT_COUNTED: Final = frozenset({"answers_offer", "no_intent_words", "misspelt", "own_or_other"})
 """Marks of what answers other talk, lacks the words of its intent, or may be meant otherwise."""

@@ -8,7 +8,7 @@ from app.composition.speech import frequent_replies
 from app.qa.figures import Figure
 from deploy.bench._calls.corpus import PlayedUtterance
 from deploy.bench._calls.line import Measured, Way, measure
-from deploy.figures import is_binding, percentile
+from deploy.reporting import is_binding, percentile
 from schemas.call import Patience
 from schemas.decision import DecisionKind
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from services.store import Store
 
 

@@ -5,7 +5,7 @@ import time
 from typing import Final
 
 from app.qa.figures import Figure
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import EN_US
 from services.ports import Recognizer

@@ -11,7 +11,7 @@ from deploy.bench._calls.line import Measured, Way, measure
 from deploy.bench._calls.rounds import detection, rate
 from deploy.bench._telephone.pace import LEAD, deviations
 from deploy.bench._telephone.telephone import Door, Rung, narrowed, ring
-from deploy.figures import is_binding, percentile
+from deploy.reporting import is_binding, percentile
 from schemas.call import Patience
 from tests.harness.phone_lines import Place
 

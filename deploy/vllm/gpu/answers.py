@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.bench.qna import cases_of
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import GpuSession, Row
 from schemas.answer import AnswerDone, Question

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 
 from app.qa.doctor.client import Endpoint
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from deploy.vllm.gpu import ttft
 from deploy.vllm.gpu.order import BF16, DRAFTING
 from deploy.vllm.gpu.record import GpuSession, Row

@@ -11,7 +11,7 @@ from app.qa.doctor.client import Endpoint, cached_tokens
 from app.qa.doctor.examine import Patient, examine
 from app.qa.doctor.warm import STALL_MS
 from deploy.bench.extraction import SHAPES, measure
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from deploy.vllm.gpu import answers, drafting, ttft
 from deploy.vllm.gpu.order import ANSWERING
 from deploy.vllm.gpu.record import GpuSession, Row

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.qa.doctor.client import content
 from app.qa.doctor.probes import DRAFT_COUNTERS
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from deploy.vllm.sweep.datasets import schemas
 from services.understanding.extraction.prompt import prompt_rules
 

@@ -23,7 +23,7 @@ from typing import Final
 
 from app.qa.doctor.offers import offers
 from app.text import TextPath
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from deploy.vllm.random_weights import serve, stand_in
 from deploy.vllm.serving import load
 from deploy.vllm.sweep.payload import complete

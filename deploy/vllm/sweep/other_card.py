@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from deploy.figures import percentile
+from deploy.reporting import percentile
 
 NEW_TOKENS: Final = 90
 """Of a prompt of some 535: the others lie in the cache."""

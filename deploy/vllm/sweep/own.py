@@ -9,7 +9,7 @@ from typing import Any
 
 from app.qa.doctor.offers import offers
 from deploy.bench.extraction import measure
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from deploy.vllm.sweep.plan import LoadJob
 from deploy.vllm.sweep.report import PERCENTILES
 from schemas.extraction import Fallback

@@ -105,7 +105,10 @@ class FineractBank(directory.Directory):
         moved = [
             answers.transaction_of(account, row) for account, rows in zip(chosen, details, strict=True) for row in rows
         ]
-        fitting = sorted(filter(wanted.fits, moved), key=lambda m: (m.booked_on, int(m.id)), reverse=True)
+        payees = {payee.name for payee in await self.payees(customer)} if wanted.sent else ()
+        fitting = sorted(
+            (m for m in moved if wanted.fits(m, payees)), key=lambda m: (m.booked_on, int(m.id)), reverse=True
+        )
         return fitting[: min(wanted.limit, MAX_TRANSACTIONS)]
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:

@@ -55,7 +55,7 @@ class SandboxBank(directory.Directory):
         """Booked transactions of the customer's accounts, newest first."""
         e, a = t.entries, t.accounts
         query = sa.select(e).join(a, e.c.account_id == a.c.id).where(a.c.customer_id == customer)
-        for clause in _clauses(wanted):
+        for clause in _clauses(wanted, sa.select(t.payees.c.name).where(t.payees.c.customer_id == customer)):
             query = query.where(clause)
         query = query.order_by(e.c.booked_on.desc(), e.c.id.desc()).limit(min(wanted.limit, MAX_TRANSACTIONS))
         rows = await self._store.look(lambda connection: connection.execute(query).all())
@@ -151,7 +151,7 @@ def _target(customer: CustomerId, connection: sa.Connection, order: TransferOrde
     return f"{CLEARING}{order.amount.currency}", row.name
 
 
-def _clauses(wanted: TransactionFilter) -> list[sa.ColumnElement[bool]]:
+def _clauses(wanted: TransactionFilter, payees: sa.Select[tuple[str]]) -> list[sa.ColumnElement[bool]]:
     e = t.entries.c
     size = sa.func.abs(e.amount_minor)
     pattern = wanted.merchant.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -165,6 +165,7 @@ def _clauses(wanted: TransactionFilter) -> list[sa.ColumnElement[bool]]:
             (wanted.at_least, size >= (wanted.at_least.minor if wanted.at_least else 0)),
             (wanted.at_most, size <= (wanted.at_most.minor if wanted.at_most else 0)),
             (wanted.received, e.amount_minor > 0),
+            (wanted.sent, (e.amount_minor < 0) & e.merchant.in_(payees)),
         )
         if given
     ]

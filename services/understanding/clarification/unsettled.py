@@ -4,15 +4,22 @@
 A card that is to be locked and turns up in the same breath is asked about likewise.
 """
 
+from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, announced_cuts, held_units
 from services.understanding.correction.merging import Look
+from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 
+VERBS: Final = (*SENDING, "pay", "puts")
+"""What an order begins with."""
+_LEAST: Final = 2
+"""Words of a condition, at least."""
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
 _ASKS: Final = ("?", "？")
@@ -34,10 +41,29 @@ def unsettled(heard: Annotation, found: Understood, context: Context, look: Look
         return None
     if not vetoes or text.rstrip().endswith(_ASKS):
         return None
+    if (order := _on_condition(rules, heard, context, look)) is not None:
+        return order
     intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
     if intent is None and not vetoes & _ASKING:
         intent = _dropped(rules, heard, context, look, refused="refusal" in vetoes)
     return _asked(rules, intent) if intent is not None else None
+
+
+def _on_condition(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Understood | None:
+    """An order behind a condition that no mark ends, to ask about: "if there's enough money pay the phone bill"."""
+    units = rules.units(heard.transcript.text)
+    words, marks = units.words, rules.accounts
+    if not rules.spaced or not marks.conditions.scan(words, 0):
+        return None
+    symbols = {rules.symbols[name] for name in VERBS if name in rules.symbols}
+    starts = (at for at in range(_LEAST, len(words)) if any(e.symbol in symbols for e in rules.trie.scan(words, at)))
+    for at in islice(starts, MAX_CUTS):
+        if words[at - 1] in rules.words.subjects or words[at - 1] in marks.verbs:
+            continue  # "if i pay the phone bill"
+        order = look(units.starts[at], units.ends[-1], context)
+        if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
+            return replace(order, route=Route.CLARIFY)
+    return None
 
 
 def _asked(rules: Grammar, intent: Intent) -> Understood:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deploy.figures import percentile
+from deploy.reporting import percentile
 from deploy.vllm.sweep.other_card import CARDS, HOST, MEASURED, fitted, simulated
 
 

@@ -75,8 +75,22 @@ def _sum(clause: ClauseSpan, said: Span) -> MoneyValue | None:
     if len(said.values) != 1:
         return None
     currency = locale_rules(clause.heard.transcript.locale).currency
-    alone = said.kind is SpanKind.NUMBER and by_itself(clause, said) and said.ambiguity is None
+    alone = said.kind is SpanKind.NUMBER and _counts_nothing(clause, said) and said.ambiguity is None
     return money_of(said.kind, said.value, currency) if alone or isinstance(said.value, MoneyValue) else None
+
+
+def _counts_nothing(clause: ClauseSpan, said: Span) -> bool:
+    """Whether a number stands alone, or before words that tell what is owed for: "seventy-five from lunch"."""
+    place = clause.reading.units.covering(said.start, said.end)
+    behind = clause.reading.words[place[1] :][:1] if place is not None else ()
+    return by_itself(clause, said) or not clause.grammar.words.uncounted.isdisjoint(behind)
+
+
+def _sums_up(clause: ClauseSpan, said: Span) -> bool:
+    """Whether the words before a number tell that something comes to so much."""
+    place, summing = clause.reading.units.covering(said.start, said.end), clause.grammar.phrases.summing
+    edges = (edge for at in range(clause.start, clause.end) for edge in summing.scan(clause.reading.words, at))
+    return place is not None and any(edge.end == place[0] for edge in edges)
 
 
 def summed(clause: ClauseSpan) -> Understood | None:
@@ -87,16 +101,13 @@ def summed(clause: ClauseSpan) -> Understood | None:
     if len(sums) != 1 or not (begin <= sums[0].start and sums[0].end <= stop) or clause.acts() or not _of_that(clause):
         return None
     said = sums[0]
-    if (
-        not isinstance(said.value, MoneyValue)
-        or len(said.values) != 1
-        or said.ambiguity not in {None, Ambiguity.APPROXIMATE}
-    ):
+    value = _sum(clause, said) if isinstance(said.value, MoneyValue) or _sums_up(clause, said) else None
+    if value is None or said.ambiguity not in {None, Ambiguity.APPROXIMATE}:
         return None
     free = [at for at in clause.places if at not in reading.taken]
     if any(grammar.phrases.twists.scan(reading.words, at) or names_a_part(clause, at) for at in free):
         return None
-    slots = Slots(amount=Slot(said.value, Evidence(said.start, said.end, said.surface, said.rule)))
+    slots = Slots(amount=Slot(value, Evidence(said.start, said.end, said.surface, said.rule)))
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
 
 

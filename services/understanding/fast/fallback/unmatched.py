@@ -100,10 +100,17 @@ class Unmatched:
         return self._settled(heard, context, reading, Understood(intent, slots, route=route, vetoes=named))
 
     def _before_all(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
-        """A moment that is wanted; a fraud, where anything is awaited."""
+        """A moment that is wanted; what ends in taking back what waits; a fraud, where anything is awaited."""
         if not context.code and (wait := holding(self._grammar, heard, reading)) is not None:
             return wait
+        if context.terms.awaited in ORDERS and self._taken_back(reading.words):  # "i already paid her, never mind"
+            return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, payees=heard.payees)
         return None if context.idle else alarmed(self._grammar, heard, context, reading)
+
+    def _taken_back(self, words: tuple[str, ...]) -> bool:
+        """Whether the last words call off what was said."""
+        scan, size = self._grammar.accounts.withdrawing.scan, len(words)
+        return self._grammar.spaced and any(edge.end == size for at in range(size) for edge in scan(words, at))
 
     def _stopped(self, reading: UtteranceLattice, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""

@@ -103,6 +103,7 @@ class Accounts:
     rather: Trie
     conditions: Trie
     repeats: Trie
+    shared_out: Trie
     notes: Trie
     recurring: Trie
     standing: Trie

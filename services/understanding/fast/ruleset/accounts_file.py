@@ -78,7 +78,8 @@ class AccountsFile(RuleFile):
     notes: tuple[str, ...] = ()  # should go with the money
     standing: tuple[str, ...] = ()  # an order that recurs
     single: str = ""  # what is wanted in the place of such an order
-    unmeasured: tuple[str, ...] = ()  # an amount that only the caller knows
+    unmeasured: tuple[str, ...] = ()  # an amount that only the caller knows; before an amount, a part of it
+    shared_out: tuple[str, ...] = ()  # several get one sum
     particles: frozenset[str] = frozenset()  # behind one of these a condition begins, in a language without spaces
     short_below: int = 0  # below this a bare number in words may be short for
     short_of: int = 1  # so many times as much: 百五十 for 百五十万

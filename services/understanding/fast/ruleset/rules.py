@@ -61,6 +61,8 @@ class WordsFile(RuleFile):
     owing: tuple[str, ...] = ()  # with one of these it tells the sum
     passing: tuple[str, ...] = ()  # it holds no other time than these
     omitted: tuple[str, ...] = ()  # with one of these it tells which bill was not paid
+    uncounted: tuple[str, ...] = ()  # a number before one of these tells it too
+    summing: tuple[str, ...] = ()  # and so does one behind these
     them: tuple[str, ...] = ()  # point back to who was named in it
     light: tuple[str, ...] = ()  # say nothing beside an order
     asking: tuple[str, ...] = ()  # words that begin with one are a question, unless something is asked for before

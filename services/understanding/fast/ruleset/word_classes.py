@@ -29,6 +29,7 @@ class WordClasses:
     owing: frozenset[str]
     passing: frozenset[str]
     omitted: frozenset[str]
+    uncounted: frozenset[str]
     them: frozenset[str]
     light: frozenset[str]
     governing: frozenset[str]
@@ -59,6 +60,7 @@ class Phrases:
     mentioning: Trie
     declining: Trie
     pricing: Trie
+    summing: Trie
     alarms: Trie
 
 

@@ -32,6 +32,8 @@ _AS_THEN: Final = ("の", "と同", "と一", "とお", "みた")
 """Behind a day that is over, where it tells what is paid for, or how it was then: 「先月と同じ額」."""
 _OF_A_DAY: Final = frozenset({"の", "", " "})
 """What stands between a day and a part of it."""
+_MAX_PART: Final = 3
+"""Words before an amount that tell that a part of it is meant, at most."""
 _MAX_WORDS: Final = 4
 """Words before a day that tell when the caller speaks, at most."""
 
@@ -80,14 +82,26 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
 
 
 def _about_how_much(rules: Accounts, heard: Annotation, units: Units, slots: Slots) -> tuple[Evidence, ...]:
-    """Words right behind the amount that leave open how much it is: "forty something", "a hundred and change"."""
+    """Words beside the amount that leave open how much it is: "forty something", "half of eighty"."""
     place = units.covering(slots.amount.evidence.start, slots.amount.evidence.end) if slots.amount else None
-    if place is None or place[1] == len(units.words):
+    if place is None:
         return ()
-    if slots.amount is not None and heard.transcript.text[slots.amount.evidence.end] in _JAPANESE_MARKS:
-        return ()  # 「三万円、ちょっと急ぎで」
-    end = rules.inexact.longest(units.words, place[1])[0]
-    return (_words(heard, units, place[1], end),) if end > place[1] else ()
+    begin, stop = place
+    paused = (
+        heard.transcript.text.startswith(tuple(_JAPANESE_MARKS), slots.amount.evidence.end) if slots.amount else False
+    )
+    end = (
+        stop if paused or stop == len(units.words) else rules.inexact.longest(units.words, stop)[0]
+    )  # 「三万円、ちょっと急ぎで」
+    places = range(max(0, begin - _MAX_PART), begin)
+    part = next((at for at in places if _ends(rules.unmeasured, units, at, begin)), begin)
+    edges = ((part, begin), (stop, end))
+    return tuple(_words(heard, units, first, last) for first, last in edges if last > first)
+
+
+def _ends(trie: Trie, units: Units, at: int, end: int) -> bool:
+    """Whether a phrase goes from unit `at` to `end`."""
+    return any(edge.end == end for edge in trie.scan(units.words, at))
 
 
 def _day_alone(heard: Annotation, span: Span) -> bool:

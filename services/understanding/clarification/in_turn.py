@@ -1,0 +1,89 @@
+"""Several orders in one breath: each has its own day, and what is told behind the last one is of them all.
+
+"send 20 to kate and 30 to dave on friday", "… both from savings": that is read back of both.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Mention, Route, SlotName, Slots, Understood
+from services.understanding.correction.merging import Look
+from services.understanding.fast.ruleset.grammar import grammar
+
+_SHORT: Final = (".and_to@", ".and_bill@")
+"""The rules of an order that leans on the verb of the one before it."""
+_OF_ALL: Final = ".correct.all@"
+"""The rule of what corrects all orders, whether said behind them or to a read-back."""
+_SHARED: Final = ("date", "source")
+
+
+def in_turn(heard: Annotation, found: Understood) -> Understood | None:
+    """The orders with their days and accounts; None where not several follow one another."""
+    orders = _orders(found)
+    if len(orders) == 1:
+        return None
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    said = f" {' '.join(rules.units(text).words)} "
+    now = any(f" {word} " in said for word in rules.accounts.now)  # "20 to kate now, and 30 to dave on friday"
+    days = [each.slots.date.evidence for each in orders if each.slots.date is not None]
+    behind: Understood | None = None
+    for at, order in reversed(list(enumerate(orders))):
+        made = replace(order if now else _with(order, orders, at), then=behind)
+        if made.slots.date is not None:  # another's day says nothing of this one's
+            made = replace(made, unresolved=tuple(m for m in made.unresolved if not _names(m, days)))
+        behind = made
+    return behind if behind != found else None
+
+
+def of_all(heard: Annotation, context: Context, look: Look) -> Understood | None:
+    """Several orders with what is said of "both" at the end; None where nothing is."""
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    units = rules.units(text)
+    for at in range(1, len(units.words)) if context.idle and rules.spaced else ():
+        if not rules.accounts.apiece.scan(units.words, at):
+            continue
+        told = look(units.starts[at], units.ends[-1], replace(context, confirming=True))
+        before = look(0, units.ends[at - 1], context) if _OF_ALL in (told.rule or "") else None
+        orders = _orders(before) if before is not None and before.route is Route.FAST else []
+        if len(orders) > 1 and not any(getattr(each.slots, name) for each in orders for name in _SHARED):
+            behind: Understood | None = None
+            for order in reversed(orders):
+                behind = replace(order, slots=_given(order, told.slots), then=behind)
+            return behind
+    return None
+
+
+def _orders(found: Understood) -> list[Understood]:
+    """The orders for money, one after the other; none where there is something else among them."""
+    orders = [found]
+    while (then := orders[-1].then) is not None:
+        orders.append(then)
+    return orders if all(each.intent in MONEY_MOVING for each in orders) else [found]
+
+
+def _given(order: Understood, told: Slots) -> Slots:
+    """An order's slots with the day and the account that were told."""
+    slots: dict[str, object] = {name: getattr(order.slots, name) for name in Slots.__slots__}
+    slots |= {name: getattr(told, name) for name in _SHARED if getattr(told, name) is not None}
+    return Slots(**slots)  # type: ignore[arg-type]  # slots by their own names
+
+
+def _with(order: Understood, orders: list[Understood], at: int) -> Understood:
+    """The order with what the last one has, which leans on it, where none before that has such a thing itself."""
+    *before, last = orders
+    short = all(any(rule in (each.rule or "") for rule in _SHORT) for each in orders[at + 1 :])
+    if order is last or not short:
+        return order
+    given = {
+        name: getattr(last.slots, name)
+        for name in _SHARED
+        if all(getattr(each.slots, name) is None for each in before) and getattr(last.slots, name) is not None
+    }
+    if order.slots.target is not None and "source" in given and order.slots.target.value == given["source"].value:
+        del given["source"]
+    return replace(order, slots=_given(order, Slots(**given)))
+
+
+def _names(mention: Mention, days: list[Evidence]) -> bool:
+    return mention.slot is SlotName.DATE and mention.evidence in days
