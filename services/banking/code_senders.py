@@ -63,7 +63,7 @@ class WebhookSender:
                     refused = not answer.is_success
                     said = f"status {answer.status_code}" if refused else ""
         except httpx.ConnectError as error:
-            refused, said = True, f"{type(error).__name__} {error}".strip()
+            refused, said = True, fault_words(error)
         except (httpx.HTTPError, TimeoutError) as error:
             said = fault_words(error)
         if said:

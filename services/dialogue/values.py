@@ -74,9 +74,10 @@ def _marked(state: DialogueState, heard: Understood, facts: Facts) -> int | None
     due = bill(facts, slots.bill.value) if slots.bill is not None else None
     named = slots.payee or slots.bill
     other = slots.payee.value if slots.payee is not None else due.payee_id if due is not None else None
-    if named is None or other is None or state.asked is not SlotName.PAYEE or other in choices:
+    payee = facts.payees.get(other) if other is not None else None
+    if named is None or payee is None or state.asked is not SlotName.PAYEE or payee.id in choices:
         return None
-    surface, payee = named.evidence.surface.casefold(), facts.payees[other]
+    surface = named.evidence.surface.casefold()
     if any(name.casefold() in surface for name in (payee.name, *payee.aliases, *([due.name] if due else []))):
         return None
     fitting = [at for at, told in enumerate(marks(facts, choices), 1) if not set(told).isdisjoint(surface.split())]

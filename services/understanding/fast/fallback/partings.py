@@ -37,6 +37,13 @@ def parting(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, veto
     return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
 
 
+def person_offered(grammar: Grammar, reading: UtteranceLattice, vetoes: set[str]) -> Understood | None:
+    """A person, where words beside the wish were misheard while an order waits: "me speak to a person"."""
+    if vetoes & _STOPS or not {"reach", "human"} <= grammar.symbols.keys() or not _wants_a_person(grammar, reading):
+        return None
+    return Understood(Intent.HUMAN_HANDOFF, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
+
+
 def holding(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> Understood | None:
     """The wish for a moment behind why it is wanted, where a language says so last: 「孫が呼んでるので待って」."""
     if grammar.spaced:

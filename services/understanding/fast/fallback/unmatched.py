@@ -14,7 +14,7 @@ from services.understanding.fast.consent.consent import ConsentGrammar
 from services.understanding.fast.fallback.alarmed import alarmed, only_asks
 from services.understanding.fast.fallback.asked import asked
 from services.understanding.fast.fallback.carded import carded
-from services.understanding.fast.fallback.partings import holding, parting
+from services.understanding.fast.fallback.partings import holding, parting, person_offered
 from services.understanding.fast.fallback.routing import route_unmatched
 from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.freeform.cued import barred, cued, offered
@@ -79,6 +79,8 @@ class Unmatched:
         slots = Slots() if stopped & STOPS else all_told()
         route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
         orders = context.terms.awaited in ORDERS
+        if orders and (person := person_offered(self._grammar, reading, stopped)) is not None:
+            return person
         if orders and (question := self._asking(heard, context, reading, slots)) is not None:
             return replace(question, vetoes=named)
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
