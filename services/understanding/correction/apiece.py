@@ -5,7 +5,8 @@ from functools import reduce
 from typing import Any, Final
 
 from schemas.ids import RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
+from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
+from services.understanding.fast.clauses.clauses import only
 from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.words.reading import read
@@ -79,17 +80,20 @@ def every_bill(heard: Annotation, found: Understood, context: Context) -> Unders
     if not meant or left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
         return None
     said = Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE)
-    plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=())
+    plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=(), route=Route.FAST, confidence=1.0)
     orders = [replace(plain, slots=replace(found.slots, bill=Slot(bill.id, said), portion=None)) for bill in due]
     return reduce(lambda later, one: replace(one, then=later), reversed(orders))
 
 
 def _all_asked(heard: Annotation, found: Understood, context: Context) -> bool:
     """Whether all are meant by who is asked which: 「全部お願いします」; 「全額」 is of one."""
-    if context.asked is not SlotName.BILL or found.slots.portion is None:
+    if context.asked is not SlotName.BILL:
         return False
     rules = grammar(language(heard.transcript.locale))
-    return rules.symbols.get(_EVERYTHING) in read(rules, heard, context).lattice.said()
+    if rules.spaced:
+        return only(rules.accounts.every, rules.phrases.asides, rules.units(heard.transcript.text).words)
+    said = read(rules, heard, context).lattice.said()
+    return found.slots.portion is not None and rules.symbols.get(_EVERYTHING) in said
 
 
 def _repaired(marks: Accounts, words: tuple[str, ...], at: int) -> bool:

@@ -79,10 +79,9 @@ class Unmatched:
         slots = Slots() if stopped & STOPS else all_told()
         route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
         orders = context.terms.awaited in ORDERS
-        if orders and (person := person_offered(self._grammar, reading, stopped)) is not None:
-            return person
-        if orders and (question := self._asking(heard, context, reading, slots)) is not None:
-            return replace(question, vetoes=named)
+        wished = person_offered(self._grammar, reading, stopped) if orders else None
+        if orders and (wished := wished or self._asking(heard, context, reading, slots)) is not None:
+            return replace(wished, vetoes=named)
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
             found = None if stopped & STOPS else answer(heard, context, slots)
             if found is not None:

@@ -58,6 +58,7 @@ class Accounts:
     from_its_day: dict[str, int]
     shifting: dict[str, int]
     apiece: Trie
+    every: Trie
     joined: tuple[str, ...]
     in_a_row: str
     shared: Trie

@@ -27,6 +27,7 @@ class AccountsFile(RuleFile):
     from_its_day: dict[str, int] = Field(default_factory=dict)  # so many days from that of what was read back
     shifting: dict[str, int] = Field(default_factory=dict)  # behind a number of days: so many forward or back
     apiece: tuple[str, ...] = ()  # each who is named gets it
+    every: tuple[str, ...] = ()  # as a whole answer: all of what was asked about
     joined: tuple[str, ...] = ()  # between two bills that are both meant
     in_a_row: str = ""  # a pattern: what is between several payees
     shared: tuple[str, ...] = ()  # those who are named have it together
