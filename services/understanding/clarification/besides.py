@@ -54,7 +54,7 @@ def _places(rules: Grammar, text: str) -> Iterator[tuple[int, int, int]]:
             yield units.starts[at], units.starts[at], units.ends[stop - 1]
     for at in range(size) if marks.conditions.meets(units.words) else ():
         stop = marks.conditions.longest(units.words, at)[0]
-        if stop == at:
+        if stop == at or marks.recurring.scan(units.words, at):  # "once a week" is no condition
             continue
         if not rules.spaced:  # a condition ends with its word, and begins behind a particle, or with the utterance
             starts = [i for i in range(at, -1, -1) if i == 0 or units.words[i - 1] in marks.particles]

@@ -23,7 +23,7 @@ _RECURRING: Final = (RuleId("veto.recurring"),)
 def remarked(heard: Annotation, found: Understood, context: Context, again: Again) -> Understood | None:
     """The remark by its topic, or the order with it; None where there is none, or the words were understood."""
     waits = context.terms.awaited in ORDERS or context.asked is not None
-    repeats = context.idle and found.intent is None and found.vetoes == _RECURRING
+    repeats = context.idle and _repeats(found)
     lacking = context.idle and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is None
     if not (repeats or lacking or (waits and _not_understood(found))):
         return None
@@ -33,8 +33,9 @@ def remarked(heard: Annotation, found: Understood, context: Context, again: Agai
     topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), "")
     said = Slot(topic, Evidence(0, len(text), text, _RULE))
     if repeats:
-        order = again(_single(words, text, reading))
-        return replace(found, then=said_in(order, text)) if _whole(order) else None
+        order = again(_single(words, text, reading)) if any(reading.phrases(words.recurring)) else None
+        not_repeated = Understood(None, vetoes=_RECURRING, payees=found.payees, begun=found.begun)
+        return replace(not_repeated, then=said_in(order, text)) if order is not None and _whole(order) else None
     if lacking:
         return _lacking(found, said) if topic == "exact" else None
     if not topic or (topic == "exact" and context.asked is not SlotName.AMOUNT):
@@ -43,6 +44,12 @@ def remarked(heard: Annotation, found: Understood, context: Context, again: Agai
     if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
         return replace(said_in(told, text), slots=replace(told.slots, topic=said))  # "make it 60 every month"
     return _alone(topic, heard)
+
+
+def _repeats(found: Understood) -> bool:
+    """Whether it may be an order that is to be repeated: one that nobody read for that, or that is but offered."""
+    offered = found.intent is Intent.TRANSFER_MONEY and found.route is Route.CLARIFY and found.slots.amount is not None
+    return offered or (found.intent in {None, Intent.QNA} and found.vetoes == _RECURRING)
 
 
 def on_condition(heard: Annotation, found: Understood, context: Context) -> Understood | None:
