@@ -4,11 +4,11 @@
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Mention, Route, SlotName, Slots, Understood
-from services.understanding.correction.merging import Look
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Mention, Route, SlotName, Understood
+from services.understanding.correction.merging import Look, one_after_another
 from services.understanding.fast.ruleset.grammar import grammar
 
 _SHORT: Final = (".and_to@", ".and_bill@")
@@ -27,13 +27,13 @@ def in_turn(heard: Annotation, found: Understood) -> Understood | None:
     said = f" {' '.join(rules.units(text).words)} "
     now = any(f" {word} " in said for word in rules.accounts.now)  # "20 to kate now, and 30 to dave on friday"
     days = [each.slots.date.evidence for each in orders if each.slots.date is not None]
-    behind: Understood | None = None
-    for at, order in reversed(list(enumerate(orders))):
-        made = replace(order if now else _with(order, orders, at), then=behind)
-        if made.slots.date is not None:  # another's day says nothing of this one's
-            made = replace(made, unresolved=tuple(m for m in made.unresolved if not _names(m, days)))
-        behind = made
-    return behind if behind != found else None
+    made: list[Understood] = []
+    for at, order in enumerate(orders):
+        made.append(order if now else _with(order, orders, at))
+        if made[-1].slots.date is not None:  # another's day says nothing of this one's
+            made[-1] = replace(made[-1], unresolved=tuple(m for m in order.unresolved if not _names(m, days)))
+    again = one_after_another(made)
+    return again if again != found else None
 
 
 def of_all(heard: Annotation, context: Context, look: Look) -> Understood | None:
@@ -47,10 +47,8 @@ def of_all(heard: Annotation, context: Context, look: Look) -> Understood | None
         before = look(0, units.ends[at - 1], context) if _OF_ALL in (told.rule or "") else None
         orders = _orders(before) if before is not None and before.route is Route.FAST else []
         if len(orders) > 1 and not any(getattr(each.slots, name) for each in orders for name in _SHARED):
-            behind: Understood | None = None
-            for order in reversed(orders):
-                behind = replace(order, slots=_given(order, told.slots), then=behind)
-            return behind
+            given = {name: getattr(told.slots, name) for name in _SHARED if getattr(told.slots, name) is not None}
+            return one_after_another([_given(order, given) for order in orders])
     return None
 
 
@@ -62,11 +60,9 @@ def _orders(found: Understood) -> list[Understood]:
     return orders if all(each.intent in MONEY_MOVING for each in orders) else [found]
 
 
-def _given(order: Understood, told: Slots) -> Slots:
-    """An order's slots with the day and the account that were told."""
-    slots: dict[str, object] = {name: getattr(order.slots, name) for name in Slots.__slots__}
-    slots |= {name: getattr(told, name) for name in _SHARED if getattr(told, name) is not None}
-    return Slots(**slots)  # type: ignore[arg-type]  # slots by their own names
+def _given(order: Understood, told: dict[str, Any]) -> Understood:
+    """An order with the day and the account that were told."""
+    return replace(order, slots=replace(order.slots, **told))
 
 
 def _with(order: Understood, orders: list[Understood], at: int) -> Understood:
@@ -82,7 +78,7 @@ def _with(order: Understood, orders: list[Understood], at: int) -> Understood:
     }
     if order.slots.target is not None and "source" in given and order.slots.target.value == given["source"].value:
         del given["source"]
-    return replace(order, slots=_given(order, Slots(**given)))
+    return _given(order, given)
 
 
 def _names(mention: Mention, days: list[Evidence]) -> bool:

@@ -3,7 +3,6 @@
 In a language whose accounts are told by the words behind them: 「田中さんに貯蓄口座へ五千円」.
 """
 
-import re
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +14,6 @@ from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _MOVES: Final = frozenset({Intent.TRANSFER_MONEY, Intent.INFORM, Intent.CORRECT})
-_NOT_THIS: Final = re.compile("(?:さん|様|くん|君|ちゃん)?(?:じゃ|では|で|や)(?:ない|なか|ねえ)(?:ほう|方)")
 _RECEIVERS: Final = frozenset({SlotName.PAYEE, SlotName.TARGET})
 
 
@@ -49,7 +47,9 @@ def two_receivers(heard: Annotation, found: Understood, context: Context) -> Und
 def another_than(heard: Annotation, found: Understood) -> Understood | None:
     """The order without a payee who is named as the one that is not meant: 「佐藤健じゃないほうの健さんに」."""
     payee, text = found.slots.payee, heard.transcript.text
-    if payee is None or found.intent not in _MOVES or _NOT_THIS.match(text, payee.evidence.end) is None:
+    if payee is None or found.intent not in _MOVES:
+        return None
+    if grammar(language(heard.transcript.locale)).patterns.not_this.match(text, payee.evidence.end) is None:
         return None
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
     return replace(found, slots=replace(found.slots, payee=None), missing=missing, payees=None)

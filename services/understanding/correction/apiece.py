@@ -1,11 +1,11 @@
 """As much to each of two, or both of two bills: 「五十嵐さんと花子に一万円ずつ送って」 is read back one by one."""
 
 from dataclasses import replace
-from functools import reduce
 from typing import Any, Final
 
 from schemas.ids import RuleId, language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
+from services.understanding.correction.merging import one_after_another
 from services.understanding.fast.clauses.clauses import only
 from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
@@ -60,7 +60,7 @@ def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleI
     plain = replace(found, doubted=(), unread=(), rule=rule, confidence=1.0)
     every = [replace(named, value=one, readings=()) for one in (named.value, *named.readings)]
     orders = [replace(plain, slots=replace(found.slots, **{name.value: each})) for each in every]
-    return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+    return one_after_another(orders)
 
 
 def _verbs(rules: Grammar, heard: Annotation, context: Context) -> list[tuple[int, int]]:
@@ -72,17 +72,18 @@ def _verbs(rules: Grammar, heard: Annotation, context: Context) -> list[tuple[in
 
 def every_bill(heard: Annotation, found: Understood, context: Context) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
+    if not ((_EVERY in (found.rule or "") and context.idle) or _all_asked(heard, found, context)):
+        return None
     rules = grammar(language(heard.transcript.locale))
     due = sorted((bill for bill in context.bills if bill.due.minor), key=lambda bill: bill.due_on)
-    meant = (_EVERY in (found.rule or "") and context.idle) or _all_asked(heard, found, context)
     months = (rules.units(each.evidence.surface).words for each in found.unresolved)
     left = found.unread or found.then or not all(rules.accounts.elapsed.begins(month, 0) for month in months)
-    if not meant or left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
+    if left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
         return None
     said = Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE)
     plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=(), route=Route.FAST, confidence=1.0)
     orders = [replace(plain, slots=replace(found.slots, bill=Slot(bill.id, said), portion=None)) for bill in due]
-    return reduce(lambda later, one: replace(one, then=later), reversed(orders))
+    return one_after_another(orders)
 
 
 def _all_asked(heard: Annotation, found: Understood, context: Context) -> bool:

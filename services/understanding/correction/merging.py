@@ -1,7 +1,8 @@
 """Meanings put together: what a part of an utterance says, and the later part's values in the earlier one's place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any, Final
 
 from schemas.consent import NO_TERMS
@@ -149,3 +150,8 @@ def _moved(found: Understood, by: int, text: str | None) -> Understood:
 def parts_a_value(heard: Annotation, at: int) -> bool:
     """Whether code point `at` parts an amount, a day or a number."""
     return any(span.start < at < span.end for span in heard.spans)
+
+
+def one_after_another(orders: Sequence[Understood]) -> Understood:
+    """Orders, at least one, each with the next one behind it."""
+    return reduce(lambda later, one: replace(one, then=later), reversed(orders))

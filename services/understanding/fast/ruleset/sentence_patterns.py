@@ -28,6 +28,7 @@ class SentencePatterns(RuleFile):
     whose: re.Pattern[str] = _NOWHERE
     said_to_be: re.Pattern[str] = _NOWHERE
     onto: re.Pattern[str] = _NOWHERE
+    not_this: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
