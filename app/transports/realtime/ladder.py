@@ -4,7 +4,7 @@ import base64
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from app.transports._speaking import AudioChunk, ReplySound
+from app.transports.live.reply_sound import AudioChunk, ReplySound
 from app.transports.realtime.failures import kind_of
 from app.transports.realtime.items import Items
 from schemas.audio import AudioFormat

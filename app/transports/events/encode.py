@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from app.transports._decode import to_session
-from app.transports._encode_stages import stage_event
+from app.transports.events.decode import to_session
+from app.transports.events.encode_stages import stage_event
 from schemas import call, turn
 from schemas.errors import BadInput, NotAllowed, TellerlineError
 from schemas.transcript import Source

@@ -10,10 +10,10 @@ from fastapi.responses import Response
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.errors import error_response
-from app.transports._deps import FIRST_MESSAGE_S, FLUSH_S, CallDeps
-from app.transports._dialect import Dialect, Message
-from app.transports._lease import Admitted, CallLease
-from app.transports._together import Hung, first_end, together
+from app.transports.live.deps import FIRST_MESSAGE_S, FLUSH_S, CallDeps
+from app.transports.live.dialect import Dialect, Message
+from app.transports.live.lease import Admitted, CallLease
+from app.transports.live.together import Hung, first_end, together
 from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Fault, KeyIn, TypedIn
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
 from schemas.ids import CallId
