@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.correction.merging import Again, Look, values
@@ -43,7 +43,7 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
     for cut in (*cuts_behind(rules, text, held), *reversed(announced), *faltering):
         if cut.denies:
             if (dropped := _dropped(rules, text, cut, context, look)) is not None:
-                return replace(dropped, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
+                return replace(dropped, rule=rules.accounts.rule("superseded"))
             continue
         if _besides(rules, text[cut.start :]):
             return None
@@ -52,7 +52,7 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
             meant = meant or _about(heard, rules, place, context, look, again)
         meant = meant or _behind(rules, text, cut, context, again) or _taken_back(rules, text, cut, context, look)
         if meant is not None:
-            return replace(meant, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
+            return replace(meant, rule=rules.accounts.rule("superseded"))
     pauses = () if rules.spaced else tuple(PAUSES.finditer(text))[:MAX_CUTS]
     places = (Cut(p.start(), p.end(), p.end(), len(text)) for p in pauses if p.start() > 0 and p.end() < len(text))
     taken = (_taken_back(rules, text, cut, context, look) for cut in places)
