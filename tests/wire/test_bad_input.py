@@ -1,7 +1,6 @@
 """What a client may do wrong: each has a stable code and the right close code, and the next caller notices nothing."""
 
 import asyncio
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +9,10 @@ from websockets.exceptions import ConnectionClosed
 from app.gate import doorman
 from schemas.errors import ModelUnavailable, RecognizerUnavailable
 from services.audio.codec import encode_pcm16
-from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line
+from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line, typed
 from tests.harness.handshakes import refusal, status
 
 TEXT = "what's my balance"
-
-
-def typed(text: str) -> dict[str, Any]:
-    content = [{"type": "input_text", "text": text}]
-    return {"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": content}}
 
 
 async def still_served(running: Gateway) -> None:
