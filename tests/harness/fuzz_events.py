@@ -6,9 +6,10 @@ import random  # noqa: TID251 - seeded where it is used
 from collections.abc import Callable
 from typing import Any
 
+from app.client import typed
 from schemas.wire.client import MAX_MESSAGE
 from services.audio.codec import encode_pcm16
-from tests.harness.gateway import clip, typed
+from tests.harness.gateway import clip
 
 WORDS = (
     "what's my balance", "send fifty dollars to catherine nguyen", "yes", "no", "yes no wait", "cancel that", "repeat",

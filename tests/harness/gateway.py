@@ -198,9 +198,3 @@ async def caller(running: Gateway, **settings: Any) -> AsyncIterator[Caller]:
             await talking.send({"type": "session.update", "session": {"type": "realtime", "tellerline": settings}})
             await talking.next("session.updated")
         yield talking
-
-
-def typed(text: str) -> dict[str, Any]:
-    """The event by which a caller writes."""
-    content = [{"type": "input_text", "text": text}]
-    return {"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": content}}

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from app.client import typed
 from app.gate import doorman
 from schemas.errors import ModelUnavailable, RecognizerUnavailable
 from services.audio.codec import encode_pcm16
-from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line, typed
+from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line
 from tests.harness.handshakes import refusal, status
 
 TEXT = "what's my balance"

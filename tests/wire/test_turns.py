@@ -4,11 +4,12 @@ import asyncio
 
 import numpy as np
 
+from app.client import typed
 from schemas.ids import JA_JP
 from schemas.transcript import Onward
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from tests.fakes.turn_handler import FakeTurnHandler
-from tests.harness.gateway import caller, clip, gateway, line, typed
+from tests.harness.gateway import caller, clip, gateway, line
 
 BALANCE = "what's my balance"
 SEND = "send five hundred dollars"

@@ -25,7 +25,7 @@ from services.observability import Metrics
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
 from services.timing import DISK_S, DiskThreads, ManualClock
-from tests.unit.replay.test_replay_labels import fake_handler
+from tests.fakes.knowing_handler import fake_handler
 
 EN_US = Locale("en-US")
 ENDING = """
