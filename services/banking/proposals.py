@@ -113,4 +113,4 @@ def binding(proposal: Proposal) -> Binding:
 def new_entry(customer: CustomerId, proposal: Proposal) -> LedgerEntry:
     """With the one idempotency key a proposal can ever be submitted under, and what that key stands for."""
     key, stands_for = f"tl-{proposal.id}", fingerprint(customer, proposal.order)
-    return LedgerEntry(proposal, OPEN, key, stands_for, "", "", None, 0, None, None)
+    return LedgerEntry(proposal, OPEN, key, stands_for)
