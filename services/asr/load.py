@@ -53,7 +53,10 @@ def folder_of(name: str) -> Path:
 
 
 def ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
-    """Decoders of one of our folders, which has a model for both languages; empty for any other."""
+    """Decoders of one of our folders, which has a model for both languages; empty for any other.
+
+    Raises RecognizerUnavailable.
+    """
     config = folder / CONFIG
     if not (config.is_file() and f'"{NATURAL}"' in config.read_text(encoding="utf-8")):
         return {}

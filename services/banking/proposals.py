@@ -49,7 +49,7 @@ class Proposals:
         self._lifetimes.note(proposal.customer, proposal.id, self._clock.monotonic() + life_s)
 
     def admit(self) -> None:
-        """Money moves only while what was done before is on record."""
+        """Money moves only while what was done before is on record. Raises MoneyWaits."""
         if self._deps.records.waiting:
             raise MoneyWaits("what was done waits to be put on record", retry_after_s=_RECORDS_AGAIN_S)
 
