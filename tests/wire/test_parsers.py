@@ -33,7 +33,7 @@ from services.audio.containers import bare, links
 from services.audio.decoder_pool import DecoderPool
 from services.audio.files import read_raw
 from tests.harness.echo import echo, raw
-from tests.unit.app.test_auth_tokens import KEYS, NOW, RULES, token
+from tests.harness.tokens import KEYS, NOW, RULES, token
 
 MANY = settings(max_examples=300, deadline=2_000, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = (

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.locales import locale_rules
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import (
     MONEY_MOVING,
     Annotation,
@@ -67,7 +67,7 @@ def put_together(heard: Annotation, context: Context, again: Callable[[str], Und
 def either(heard: Annotation, found: Understood) -> Understood | None:
     """An order that is not sure, or is mended, with the one other amount named after its own as a reading of it."""
     amount, rules = found.slots.amount, grammar(language(heard.transcript.locale))
-    unsure = found.route in _UNSURE or found.rule == _rule(rules, "repair")
+    unsure = found.route in _UNSURE or found.rule == rules.accounts.rule("repair")
     plain = found.intent is Intent.TRANSFER_MONEY and unsure and found.then is None
     if not plain or amount is None or found.vetoes or amount.readings or found.slots.payee is None:
         return None
@@ -83,13 +83,13 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
         return None
     (span, value), text = others[0], heard.transcript.text
     begin = max(slot.evidence.end for slot in values(found.slots).values() if slot.evidence.end <= span.start)
-    left = Evidence(begin, len(text), text[begin:].strip(_MARKS), _rule(rules, "either"))
+    left = Evidence(begin, len(text), text[begin:].strip(_MARKS), rules.accounts.rule("either"))
     both = replace(amount, readings=() if _on_condition(rules, text[begin : span.start]) else (value,))
     return replace(
         found,
         slots=replace(found.slots, amount=both),
         route=Route.FAST,
-        rule=_rule(rules, "either"),
+        rule=rules.accounts.rule("either"),
         unread=(*found.unread, left),
     )
 
@@ -114,7 +114,7 @@ def in_part(heard: Annotation, found: Understood) -> Understood | None:
         whole = _with_last(rules, one, two, heard)
         if whole is not None:
             both = replace(amount, readings=(replace(amount.value, amount_minor=whole),))
-            return replace(found, slots=replace(found.slots, amount=both), rule=_rule(rules, "in_part"))
+            return replace(found, slots=replace(found.slots, amount=both), rule=rules.accounts.rule("in_part"))
     return None
 
 
@@ -159,13 +159,9 @@ def undated(heard: Annotation, found: Understood) -> Understood | None:
         end = rules.accounts.not_now.longest(units.words, at)[0]
         if end > at:
             begin, stop = units.starts[at], units.ends[end - 1]
-            said = Evidence(begin, stop, text[begin:stop], _rule(rules, "not_now"))
+            said = Evidence(begin, stop, text[begin:stop], rules.accounts.rule("not_now"))
             return replace(found, unresolved=(*found.unresolved, Mention(SlotName.DATE, said)))
     return None
-
-
-def _rule(rules: Grammar, name: str) -> RuleId:
-    return RuleId(f"{rules.accounts.id}.{name}@{rules.accounts.version}")
 
 
 def _hesitation(rules: Grammar, between: str) -> str | None:
