@@ -35,7 +35,7 @@ _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _PAIR: Final = 2
 _BEGUN: Final = 2
 """Characters of an amount that was begun and is said anew, at least."""
-_MOST_WORDS: Final = 3
+_MOST_WORDS: Final = 6
 """Words that are said twice in a row, at most."""
 _MOST_AGAIN: Final = 5
 """Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
@@ -215,16 +215,21 @@ def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 
 def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Words that come twice in a row, the first time; no numbers, and no words that announce a correction."""
+    """Words that come twice in a row, the first time; no numbers alone, and no words that announce a correction."""
     words = units.words
     for at in range(len(words)):
         for size in range(_MOST_WORDS, 0, -1):
             again = words[at + size : at + 2 * size]
-            if words[at : at + size] != again or not taken.isdisjoint(range(at, at + 2 * size)):
+            if words[at : at + size] != again or not _may_be_dropped(taken, at, size):
                 continue
             if not any(rules.accounts.repairs.scan(words, i) for i in range(at, at + size)):
                 yield at, at + size
             break
+
+
+def _may_be_dropped(taken: frozenset[int], at: int, size: int) -> bool:
+    """Whether a number among words that come twice is no second one: "ken forty ken forty", not "forty forty"."""
+    return taken.isdisjoint(range(at, at + 2 * size)) or len(taken.intersection(range(at, at + size))) < size
 
 
 def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
