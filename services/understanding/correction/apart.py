@@ -41,6 +41,8 @@ _NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 """What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
+_OTHER: Final = ".not_the_other@"
+"""The rule of an order beside something that is not to be done now."""
 
 
 def put_together(heard: Annotation, context: Context, again: Callable[[str], Understood]) -> Understood | None:
@@ -151,7 +153,7 @@ def undated(heard: Annotation, found: Understood) -> Understood | None:
     """An order for now, where "not now" was said before it: the day is asked for."""
     if found.intent not in MONEY_MOVING or found.slots.date is not None:
         return None
-    if any(mention.slot is SlotName.DATE for mention in found.unresolved):
+    if any(mention.slot is SlotName.DATE for mention in found.unresolved) or _OTHER in (found.rule or ""):
         return None
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     units = rules.units(text)
