@@ -98,7 +98,12 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
         for part in (one, two)
     )
     told = led and all(part.slots.amount is not None and part.slots.payee is not None for part in (one, two))
-    return named and (told or not (_verbless(one) and _verbless(two)))
+    return named and (told or not (_verbless(one) and _verbless(_last(two))))
+
+
+def _last(part: Understood) -> Understood:
+    """The last of what was said in one breath."""
+    return part if part.then is None else _last(part.then)
 
 
 def _verbless(part: Understood) -> bool:
