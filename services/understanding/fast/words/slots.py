@@ -67,6 +67,9 @@ class Filling:
                 after = self.values.get(slot)
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
+        dropped = {each.edge.value.id for each in captures if each.slot == _DROPPED and isinstance(each.edge.value, Noun)}
+        if (bill := self.values.get("bill")) is not None and bill.value in dropped:  # 「水道代払って、水道代はいいです」
+            self.twice.add("bill")
 
     def _memo(self, edge: Edge) -> None:
         """What the money is for is left out, unless it may be a time or an account."""
