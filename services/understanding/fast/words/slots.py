@@ -67,8 +67,9 @@ class Filling:
                 after = self.values.get(slot)
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
-        dropped = {each.edge.value.id for each in captures if each.slot == _DROPPED and isinstance(each.edge.value, Noun)}
-        if (bill := self.values.get("bill")) is not None and bill.value in dropped:  # 「水道代払って、水道代はいいです」
+        dropped = [each.edge.value for each in captures if each.slot == _DROPPED]
+        bill = self.values.get("bill")  # 「水道代払って、水道代はいいです」
+        if bill is not None and any(isinstance(each, Noun) and each.id == bill.value for each in dropped):
             self.twice.add("bill")
 
     def _memo(self, edge: Edge) -> None:
