@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, announced_cuts, held_units
 from services.understanding.correction.merging import Look
@@ -67,7 +67,7 @@ def _on_condition(rules: Grammar, heard: Annotation, context: Context, look: Loo
 
 
 def _asked(rules: Grammar, intent: Intent) -> Understood:
-    rule = RuleId(f"{rules.accounts.id}.unsettled@{rules.accounts.version}")
+    rule = rules.accounts.rule("unsettled")
     return Understood(intent, route=Route.CLARIFY, rule=rule)
 
 
