@@ -23,6 +23,7 @@ class DialogueRules(RuleFile):
     of_that: frozenset[str]
     to_that: frozenset[str]
     of_other: frozenset[str]
+    earlier: frozenset[str]
     again: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]
