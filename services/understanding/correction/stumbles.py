@@ -66,7 +66,7 @@ def smoothed(
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
     places |= dict.fromkeys(_begun(rules, units, taken), "")
-    places |= _spelled(rules, units)
+    places |= _spelled(rules, heard, units)
     denied = _denied(rules, units, text)
     if denied is not None:
         places[denied.at, denied.stop] = ""
@@ -227,13 +227,18 @@ def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
             break
 
 
-def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
-    """A number's digits, and what takes their place: nothing beside it ("fifteen, that's one five"), or the number."""
+def _spelled(rules: Grammar, heard: Annotation, units: Units) -> dict[tuple[int, int], str]:
+    """A number's digits, and what takes their place: nothing beside it ("fifteen, that's one five"), or the number.
+
+    Digits that go on behind them are another number's: "one five oh".
+    """
     words, marks, found = units.words, rules.accounts, dict[tuple[int, int], str]()
     digits = {word for spelled in marks.digits_of for word in spelled}
     for at in range(len(words) - 1):
         number = marks.digits_of.get(words[at : at + 2])
         if number is None or not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
+            continue
+        if _go_on(heard, units, at + 2) and words[at + 2 : at + 3] != (number,):
             continue
         begin = at
         while places := [i for i in range(max(0, begin - 2), begin) if _says_nothing(marks, words, i, begin)]:
@@ -243,6 +248,13 @@ def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
         else:
             found[at, at + 2] = "" if words[at + 2 : at + 3] == (number,) else number
     return found
+
+
+def _go_on(heard: Annotation, units: Units, at: int) -> bool:
+    """Whether the digits that end before unit `at` go on, with more than a currency's word behind them."""
+    end, behind = units.ends[at - 1], units.ends[at] if at < len(units.words) else units.ends[at - 1]
+    around = (span for span in heard.spans if span.start < end < span.end)
+    return any(span.kind is SpanKind.DIGITS or behind < span.end for span in around)
 
 
 def _says_nothing(marks: Accounts, words: tuple[str, ...], start: int, end: int) -> bool:
