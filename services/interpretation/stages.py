@@ -23,6 +23,7 @@ from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import another_than, two_receivers
+from services.understanding.clarification.reckoned import reckoned
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.unsettled import unsettled
@@ -179,6 +180,8 @@ class _Stages:
 
         if (shared := shared_out(heard, found, context, named) or of_all(heard, context, part)) is not None:
             return shared
+        if (unreckoned := reckoned(heard, found, context, again, named)) is not None:
+            return unreckoned
         found = led_up(heard, found, context, part) or found
         meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
         meant = meant or asked_first(heard, found, context, part, again)

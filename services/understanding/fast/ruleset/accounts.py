@@ -104,6 +104,12 @@ class Accounts:
     rather: Trie
     conditions: Trie
     repeats: Trie
+    reckoned: Trie
+    reckoning: Trie
+    remaining: Trie
+    emptying: Trie
+    keeping: Trie
+    moving: str
     shared_out: Trie
     notes: Trie
     recurring: Trie

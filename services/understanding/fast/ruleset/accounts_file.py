@@ -80,6 +80,12 @@ class AccountsFile(RuleFile):
     standing: tuple[str, ...] = ()  # an order that recurs
     single: str = ""  # what is wanted in the place of such an order
     unmeasured: tuple[str, ...] = ()  # an amount that only the caller knows; before an amount, a part of it
+    reckoned: tuple[str, ...] = ()  # an amount by what was sent before, or by what a balance holds
+    reckoning: tuple[str, ...] = ()  # words beside that which belong to it
+    remaining: tuple[str, ...] = ()  # what is left of it
+    emptying: tuple[str, ...] = ()  # before an account: all of it is to go
+    keeping: tuple[str, ...] = ()  # before an account or a sum: so much it is to hold
+    moving: str = ""  # what is ordered where an account is emptied
     shared_out: tuple[str, ...] = ()  # several get one sum
     particles: frozenset[str] = frozenset()  # behind one of these a condition begins, in a language without spaces
     short_below: int = 0  # below this a bare number in words may be short for
