@@ -16,7 +16,7 @@ from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
 from services.understanding.clarification.afterthought import afterthought, named_last
-from services.understanding.clarification.asked_first import asked_first
+from services.understanding.clarification.asked_first import asked_first, then_paid
 from services.understanding.clarification.besides import besides
 from services.understanding.clarification.billers import for_its_bill, of_its_biller
 from services.understanding.clarification.doubled import doubled
@@ -195,7 +195,7 @@ class _Stages:
         meant = by_the_order(heard, meant, context) or meant
         meant = implied(heard, meant, context) or meant
         meant = apiece(heard, meant, context) or every_bill(heard, meant, context) or meant
-        meant = in_turn(heard, meant) or meant
+        meant = then_paid(heard, meant, context, part) or in_turn(heard, meant) or meant
         meant = for_its_bill(meant, context) or meant
         meant = days_of_each(heard, meant) or meant
         return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
