@@ -91,14 +91,16 @@ def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Tas
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
     rules = dialogue_rules()
     if task.bill is None and named(heard, rules.that_bill):
-        return replace(task, bill=recent.bill)
-    if task.source is None and named(heard, rules.of_that):
-        return replace(task, source=recent.account)
-    if task.target is None and named(heard, rules.to_that):
-        return replace(task, target=recent.account or recent.target)
-    if task.account is None and named(heard, rules.of_other):
-        return replace(task, account=_other_than(recent.account, facts))
-    return task
+        task = replace(task, bill=recent.bill)
+    elif task.source is None and named(heard, rules.of_that):
+        task = replace(task, source=recent.account)
+    elif task.target is None and named(heard, rules.to_that):
+        task = replace(task, target=recent.account or recent.target)
+    elif task.payee is None and not task.payee_heard and named(heard, rules.to_them):
+        task = replace(task, payee=recent.payee)
+    elif task.account is None and named(heard, rules.of_other):
+        task = replace(task, account=_other_than(recent.account, facts))
+    return recent if named(heard, rules.that_history) else task
 
 
 def _of_waiting(waiting: Task, task: Task, heard: Understood) -> Task:
