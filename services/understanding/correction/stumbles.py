@@ -65,7 +65,7 @@ def smoothed(
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
-    places |= dict.fromkeys(_begun(rules, units, taken), "")
+    places |= dict.fromkeys([*_begun(rules, units, taken), *_faltering(rules, units, taken)], "")
     places |= _spelled(rules, heard, units)
     denied = _denied(rules, units, text)
     if denied is not None:
@@ -225,6 +225,17 @@ def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
             if not any(rules.accounts.repairs.scan(words, i) for i in range(at, at + size)):
                 yield at, at + size
             break
+
+
+def _faltering(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """What is said while looking for words, in what leads up to an order: "wondering if maybe you could uh send"."""
+    for at in range(1, len(units.words)):
+        end = rules.accounts.falters.longest(units.words, at)[0]
+        hedged = rules.accounts.hedged.longest(units.words, at - 1)[0]
+        if hedged > at:
+            yield at, hedged
+        elif end > at and at not in taken and not (at - 1 in taken and end in taken):
+            yield at, end
 
 
 def _spelled(rules: Grammar, heard: Annotation, units: Units) -> dict[tuple[int, int], str]:

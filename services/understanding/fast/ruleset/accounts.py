@@ -104,6 +104,7 @@ class Accounts:
     rather: Trie
     conditions: Trie
     repeats: Trie
+    hedged: Trie
     reckoned: Trie
     reckoning: Trie
     remaining: Trie

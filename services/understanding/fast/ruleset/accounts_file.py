@@ -80,6 +80,7 @@ class AccountsFile(RuleFile):
     standing: tuple[str, ...] = ()  # an order that recurs
     single: str = ""  # what is wanted in the place of such an order
     unmeasured: tuple[str, ...] = ()  # an amount that only the caller knows; before an amount, a part of it
+    hedged: tuple[str, ...] = ()  # behind its first word it only puts a wish softly
     reckoned: tuple[str, ...] = ()  # an amount by what was sent before, or by what a balance holds
     reckoning: tuple[str, ...] = ()  # words beside that which belong to it
     remaining: tuple[str, ...] = ()  # what is left of it
