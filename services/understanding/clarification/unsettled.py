@@ -34,16 +34,22 @@ _HARMLESS: Final = frozenset({"past", "negation"})
 def unsettled(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
     """An offer of what was ordered; None where nothing was, or something is asked."""
     text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
+    if context.idle and found.route is not Route.FAST and _called_off(rules, text):
+        return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, rule=_rule(rules), payees=found.payees)
     if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
         return _asked(rules, Intent.CARD_LOCK)
     behind = found.then if found.intent is Intent.CANCEL and context.idle and not rules.spaced else None
     if behind is not None and behind.intent in MONEY_MOVING:  # 送らないで、母に三万円は: nothing else was to be stopped
         return _asked(rules, behind.intent)
-    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if not context.idle or context.code or found.rule is not None or text.rstrip().endswith(_ASKS):
         return None
-    if found.intent in _OPEN and (order := _on_condition(rules, heard, context, look)) is not None:
-        return order
+    order = _on_condition(rules, heard, context, look) if found.intent in _OPEN else None
+    return order or _not_meant(rules, heard, found, context, look)
+
+
+def _not_meant(rules: Grammar, heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """The offer of what was meant once, or is said not to be wanted."""
+    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if not vetoes or found.route is not Route.QNA:
         return None
     intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
@@ -76,6 +82,12 @@ def _asked(rules: Grammar, intent: Intent) -> Understood:
 
 def _rule(rules: Grammar) -> RuleId:
     return RuleId(f"{rules.accounts.id}.unsettled@{rules.accounts.version}")
+
+
+def _called_off(rules: Grammar, text: str) -> bool:
+    """Whether the last words want nothing of it any more: "i was going to pay it but never mind"."""
+    words, scan = rules.units(text).words, rules.accounts.withdrawing.scan
+    return rules.spaced and any(edge.end == len(words) for at in range(1, len(words)) for edge in scan(words, at))
 
 
 def _turned_up(rules: Grammar, text: str) -> bool:
