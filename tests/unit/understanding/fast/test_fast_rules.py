@@ -70,7 +70,7 @@ def test_money_is_guarded_by_vetoes(language: str) -> None:
                 vetoes = set(body.vetoes if template.vetoes is None else template.vetoes)
                 asks = (
                     {"question", "reported"} if template.rule_class != "weak" else set()
-                )  # what is weak is but offered
+                )  # weak: offered
                 assert {"negation", "conditional", "recurring", *asks} <= vetoes, template.id
 
 
